@@ -1,0 +1,208 @@
+//! One error type for the whole crate: who is to blame, where in the file, what was expected and found, what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The result of every fallible function of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who is to blame, and so what a caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused: a missing file, no permission, a full disk.
+    Io,
+    /// The bytes of a file break a rule of the format. [`Error::rule`] names the rule.
+    Format,
+    /// Well-formed, but larger than this build is willing to handle.
+    Limit,
+    /// The caller asked for something that makes no sense; no file is at fault.
+    Usage,
+    /// A picture or a video could not be decoded or encoded.
+    Decode,
+}
+
+/// An error that carries its place: file, section, byte offset, clip and frame, as far as they are known.
+///
+/// `Display` prints this layer only; the cause, if there is one, is in [`source`](std::error::Error::source).
+///
+/// ```
+/// let e = vidrec::Dataset::open("no/such/set").unwrap_err();
+/// assert_eq!(e.kind(), vidrec::ErrorKind::Io);
+/// assert!(e.to_string().contains("no/such/set"));
+/// ```
+pub struct Error(Box<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    kind: Option<ErrorKind>,
+    rule: Option<&'static str>,
+    message: String,
+    file: Option<PathBuf>,
+    section: Option<&'static str>,
+    offset: Option<u64>,
+    clip: Option<u64>,
+    frame: Option<u32>,
+    expected: Option<String>,
+    found: Option<String>,
+    help: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
+    }
+
+    /// An input/output error on `file`; `doing` completes "could not …".
+    pub(crate) fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
+        let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file);
+        e.0.source = Some(Box::new(source));
+        e
+    }
+
+    /// A broken rule of the format. `rule` is the identifier that `format-spec/vidrec-v1.md` lists.
+    pub(crate) fn format(rule: &'static str, message: impl Into<String>) -> Self {
+        let mut e = Self::new(ErrorKind::Format, message);
+        e.0.rule = Some(rule);
+        e
+    }
+
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Limit, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    pub(crate) fn decode(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Decode, message)
+    }
+
+    pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {
+        self.0.file = Some(file.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn section(mut self, section: &'static str) -> Self {
+        self.0.section = Some(section);
+        self
+    }
+
+    pub(crate) fn at(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    pub(crate) fn in_clip(mut self, clip: u64) -> Self {
+        self.0.clip = Some(clip);
+        self
+    }
+
+    pub(crate) fn in_frame(mut self, frame: u32) -> Self {
+        self.0.frame = Some(frame);
+        self
+    }
+
+    pub(crate) fn expected(mut self, what: impl fmt::Display) -> Self {
+        self.0.expected = Some(what.to_string());
+        self
+    }
+
+    pub(crate) fn found(mut self, what: impl fmt::Display) -> Self {
+        self.0.found = Some(what.to_string());
+        self
+    }
+
+    pub(crate) fn help(mut self, what: impl Into<String>) -> Self {
+        self.0.help = Some(what.into());
+        self
+    }
+
+    /// Who is to blame.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind.unwrap_or(ErrorKind::Usage)
+    }
+
+    /// The identifier of the broken format rule, as listed in `format-spec/vidrec-v1.md`.
+    pub fn rule(&self) -> Option<&'static str> {
+        self.0.rule
+    }
+
+    /// The file at fault.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
+    /// Byte offset in that file.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// Ordinal of the clip, counted from 0 in the shard or data set that was asked.
+    pub fn clip(&self) -> Option<u64> {
+        self.0.clip
+    }
+
+    /// Ordinal of the frame, counted from 0 in its clip.
+    pub fn frame(&self) -> Option<u32> {
+        self.0.frame
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &*self.0;
+        if let Some(file) = &e.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        if let Some(clip) = e.clip {
+            write!(f, "clip {clip}: ")?;
+        }
+        if let Some(frame) = e.frame {
+            write!(f, "frame {frame}: ")?;
+        }
+        if let Some(section) = e.section {
+            write!(f, "{section}: ")?;
+        }
+        if let Some(offset) = e.offset {
+            write!(f, "byte {offset}: ")?;
+        }
+        f.write_str(&e.message)?;
+        match (&e.expected, &e.found) {
+            (Some(x), Some(y)) => write!(f, ": expected {x}, found {y}")?,
+            (Some(x), None) => write!(f, ": expected {x}")?,
+            (None, Some(y)) => write!(f, ": found {y}")?,
+            (None, None) => {}
+        }
+        if let Some(rule) = e.rule {
+            write!(f, " [{rule}]")?;
+        }
+        if let Some(help) = &e.help {
+            write!(f, "; {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}, \"{self}\"", self.kind())?;
+        if let Some(source) = &self.0.source {
+            write!(f, ", caused by {source}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|e| e as _)
+    }
+}
