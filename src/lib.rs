@@ -2,6 +2,8 @@
 #![warn(missing_docs)]
 
 mod error;
+mod planes;
 pub mod limits;
 
 pub use error::{Error, ErrorKind, Result};
+pub use planes::Planes;
