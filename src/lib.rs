@@ -15,9 +15,3 @@ pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
-
-mod jpeg {
-    pub fn avoid_magic(_: &mut Vec<u8>) -> bool {
-        false
-    }
-}

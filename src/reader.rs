@@ -56,6 +56,13 @@ pub(crate) struct Shard {
 
 impl Shard {
     fn open(path: &Path) -> Result<Self> {
+        let shard = Self::open_unbound(path)?;
+        shard.prove_binding()?;
+        Ok(shard)
+    }
+
+    /// Opens index and record file without proving that they belong together.
+    pub fn open_unbound(path: &Path) -> Result<Self> {
         let (record_path, index_path) = (path.with_extension("rec"), path.with_extension("vidx"));
         let index_bytes = MappedFile::open(&index_path).map_err(|e| {
             if path == record_path && record_path.exists() && e.kind() == ErrorKind::Io {
@@ -66,13 +73,11 @@ impl Shard {
         })?;
         let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
         let records = MappedFile::open(&record_path)?;
-        let shard = Shard { record_path, index_path, records, index_bytes, index };
-        shard.prove_binding()?;
-        Ok(shard)
+        Ok(Shard { record_path, index_path, records, index_bytes, index })
     }
 
     /// Proves in constant time that index and record file belong together.
-    fn prove_binding(&self) -> Result<()> {
+    pub fn prove_binding(&self) -> Result<()> {
         let binding = &self.index.binding;
         let fault = |rule, what: &str| {
             Error::format(rule, what.to_owned())
@@ -147,6 +152,45 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
     Ok((header, record_header::BYTES + labels))
 }
 
+/// The files that a path stands for.
+pub(crate) struct ShardFiles {
+    /// The index files, in order of the clips.
+    pub indexes: Vec<PathBuf>,
+    /// The `dataset.json` that lists them, where there is one.
+    pub listed_by: Option<PathBuf>,
+}
+
+/// Finds the shards of a data set's directory, a `.rec`, a `.vidx` or a `dataset.json`.
+pub(crate) fn shard_files(path: &Path) -> Result<ShardFiles> {
+    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
+    if meta.is_dir() {
+        let listed = path.join(dataset_json::FILE_NAME);
+        return if listed.exists() { listed_shards(&listed) } else { loose_shards(path) };
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("rec" | "vidx") => Ok(ShardFiles { indexes: vec![path.to_owned()], listed_by: None }),
+        Some("json") => listed_shards(path),
+        _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
+    }
+}
+
+fn listed_shards(path: &Path) -> Result<ShardFiles> {
+    let json = DatasetJson::read(path)?;
+    let indexes = json.shards.iter().map(|s| path.with_file_name(&s.index_file)).collect();
+    Ok(ShardFiles { indexes, listed_by: Some(path.to_owned()) })
+}
+
+fn loose_shards(dir: &Path) -> Result<ShardFiles> {
+    let indexes = dataset_json::index_files(dir)?;
+    if indexes.is_empty() {
+        return Err(Error::usage("there is no data set in this folder")
+            .file(dir)
+            .expected("a dataset.json or .vidx files")
+            .help("`vidrec pack` makes one"));
+    }
+    Ok(ShardFiles { indexes, listed_by: None })
+}
+
 impl Dataset {
     /// Opens a data set's directory, a `.rec` file, a `.vidx` file or a `dataset.json`.
     ///
@@ -157,37 +201,7 @@ impl Dataset {
     /// [`Io`](crate::ErrorKind::Io): something is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a
     /// file is cut, is not what it should be, or index and record file do not belong together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
-        if meta.is_dir() {
-            return Self::open_dir(path);
-        }
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("rec" | "vidx") => Self::open_shards(&[path]),
-            Some("json") => Self::open_listed(path),
-            _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
-        }
-    }
-
-    fn open_dir(dir: &Path) -> Result<Self> {
-        let listed = dir.join(dataset_json::FILE_NAME);
-        if listed.exists() {
-            return Self::open_listed(&listed);
-        }
-        let found = dataset_json::index_files(dir)?;
-        if found.is_empty() {
-            return Err(Error::usage("there is no data set in this folder")
-                .file(dir)
-                .expected("a dataset.json or .vidx files")
-                .help("`vidrec pack` makes one"));
-        }
-        Self::open_shards(&found)
-    }
-
-    fn open_listed(path: &Path) -> Result<Self> {
-        let json = DatasetJson::read(path)?;
-        let files: Vec<PathBuf> = json.shards.iter().map(|s| path.with_file_name(&s.index_file)).collect();
-        Self::open_shards(&files)
+        Self::open_shards(&shard_files(path.as_ref())?.indexes)
     }
 
     /// Opens several shards as one data set; clip ordinals count on from one to the next.
