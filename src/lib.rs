@@ -2,8 +2,10 @@
 #![warn(missing_docs)]
 
 mod error;
-mod planes;
+pub mod jpeg;
 pub mod limits;
+mod planes;
+mod random;
 
 pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;
