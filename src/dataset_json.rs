@@ -89,7 +89,10 @@ impl DatasetJson {
         }
         let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
         let json: DatasetJson = serde_json::from_slice(&bytes).map_err(|e| {
-            Error::format("dataset-json", "not the JSON of a data set").file(path).found(e).help("remove it and vidrec takes the shards as it finds them")
+            Error::format("dataset-json", "not the JSON of a data set")
+                .file(path)
+                .found(e)
+                .help("remove it and vidrec takes the shards as it finds them")
         })?;
         if json.format != "vidrec" || json.format_version != u32::from(crate::format::header::VERSION.0) {
             return Err(Error::format("dataset-version", "another format or version")
@@ -99,7 +102,9 @@ impl DatasetJson {
         }
         for name in json.shards.iter().flat_map(|s| [&s.record_file, &s.index_file]) {
             if Path::new(name).file_name() != Some(name.as_ref()) {
-                return Err(Error::format("dataset-json", "a shard's name is not a plain file name").file(path).found(name));
+                return Err(Error::format("dataset-json", "a shard's name is not a plain file name")
+                    .file(path)
+                    .found(name));
             }
         }
         Ok(json)

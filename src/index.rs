@@ -31,8 +31,7 @@ impl Index {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
         let find = |id| find_section(&sections, id);
-        let (frames, clips, strings) =
-            (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
+        let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
         prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
         prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
         let data = find(SectionId::DATA)?;
@@ -47,7 +46,8 @@ impl Index {
     pub fn clip(&self, bytes: &[u8], ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
-        let entry = ClipEntry::from_bytes(entry).ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
+        let entry =
+            ClipEntry::from_bytes(entry).ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
         let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
         if end.is_none_or(|end| end > self.header.frame_count) {
             return Err(fault("clip-frames", "the clip's frames are not in the frame table")
@@ -82,9 +82,8 @@ impl Index {
         for (text, at) in texts.iter_mut().zip(refs) {
             let raw = self.string_bytes(bytes, at)?;
             hasher.update(raw);
-            *text = std::str::from_utf8(raw).map_err(|_| {
-                self.string_fault("clip-string", at, "the string is not UTF-8")
-            })?;
+            *text = std::str::from_utf8(raw)
+                .map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
         }
         let crc = hasher.finalize();
         if crc != clip.strings_crc32 {
@@ -113,11 +112,6 @@ impl Index {
     fn string_fault(&self, rule: &'static str, at: StringRef, what: &str) -> Error {
         let offset = self.strings.offset.saturating_add(at.offset);
         Error::format(rule, what.to_owned()).section(SectionId::STRINGS.name()).at(offset)
-    }
-
-    /// Bytes of a section, which open proved to lie in the file.
-    pub fn section_bytes<'a>(&self, bytes: &'a [u8], entry: &SectionEntry) -> &'a [u8] {
-        slice(bytes, entry).unwrap_or_default()
     }
 }
 
@@ -177,11 +171,14 @@ fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
     let mut next = Some(header::BYTES as u64);
     for s in sections {
         if Some(s.offset) != next {
-            return Err(Error::format("section-bounds", format!("section {:?} is not where the one before ends", s.id))
-                .section("section table")
-                .at(s.offset)
-                .expected(format!("offset {}", next.map_or_else(|| "in range".into(), |n| n.to_string())))
-                .found(format!("offset {}", s.offset)));
+            return Err(Error::format(
+                "section-bounds",
+                format!("section {:?} is not where the one before ends", s.id),
+            )
+            .section("section table")
+            .at(s.offset)
+            .expected(format!("offset {}", next.map_or_else(|| "in range".into(), |n| n.to_string())))
+            .found(format!("offset {}", s.offset)));
         }
         next = s.end().and_then(|end| align_up(end, section::ALIGNMENT));
     }
@@ -250,7 +247,10 @@ pub(crate) fn proven_bytes<'a>(bytes: &'a [u8], s: &SectionEntry) -> Result<&'a 
 
 fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
     if s.length > limits::MAX_META_BYTES {
-        return Err(Error::limit("section META is too long").at(s.offset).expected(limits::MAX_META_BYTES).found(s.length));
+        return Err(Error::limit("section META is too long")
+            .at(s.offset)
+            .expected(limits::MAX_META_BYTES)
+            .found(s.length));
     }
     serde_json::from_slice(proven_bytes(bytes, s)?).map_err(|e| {
         Error::format("meta-json", "section META does not hold the JSON it should")
@@ -270,7 +270,8 @@ fn table_entry<'a, const N: usize>(
     let entry = (ordinal < count).then(|| slice(bytes, table)).flatten();
     let entry = entry.and_then(|t| t.get(ordinal as usize * N..)).and_then(|rest| rest.first_chunk::<N>());
     let entry = entry.ok_or_else(|| {
-        Error::usage(format!("there is no entry {ordinal} in {}", table.id.name())).expected(format!("less than {count}"))
+        Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
+            .expected(format!("less than {count}"))
     })?;
     Ok((table.offset + ordinal * N as u64, entry))
 }

@@ -5,13 +5,17 @@ pub mod dataset_json;
 mod error;
 pub mod format;
 mod index;
+pub mod jpeg;
 pub mod limits;
 mod map;
 mod planes;
+mod random;
 mod reader;
+mod verify;
 mod writer;
 
 pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
+pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};

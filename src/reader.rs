@@ -134,11 +134,14 @@ impl Shard {
             Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
         };
         if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
-            return Err(Error::format("record-length", "the record's JPEG does not have the length that the index says")
-                .section("record")
-                .at(entry.record_offset)
-                .expected(format!("{} bytes", entry.jpeg_length))
-                .found(format!("{} bytes", jpeg.len())));
+            return Err(Error::format(
+                "record-length",
+                "the record's JPEG does not have the length that the index says",
+            )
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("{} bytes", entry.jpeg_length))
+            .found(format!("{} bytes", jpeg.len())));
         }
         Ok((header, jpeg))
     }
@@ -267,10 +270,6 @@ impl Dataset {
         self.0.shards.iter().map(|s| s.record_path.as_path())
     }
 
-    pub(crate) fn shards(&self) -> &[Shard] {
-        &self.0.shards
-    }
-
     /// Clip `ordinal`, counted from 0 over all shards.
     ///
     /// # Errors
@@ -279,7 +278,9 @@ impl Dataset {
     /// is damaged.
     pub fn clip(&self, ordinal: u64) -> Result<Clip<'_>> {
         if ordinal >= self.len() {
-            return Err(Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1)));
+            return Err(
+                Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
+            );
         }
         let at = self.0.starts.partition_point(|&start| start <= ordinal) - 1;
         let shard = &self.0.shards[at];

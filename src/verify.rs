@@ -85,11 +85,7 @@ impl From<Error> for Problem {
 /// assert!(report.ok, "{:#?}", report.problems);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-pub fn verify(
-    path: impl AsRef<Path>,
-    options: VerifyOptions,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<VerifyReport> {
+pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<VerifyReport> {
     let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new() };
     match reader::shard_files(path.as_ref()) {
         Ok(files) => verify_shards(&files, options, progress, &mut report),
@@ -100,7 +96,12 @@ pub fn verify(
     Ok(report)
 }
 
-fn verify_shards(files: &ShardFiles, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync), report: &mut VerifyReport) {
+fn verify_shards(
+    files: &ShardFiles,
+    options: VerifyOptions,
+    progress: &(dyn Fn(u64) + Sync),
+    report: &mut VerifyReport,
+) {
     for path in &files.indexes {
         let shard = match Shard::open_unbound(path) {
             Ok(shard) => shard,
@@ -142,7 +143,12 @@ fn compare_listing(path: &Path, dataset: &Dataset) -> Option<Problem> {
         () => return None,
     };
     let message = format!("{what} in dataset.json are not those of the indexes");
-    Some(Error::format("dataset-json", message).file(path).help("the indexes are right; it can be rebuilt from them").into())
+    Some(
+        Error::format("dataset-json", message)
+            .file(path)
+            .help("the indexes are right; it can be rebuilt from them")
+            .into(),
+    )
 }
 
 struct ShardScan<'a> {
@@ -293,39 +299,33 @@ impl ShardScan<'_> {
         let shard = self.shard;
         let found: Vec<Vec<Problem>> = (0..shard.clip_count())
             .into_par_iter()
-            .map_init(Decoder::new, |decoder, c| {
+            .map_init(Vec::new, |pixels, c| {
                 // An entry that cannot be read was reported before.
                 let Ok(clip) = shard.clip(c) else { return Vec::new() };
                 progress(done + clip.first_frame);
-                (0..clip.frame_count).filter_map(|t| check_picture(shard, decoder, c, &clip, t)).collect()
+                (0..clip.frame_count).filter_map(|t| check_picture(shard, pixels, c, &clip, t)).collect()
             })
             .collect();
         self.problems.extend(found.into_iter().flatten());
     }
 }
 
-fn check_picture(
-    shard: &Shard,
-    decoder: &mut Result<Decoder>,
-    c: u64,
-    clip: &ClipEntry,
-    t: u32,
-) -> Option<Problem> {
-    let decoder = match decoder {
-        Ok(decoder) => decoder,
-        Err(e) => return Some(Error::decode(e.to_string()).into()),
-    };
+fn check_picture(shard: &Shard, pixels: &mut Vec<u8>, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
     // A record that cannot be read was reported before.
     let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t)).ok()?;
-    let decoded = decoder.check(&jpeg).and_then(|(width, height)| {
-        let stated = (u32::from(clip.width), u32::from(clip.height));
-        if stated == (0, 0) || stated == (width, height) {
-            return Ok(());
-        }
-        Err(Error::format("clip-size", "the picture does not have the clip's size")
+    let e = decode(&jpeg, pixels, (clip.width, clip.height)).err()?;
+    Some(e.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path).into())
+}
+
+fn decode(jpeg: &[u8], pixels: &mut Vec<u8>, stated: (u16, u16)) -> Result<()> {
+    let mut decoder = Decoder::new()?;
+    let header = decoder.header(jpeg)?;
+    let stated = (u32::from(stated.0), u32::from(stated.1));
+    if stated != (0, 0) && stated != (header.width, header.height) {
+        return Err(Error::format("clip-size", "the picture does not have the clip's size")
             .expected(format!("{}x{}", stated.0, stated.1))
-            .found(format!("{width}x{height}")))
-    });
-    let e = decoded.err()?.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path);
-    Some(e.into())
+            .found(format!("{}x{}", header.width, header.height)));
+    }
+    pixels.resize(header.rgb_len(), 0);
+    decoder.decode_rgb(jpeg, pixels, header.width as usize * 3)
 }

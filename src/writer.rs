@@ -443,8 +443,7 @@ impl SectionWriter {
     fn write(&mut self, file: &mut AtomicFile, id: SectionId, bytes: &[u8]) -> Result<()> {
         self.pad(file)?;
         let length = bytes.len() as u64;
-        let entry =
-            SectionEntry { id, flags: section::FLAG_REQUIRED, offset: self.end, length, crc32: crc32(bytes) };
+        let entry = SectionEntry { id, flags: section::FLAG_REQUIRED, offset: self.end, length, crc32: crc32(bytes) };
         self.entries.push(entry);
         file.write_all(bytes)?;
         self.end += length;

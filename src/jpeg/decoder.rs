@@ -1,0 +1,159 @@
+//! JPEG to RGB or to planes, with libjpeg-turbo's default recipe.
+
+use turbojpeg::raw;
+
+use super::segments::Segments;
+use super::tj::{Decompressor, RawHeader, Yuv420};
+use crate::{Error, Planes, Result, limits};
+
+/// How finely a JPEG stores its chroma.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subsampling {
+    /// Full resolution.
+    S444,
+    /// Half the columns.
+    S422,
+    /// Half the columns and half the rows: what vidrec writes.
+    S420,
+    /// Half the rows.
+    S440,
+    /// No chroma at all.
+    Gray,
+    /// Any other.
+    Other,
+}
+
+/// What a JPEG says about itself before any pixel is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JpegHeader {
+    /// Width in pixels, 1 to [`limits::MAX_SIDE`].
+    pub width: u32,
+    /// Height in pixels, 1 to [`limits::MAX_SIDE`].
+    pub height: u32,
+    /// Resolution of the chroma.
+    pub subsampling: Subsampling,
+}
+
+impl JpegHeader {
+    /// Bytes of the picture in RGB without padding: `width * height * 3`.
+    pub fn rgb_len(&self) -> usize {
+        self.width as usize * self.height as usize * 3
+    }
+}
+
+/// A JPEG decoder: one a thread, reused for every frame.
+///
+/// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and colour. Damaged or cut data is
+/// an error, never a half-grey picture.
+///
+/// ```
+/// # let mut jpeg = Vec::new();
+/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
+/// let mut decoder = vidrec::jpeg::Decoder::new()?;
+/// let mut planes = vidrec::Planes::new(1, 1)?;
+/// decoder.decode_planes(&jpeg, &mut planes)?;
+/// assert_eq!((planes.width(), planes.height()), (32, 32));
+/// assert!(decoder.decode_planes(&jpeg[..jpeg.len() / 2], &mut planes).is_err());
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub struct Decoder {
+    decompressor: Decompressor,
+    /// Luma with even sides, for pictures whose own are odd.
+    padded: Vec<u8>,
+}
+
+impl Decoder {
+    /// A decoder with accurate inverse DCT and smooth chroma upsampling.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn new() -> Result<Self> {
+        Ok(Decoder { decompressor: Decompressor::new()?, padded: Vec::new() })
+    }
+
+    /// Reads the header of `jpeg`.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, or a picture beyond [`limits`].
+    pub fn header(&mut self, jpeg: &[u8]) -> Result<JpegHeader> {
+        let RawHeader { width, height, subsampling, .. } = self.raw_header(jpeg)?;
+        let subsampling = match subsampling {
+            raw::TJSAMP_TJSAMP_444 => Subsampling::S444,
+            raw::TJSAMP_TJSAMP_422 => Subsampling::S422,
+            raw::TJSAMP_TJSAMP_420 => Subsampling::S420,
+            raw::TJSAMP_TJSAMP_440 => Subsampling::S440,
+            raw::TJSAMP_TJSAMP_GRAY => Subsampling::Gray,
+            _ => Subsampling::Other,
+        };
+        Ok(JpegHeader { width, height, subsampling })
+    }
+
+    /// Decodes to RGB: 3 bytes a pixel, rows from the top, `pitch` bytes from the start of one to the next.
+    ///
+    /// Bytes between rows keep their value. After an error the contents of `out` are unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], a `pitch` under `3 * width`, or an `out` shorter than
+    /// `(height - 1) * pitch + 3 * width`.
+    pub fn decode_rgb(&mut self, jpeg: &[u8], out: &mut [u8], pitch: usize) -> Result<()> {
+        self.raw_header(jpeg)?;
+        self.decompressor.rgb(jpeg, out, pitch)
+    }
+
+    /// Decodes a 4:2:0 JPEG to its planes, without upsampling or colour conversion; `planes` takes the JPEG's size.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], or one that is not 4:2:0 YCbCr.
+    pub fn decode_planes(&mut self, jpeg: &[u8], planes: &mut Planes) -> Result<()> {
+        let RawHeader { width, height, subsampling, colorspace } = self.raw_header(jpeg)?;
+        if subsampling != raw::TJSAMP_TJSAMP_420 || colorspace != raw::TJCS_TJCS_YCbCr as i32 {
+            return Err(Error::decode("not a 4:2:0 YCbCr JPEG, so it has no planes to give").help("decode it to RGB"));
+        }
+        fit(planes, width, height)?;
+        let (even_width, even_height) = (width.next_multiple_of(2) as usize, height.next_multiple_of(2) as usize);
+        let odd = planes.y.len() != even_width * even_height;
+        let luma = if odd { &mut self.padded } else { &mut planes.y };
+        luma.resize(even_width * even_height, 0);
+        let target = Yuv420 { width, height, planes: [&mut luma[..], &mut planes.cb, &mut planes.cr] };
+        self.decompressor.yuv420(jpeg, target)?;
+        if odd {
+            let rows = planes.y.chunks_exact_mut(width as usize);
+            rows.zip(self.padded.chunks_exact(even_width)).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
+        }
+        Ok(())
+    }
+
+    fn raw_header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
+        // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
+        if !Segments::new(jpeg).any(|segment| segment.is_frame_header()) {
+            return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
+        }
+        let header = self.decompressor.header(jpeg)?;
+        if header.width > limits::MAX_SIDE || header.height > limits::MAX_SIDE {
+            let sides = format!("{}x{}", header.width, header.height);
+            return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
+        }
+        if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
+            let sides = format!("{}x{}", header.width, header.height);
+            return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
+        }
+        Ok(header)
+    }
+}
+
+/// Gives `planes` this size, with planes of the right lengths, keeping its memory where the size is the same already.
+fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
+    if (planes.width(), planes.height()) != (width, height) {
+        *planes = Planes::new(width, height)?;
+    }
+    let chroma = planes.chroma_width() as usize * planes.chroma_height() as usize;
+    planes.y.resize(width as usize * height as usize, 0);
+    planes.cb.resize(chroma, 128);
+    planes.cr.resize(chroma, 128);
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! JPEG: encode from planes, decode to RGB or planes, and move bytes out of RecordIO's way. Knows no file.
+//!
+//! What [`Encoder`] writes is an ordinary baseline JPEG (4:2:0, standard Huffman tables) whose restart markers cut
+//! the picture into tiles of 16 rows and 32 columns (16 where the number of 16-pixel columns is odd), so that a
+//! reader which wants a crop can copy the tiles it touches and decode only those.
+//!
+//! What [`Decoder`] gives is libjpeg-turbo's default: accurate inverse DCT and smooth ("fancy") chroma upsampling,
+//! and so the same pixels as Pillow and OpenCV built on libjpeg-turbo.
+//!
+//! ```
+//! use vidrec::Planes;
+//! use vidrec::jpeg::{Decoder, Encoder};
+//!
+//! let mut grey = Planes::new(64, 48)?;
+//! grey.y.fill(100);
+//! let mut jpeg = Vec::new();
+//! Encoder::new(90)?.encode(&grey, &mut jpeg)?;
+//!
+//! let mut decoder = Decoder::new()?;
+//! let header = decoder.header(&jpeg)?;
+//! assert_eq!((header.width, header.height), (64, 48));
+//! let mut rgb = vec![0; header.rgb_len()];
+//! decoder.decode_rgb(&jpeg, &mut rgb, 64 * 3)?;
+//! assert_eq!(rgb[..3], [100, 100, 100]);
+//! # Ok::<(), vidrec::Error>(())
+//! ```
+
+mod decoder;
+mod encoder;
+mod fill;
+mod segments;
+mod tj;
+
+pub use decoder::{Decoder, JpegHeader, Subsampling};
+pub use encoder::Encoder;
+pub(crate) use fill::avoid_magic;
