@@ -6,6 +6,7 @@ pub mod jpeg;
 pub mod limits;
 mod planes;
 mod random;
+pub mod sampler;
 
 pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;

@@ -37,7 +37,10 @@ impl Planes {
         }
         let pixels = u64::from(width) * u64::from(height);
         if pixels > limits::MAX_PIXELS {
-            return Err(Error::limit(format!("a picture of {width}x{height} pixels; at most {} in all", limits::MAX_PIXELS)));
+            return Err(Error::limit(format!(
+                "a picture of {width}x{height} pixels; at most {} in all",
+                limits::MAX_PIXELS
+            )));
         }
         let chroma = width.div_ceil(2) as usize * height.div_ceil(2) as usize;
         Ok(Planes { width, height, y: vec![0; pixels as usize], cb: vec![128; chroma], cr: vec![128; chroma] })
