@@ -4,6 +4,7 @@
 mod error;
 pub mod jpeg;
 pub mod limits;
+pub mod order;
 mod planes;
 mod random;
 pub mod sampler;
