@@ -1,13 +1,23 @@
 //! vidrec packs a video data set once, offline, and then feeds training as fast as the hardware allows.
-#![warn(missing_docs)]
 
+mod atomic_file;
+pub mod dataset_json;
 mod error;
+pub mod format;
+mod index;
 pub mod jpeg;
 pub mod limits;
+mod map;
 pub mod order;
 mod planes;
 mod random;
+mod reader;
 pub mod sampler;
+mod verify;
+mod writer;
 
 pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;
+pub use reader::{Clip, Dataset, Frame};
+pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
+pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};

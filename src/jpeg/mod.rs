@@ -33,3 +33,4 @@ mod tj;
 
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
+pub(crate) use fill::avoid_magic;

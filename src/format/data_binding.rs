@@ -1,0 +1,55 @@
+//! What ties an index to its record file: `format-spec/vidrec-v1.md#data-binding-data`.
+
+use byteorder::{ByteOrder, LittleEndian as LE};
+
+use super::crc32;
+
+/// Size of the section in bytes.
+pub const BYTES: usize = 48;
+
+/// How many bytes at each end of the record file the edge CRC-32 covers.
+pub const EDGE_BYTES: usize = 4096;
+
+/// Length and digests of the record file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataBinding {
+    /// Length of the record file in bytes.
+    pub length: u64,
+    /// SHA-256 of the record file: what `sha256sum` prints.
+    pub sha256: [u8; 32],
+    /// CRC-32 of the file's first and last [`EDGE_BYTES`] bytes (all of it at each end when shorter).
+    pub edge_crc32: u32,
+}
+
+impl DataBinding {
+    /// The bytes on disk; the last four are zero.
+    pub fn to_bytes(&self) -> [u8; BYTES] {
+        let mut b = [0; BYTES];
+        LE::write_u64(&mut b[0..8], self.length);
+        b[8..40].copy_from_slice(&self.sha256);
+        LE::write_u32(&mut b[40..44], self.edge_crc32);
+        b
+    }
+
+    /// Reads a binding.
+    pub fn from_bytes(b: &[u8; BYTES]) -> Self {
+        let mut sha256 = [0; 32];
+        sha256.copy_from_slice(&b[8..40]);
+        DataBinding { length: LE::read_u64(&b[0..8]), sha256, edge_crc32: LE::read_u32(&b[40..44]) }
+    }
+}
+
+/// CRC-32 of the two edges of a record file: cheap enough to be checked at every open.
+pub fn edge_crc32(file: &[u8]) -> u32 {
+    let n = file.len().min(EDGE_BYTES);
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&file[..n]);
+    hasher.update(&file[file.len() - n..]);
+    debug_assert!(n > 0 || hasher.clone().finalize() == crc32(&[]));
+    hasher.finalize()
+}
+
+/// Lower-case hexadecimal digits, as `sha256sum` prints them.
+pub fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|b| format!("{b:02x}")).collect()
+}

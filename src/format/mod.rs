@@ -1,0 +1,23 @@
+//! The bytes of each structure on disk, and nothing else: `format-spec/vidrec-v1.md` is the normative text.
+//!
+//! Every structure has a fixed size, a function to bytes and a function from bytes. Nothing here opens a file.
+
+pub mod clip_entry;
+pub mod data_binding;
+pub mod footer;
+pub mod frame_entry;
+pub mod header;
+pub mod meta;
+pub mod record_header;
+pub mod recordio;
+pub mod section;
+
+/// CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+/// Rounds `n` up to a multiple of `to`, or `None` if that does not fit.
+pub(crate) fn align_up(n: u64, to: u64) -> Option<u64> {
+    n.checked_next_multiple_of(to)
+}

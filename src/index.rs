@@ -1,0 +1,277 @@
+//! An index file's plan: what is proven once at open, and how entries are found afterwards.
+//!
+//! Opening costs the same for ten frames and for a hundred million: header, footer, section table, and the two small
+//! sections are proven; entries carry a CRC-32 of their own and are proven when they are used.
+
+use crate::format::clip_entry::{self, ClipEntry, StringRef};
+use crate::format::data_binding::{self, DataBinding};
+use crate::format::footer;
+use crate::format::frame_entry::{self, FrameEntry};
+use crate::format::header::{self, Header};
+use crate::format::meta::Meta;
+use crate::format::section::{self, SectionEntry, SectionId};
+use crate::format::{align_up, crc32};
+use crate::{Error, Result, limits};
+
+/// What was proven of an index file. Holds no reference to its bytes, which are given to each method.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub header: Header,
+    pub sections: Vec<SectionEntry>,
+    pub binding: DataBinding,
+    pub meta: Meta,
+    frames: SectionEntry,
+    clips: SectionEntry,
+    strings: SectionEntry,
+}
+
+impl Index {
+    /// Proves the parts of an index that every reader depends on.
+    pub fn prove(bytes: &[u8]) -> Result<Self> {
+        let header = prove_header(bytes)?;
+        let sections = prove_section_table(bytes, &header)?;
+        let find = |id| find_section(&sections, id);
+        let (frames, clips, strings) = (find(SectionId::FRAMES)?, find(SectionId::CLIPS)?, find(SectionId::STRINGS)?);
+        prove_length(&frames, header.frame_count, frame_entry::BYTES)?;
+        prove_length(&clips, header.clip_count, clip_entry::BYTES)?;
+        let data = find(SectionId::DATA)?;
+        prove_length(&data, 1, data_binding::BYTES)?;
+        let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
+        let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
+        let meta = parse_meta(bytes, &find(SectionId::META)?)?;
+        Ok(Index { header, sections, binding, meta, frames, clips, strings })
+    }
+
+    /// The entry of clip `ordinal` of this shard.
+    pub fn clip(&self, bytes: &[u8], ordinal: u64) -> Result<ClipEntry> {
+        let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
+        let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
+        let entry =
+            ClipEntry::from_bytes(entry).ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
+        let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
+        if end.is_none_or(|end| end > self.header.frame_count) {
+            return Err(fault("clip-frames", "the clip's frames are not in the frame table")
+                .expected(format!("at most {} frames", self.header.frame_count))
+                .found(format!("{} from {}", entry.frame_count, entry.first_frame)));
+        }
+        if entry.label != clip_entry::NO_LABEL && !(0..=limits::MAX_LABEL).contains(&entry.label) {
+            return Err(fault("clip-label", "the label is out of range")
+                .expected(format!("-1 to {}", limits::MAX_LABEL))
+                .found(entry.label));
+        }
+        if entry.time_base.0 == 0 || entry.time_base.1 == 0 {
+            return Err(fault("clip-time-base", "the time base is not a positive fraction")
+                .found(format!("{}/{}", entry.time_base.0, entry.time_base.1)));
+        }
+        Ok(entry)
+    }
+
+    /// The entry of frame `ordinal` of this shard.
+    pub fn frame(&self, bytes: &[u8], ordinal: u64) -> Result<FrameEntry> {
+        let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
+        FrameEntry::from_bytes(entry).ok_or_else(|| {
+            Error::format("frame-crc", "the frame entry's CRC-32 does not fit").section(SectionId::FRAMES.name()).at(at)
+        })
+    }
+
+    /// Source, class and attributes of a clip, proven by their CRC-32.
+    pub fn strings<'a>(&self, bytes: &'a [u8], clip: &ClipEntry) -> Result<[&'a str; 3]> {
+        let refs = [clip.source, clip.class, clip.attributes];
+        let mut hasher = crc32fast::Hasher::new();
+        let mut texts = [""; 3];
+        for (text, at) in texts.iter_mut().zip(refs) {
+            let raw = self.string_bytes(bytes, at)?;
+            hasher.update(raw);
+            *text = std::str::from_utf8(raw)
+                .map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
+        }
+        let crc = hasher.finalize();
+        if crc != clip.strings_crc32 {
+            return Err(self
+                .string_fault("clip-string", clip.source, "the CRC-32 of the clip's strings does not fit")
+                .expected(format!("{:#010x}", clip.strings_crc32))
+                .found(format!("{crc:#010x}")));
+        }
+        Ok(texts)
+    }
+
+    fn string_bytes<'a>(&self, bytes: &'a [u8], at: StringRef) -> Result<&'a [u8]> {
+        if at.length == 0 {
+            return Ok(&[]);
+        }
+        let pool = slice(bytes, &self.strings).unwrap_or_default();
+        let begin = usize::try_from(at.offset).ok();
+        let end = begin.and_then(|b| b.checked_add(at.length as usize));
+        begin.zip(end).and_then(|(b, e)| pool.get(b..e)).ok_or_else(|| {
+            self.string_fault("clip-string", at, "a string is not in the string pool")
+                .expected(format!("at most {} bytes", self.strings.length))
+                .found(format!("{} bytes from {}", at.length, at.offset))
+        })
+    }
+
+    fn string_fault(&self, rule: &'static str, at: StringRef, what: &str) -> Error {
+        let offset = self.strings.offset.saturating_add(at.offset);
+        Error::format(rule, what.to_owned()).section(SectionId::STRINGS.name()).at(offset)
+    }
+}
+
+fn prove_header(bytes: &[u8]) -> Result<Header> {
+    let length = bytes.len() as u64;
+    let (Some(head), Some(foot)) = (bytes.first_chunk::<{ header::BYTES }>(), bytes.last_chunk::<{ footer::BYTES }>())
+    else {
+        return Err(Error::format("index-length", "too short for an index file")
+            .expected(format!("at least {} bytes", header::BYTES + footer::BYTES))
+            .found(format!("{length} bytes")));
+    };
+    let header = Header::from_bytes(head)?;
+    if header.file_length != length {
+        return Err(Error::format("index-file-length", "the index file was cut or something was appended")
+            .section("header")
+            .at(32)
+            .expected(format!("{} bytes", header.file_length))
+            .found(format!("{length} bytes")));
+    }
+    footer::check(foot, length, head)?;
+    let most = limits::MAX_ORDINALS;
+    if header.clip_count > most || header.frame_count > most {
+        return Err(Error::limit("more clips or frames than a shard may have").section("header").at(40).expected(most));
+    }
+    Ok(header)
+}
+
+fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry>> {
+    let fault = |rule, what: &str| {
+        Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
+    };
+    if header.section_count > limits::MAX_SECTIONS {
+        return Err(Error::limit("too many sections").expected(limits::MAX_SECTIONS).found(header.section_count));
+    }
+    let length = header.section_count as usize * section::BYTES;
+    let end = header.section_table_offset.checked_add(length as u64);
+    if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
+        return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
+    }
+    let begin = header.section_table_offset as usize;
+    let table = bytes.get(begin..begin + length).ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
+    let crc = crc32(table);
+    if crc != header.section_table_crc32 {
+        return Err(fault("index-table-crc", "the section table's CRC-32 does not fit")
+            .expected(format!("{:#010x}", header.section_table_crc32))
+            .found(format!("{crc:#010x}")));
+    }
+    let (entries, _) = table.as_chunks::<{ section::BYTES }>();
+    let sections: Vec<SectionEntry> = entries.iter().map(SectionEntry::from_bytes).collect();
+    prove_tiling(&sections, header)?;
+    prove_known(&sections)?;
+    Ok(sections)
+}
+
+/// Sections follow each other from the header to the section table with less than one unit of padding between them.
+fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
+    let mut next = Some(header::BYTES as u64);
+    for s in sections {
+        if Some(s.offset) != next {
+            return Err(Error::format(
+                "section-bounds",
+                format!("section {:?} is not where the one before ends", s.id),
+            )
+            .section("section table")
+            .at(s.offset)
+            .expected(format!("offset {}", next.map_or_else(|| "in range".into(), |n| n.to_string())))
+            .found(format!("offset {}", s.offset)));
+        }
+        next = s.end().and_then(|end| align_up(end, section::ALIGNMENT));
+    }
+    if next == Some(header.section_table_offset) {
+        return Ok(());
+    }
+    Err(Error::format("section-bounds", "the last section does not end where the section table begins")
+        .section("section table")
+        .at(header.section_table_offset))
+}
+
+fn prove_known(sections: &[SectionEntry]) -> Result<()> {
+    for (i, s) in sections.iter().enumerate() {
+        if s.flags & section::FLAG_REQUIRED != 0 && !SectionId::ALL.contains(&s.id) {
+            return Err(Error::format("section-unknown", format!("the file needs section {:?}, unknown here", s.id))
+                .section("section table")
+                .at(s.offset)
+                .help("a newer vidrec may read it"));
+        }
+        if sections[..i].iter().any(|other| other.id == s.id) {
+            return Err(Error::format("section-duplicate", format!("section {:?} occurs twice", s.id))
+                .section("section table")
+                .at(s.offset));
+        }
+    }
+    Ok(())
+}
+
+fn missing(id: SectionId) -> Error {
+    Error::format("section-missing", format!("required section {id:?} is missing")).section("section table")
+}
+
+fn find_section(sections: &[SectionEntry], id: SectionId) -> Result<SectionEntry> {
+    sections.iter().find(|s| s.id == id).copied().ok_or_else(|| missing(id))
+}
+
+fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> {
+    let expected = count.checked_mul(entry_bytes as u64);
+    if expected == Some(s.length) {
+        return Ok(());
+    }
+    Err(Error::format("section-size", "the section's length does not fit the counts in the header")
+        .section(s.id.name())
+        .at(s.offset)
+        .expected(format!("{count} entries of {entry_bytes} bytes"))
+        .found(format!("{} bytes", s.length)))
+}
+
+fn slice<'a>(bytes: &'a [u8], s: &SectionEntry) -> Option<&'a [u8]> {
+    bytes.get(usize::try_from(s.offset).ok()?..usize::try_from(s.end()?).ok()?)
+}
+
+/// A section's bytes after its CRC-32 was compared.
+pub(crate) fn proven_bytes<'a>(bytes: &'a [u8], s: &SectionEntry) -> Result<&'a [u8]> {
+    let found = slice(bytes, s).ok_or_else(|| missing(s.id))?;
+    let crc = crc32(found);
+    if crc != s.crc32 {
+        return Err(Error::format("section-crc", "the section's CRC-32 does not fit")
+            .section(s.id.name())
+            .at(s.offset)
+            .expected(format!("{:#010x}", s.crc32))
+            .found(format!("{crc:#010x}")));
+    }
+    Ok(found)
+}
+
+fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
+    if s.length > limits::MAX_META_BYTES {
+        return Err(Error::limit("section META is too long")
+            .at(s.offset)
+            .expected(limits::MAX_META_BYTES)
+            .found(s.length));
+    }
+    serde_json::from_slice(proven_bytes(bytes, s)?).map_err(|e| {
+        Error::format("meta-json", "section META does not hold the JSON it should")
+            .section(s.id.name())
+            .at(s.offset)
+            .found(e)
+    })
+}
+
+fn table_entry<'a, const N: usize>(
+    bytes: &'a [u8],
+    table: &SectionEntry,
+    ordinal: u64,
+    count: u64,
+) -> Result<(u64, &'a [u8; N])> {
+    // Open proved that the table holds `count` entries and lies in the file.
+    let entry = (ordinal < count).then(|| slice(bytes, table)).flatten();
+    let entry = entry.and_then(|t| t.get(ordinal as usize * N..)).and_then(|rest| rest.first_chunk::<N>());
+    let entry = entry.ok_or_else(|| {
+        Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
+            .expected(format!("less than {count}"))
+    })?;
+    Ok((table.offset + ordinal * N as u64, entry))
+}

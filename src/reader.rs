@@ -1,0 +1,462 @@
+//! Reading a data set: mapped files, clips and frames that borrow from the map.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::format::clip_entry::{self, ClipEntry};
+use crate::format::data_binding;
+use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use crate::format::meta::Meta;
+use crate::format::record_header::{self, RecordHeader};
+use crate::format::{crc32, recordio};
+use crate::index::Index;
+use crate::map::MappedFile;
+use crate::{Error, ErrorKind, Result};
+
+/// A data set, open for reading. Cloning is cheap; all clones share the maps.
+///
+/// Opening takes the same time whatever the number of clips: the heads of the files are proven, and each clip's and
+/// frame's entry when it is used. [`verify`](crate::verify) proves everything. Reads are positional, without a shared
+/// cursor, so threads and forked processes do not disturb each other. The files must not be changed in place while
+/// they are open; vidrec itself replaces files by renaming, which is safe.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// for i in 0..train.len() {
+///     let clip = train.clip(i)?;
+///     println!("{} {:?} {} frames", clip.source()?, clip.label(), clip.frame_count());
+///     let first = clip.frame(0)?;
+///     first.check()?; // CRC-32
+///     std::fs::write("first.jpg", first.jpeg()).unwrap();
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    shards: Vec<Shard>,
+    /// Ordinal of each shard's first clip, and the number of clips at the end.
+    starts: Vec<u64>,
+    frame_count: u64,
+}
+
+/// One record file and its index, both mapped.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    pub record_path: PathBuf,
+    pub index_path: PathBuf,
+    pub records: MappedFile,
+    pub index_bytes: MappedFile,
+    pub index: Index,
+}
+
+impl Shard {
+    fn open(path: &Path) -> Result<Self> {
+        let shard = Self::open_unbound(path)?;
+        shard.prove_binding()?;
+        Ok(shard)
+    }
+
+    /// Opens index and record file without proving that they belong together.
+    pub fn open_unbound(path: &Path) -> Result<Self> {
+        let (record_path, index_path) = (path.with_extension("rec"), path.with_extension("vidx"));
+        let index_bytes = MappedFile::open(&index_path).map_err(|e| {
+            if path == record_path && record_path.exists() && e.kind() == ErrorKind::Io {
+                e.help("a record file is read through the index of the same name beside it")
+            } else {
+                e
+            }
+        })?;
+        let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
+        let records = MappedFile::open(&record_path)?;
+        Ok(Shard { record_path, index_path, records, index_bytes, index })
+    }
+
+    /// Proves in constant time that index and record file belong together.
+    pub fn prove_binding(&self) -> Result<()> {
+        let binding = &self.index.binding;
+        let fault = |rule, what: &str| {
+            Error::format(rule, what.to_owned())
+                .file(&self.record_path)
+                .help("the record file was cut or replaced, or the index belongs to another one")
+        };
+        let length = self.records.len() as u64;
+        if length != binding.length {
+            return Err(fault("data-length", "the record file does not have the length that its index says")
+                .expected(format!("{} bytes", binding.length))
+                .found(format!("{length} bytes")));
+        }
+        let edges = data_binding::edge_crc32(&self.records);
+        if edges != binding.edge_crc32 {
+            return Err(fault("data-edges", "the CRC-32 of the record file's ends is not what its index says")
+                .expected(format!("{:#010x}", binding.edge_crc32))
+                .found(format!("{edges:#010x}")));
+        }
+        Ok(())
+    }
+
+    pub fn clip_count(&self) -> u64 {
+        self.index.header.clip_count
+    }
+
+    pub fn to_json(&self) -> ShardJson {
+        let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ShardJson {
+            record_file: name(&self.record_path),
+            index_file: name(&self.index_path),
+            clips: self.index.header.clip_count,
+            frames: self.index.header.frame_count,
+            bytes: self.index.binding.length,
+            sha256: data_binding::hex(&self.index.binding.sha256),
+        }
+    }
+
+    pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
+        self.index.clip(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))
+    }
+
+    /// Entry, record header and JPEG of frame `ordinal` of the shard.
+    pub fn frame(&self, ordinal: u64) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
+        let entry = self.index.frame(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))?;
+        let (header, jpeg) = self.record(&entry).map_err(|e| e.file(&self.record_path))?;
+        Ok((entry, header, jpeg))
+    }
+
+    fn record(&self, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'_, [u8]>)> {
+        let record = recordio::read(&self.records, entry.record_offset)?;
+        let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+        let jpeg = match record.payload {
+            Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+            Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+        };
+        if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
+            return Err(Error::format(
+                "record-length",
+                "the record's JPEG does not have the length that the index says",
+            )
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("{} bytes", entry.jpeg_length))
+            .found(format!("{} bytes", jpeg.len())));
+        }
+        Ok((header, jpeg))
+    }
+}
+
+/// A payload's header and the offset of its JPEG, after the label vector if there is one.
+pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
+    let short = || Error::format("record-header", "the record is too short for its header").section("record").at(at);
+    let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
+    let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
+    Ok((header, record_header::BYTES + labels))
+}
+
+/// The files that a path stands for.
+pub(crate) struct ShardFiles {
+    /// The index files, in order of the clips.
+    pub indexes: Vec<PathBuf>,
+    /// The `dataset.json` that lists them, where there is one.
+    pub listed_by: Option<PathBuf>,
+}
+
+/// Finds the shards of a data set's directory, a `.rec`, a `.vidx` or a `dataset.json`.
+pub(crate) fn shard_files(path: &Path) -> Result<ShardFiles> {
+    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
+    if meta.is_dir() {
+        let listed = path.join(dataset_json::FILE_NAME);
+        return if listed.exists() { listed_shards(&listed) } else { loose_shards(path) };
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("rec" | "vidx") => Ok(ShardFiles { indexes: vec![path.to_owned()], listed_by: None }),
+        Some("json") => listed_shards(path),
+        _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
+    }
+}
+
+fn listed_shards(path: &Path) -> Result<ShardFiles> {
+    let json = DatasetJson::read(path)?;
+    let indexes = json.shards.iter().map(|s| path.with_file_name(&s.index_file)).collect();
+    Ok(ShardFiles { indexes, listed_by: Some(path.to_owned()) })
+}
+
+fn loose_shards(dir: &Path) -> Result<ShardFiles> {
+    let indexes = dataset_json::index_files(dir)?;
+    if indexes.is_empty() {
+        return Err(Error::usage("there is no data set in this folder")
+            .file(dir)
+            .expected("a dataset.json or .vidx files")
+            .help("`vidrec pack` makes one"));
+    }
+    Ok(ShardFiles { indexes, listed_by: None })
+}
+
+impl Dataset {
+    /// Opens a data set's directory, a `.rec` file, a `.vidx` file or a `dataset.json`.
+    ///
+    /// In a directory, `dataset.json` lists the shards; without it, every `.vidx` file counts, in order of name.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): something is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a
+    /// file is cut, is not what it should be, or index and record file do not belong together.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_shards(&shard_files(path.as_ref())?.indexes)
+    }
+
+    /// Opens several shards as one data set; clip ordinals count on from one to the next.
+    ///
+    /// Each path is a `.rec` or `.vidx` file; the other of the pair lies beside it under the same name.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); and if the shards do not agree on the class names.
+    pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        let shards = paths.iter().map(|p| Shard::open(p.as_ref())).collect::<Result<Vec<_>>>()?;
+        let Some(first) = shards.first() else {
+            return Err(Error::usage("no shards to open"));
+        };
+        for other in &shards[1..] {
+            if other.index.meta.classes != first.index.meta.classes {
+                return Err(Error::format("dataset-classes", "the shards do not have the same class names")
+                    .file(&other.index_path)
+                    .expected(format!("those of {}", first.index_path.display())));
+            }
+        }
+        let mut starts = vec![0];
+        for shard in &shards {
+            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
+        }
+        let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count })))
+    }
+
+    /// Number of clips.
+    pub fn len(&self) -> u64 {
+        self.0.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Whether there are no clips.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of frames of all clips.
+    pub fn frame_count(&self) -> u64 {
+        self.0.frame_count
+    }
+
+    /// Class names by label; empty when labels are plain integers or absent.
+    pub fn classes(&self) -> &[String] {
+        self.meta().map_or(&[], |m| &m.classes)
+    }
+
+    /// Settings and provenance of the first shard.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.0.shards.first().map(|s| &s.index.meta)
+    }
+
+    /// What `dataset.json` should hold, made anew from the indexes.
+    pub fn to_json(&self) -> DatasetJson {
+        let shards = self.0.shards.iter().map(Shard::to_json).collect();
+        DatasetJson::new(&self.meta().cloned().unwrap_or_default(), shards)
+    }
+
+    /// Paths of the record files, in order of the clips.
+    pub fn record_files(&self) -> impl Iterator<Item = &Path> {
+        self.0.shards.iter().map(|s| s.record_path.as_path())
+    }
+
+    /// Clip `ordinal`, counted from 0 over all shards.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such clip; [`Format`](crate::ErrorKind::Format) if its entry
+    /// is damaged.
+    pub fn clip(&self, ordinal: u64) -> Result<Clip<'_>> {
+        if ordinal >= self.len() {
+            return Err(
+                Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
+            );
+        }
+        let at = self.0.starts.partition_point(|&start| start <= ordinal) - 1;
+        let shard = &self.0.shards[at];
+        let entry = shard.clip(ordinal - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
+        Ok(Clip { shard, ordinal, entry })
+    }
+
+    /// All clips, in order.
+    pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
+        (0..self.len()).map(|i| self.clip(i))
+    }
+}
+
+/// One clip of a data set.
+#[derive(Debug, Clone, Copy)]
+pub struct Clip<'a> {
+    shard: &'a Shard,
+    ordinal: u64,
+    entry: ClipEntry,
+}
+
+impl<'a> Clip<'a> {
+    /// Ordinal in the data set, counted from 0.
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Number of frames.
+    pub fn frame_count(&self) -> u32 {
+        self.entry.frame_count
+    }
+
+    /// Label, if it has one.
+    pub fn label(&self) -> Option<u32> {
+        u32::try_from(self.entry.label).ok()
+    }
+
+    /// Width of every frame in pixels; 0 when the frames differ.
+    pub fn width(&self) -> u32 {
+        u32::from(self.entry.width)
+    }
+
+    /// Height of every frame in pixels; 0 when the frames differ.
+    pub fn height(&self) -> u32 {
+        u32::from(self.entry.height)
+    }
+
+    /// Whether the source had fewer frames than were asked for, so that some stand more than once.
+    pub fn is_short(&self) -> bool {
+        self.entry.flags & clip_entry::FLAG_SHORT != 0
+    }
+
+    /// Unit of the frames' presentation times in seconds: numerator and denominator.
+    pub fn time_base(&self) -> (u32, u32) {
+        self.entry.time_base
+    }
+
+    /// Source path, relative to the input root.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if the clip's strings are damaged.
+    pub fn source(&self) -> Result<&'a str> {
+        Ok(self.strings()?[0])
+    }
+
+    /// Class name; empty when there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source).
+    pub fn class(&self) -> Result<&'a str> {
+        Ok(self.strings()?[1])
+    }
+
+    /// Attributes as the text of a JSON object; empty when there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source).
+    pub fn attributes_json(&self) -> Result<&'a str> {
+        Ok(self.strings()?[2])
+    }
+
+    fn strings(&self) -> Result<[&'a str; 3]> {
+        let found = self.shard.index.strings(&self.shard.index_bytes, &self.entry);
+        found.map_err(|e| e.file(&self.shard.index_path).in_clip(self.ordinal))
+    }
+
+    /// Frame `t`, counted from 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such frame; [`Format`](crate::ErrorKind::Format) if its entry
+    /// or its record is damaged. The JPEG's CRC-32 is compared by [`Frame::check`].
+    pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
+        if t >= self.entry.frame_count {
+            return Err(Error::usage(format!("there is no frame {t}"))
+                .in_clip(self.ordinal)
+                .expected(format!("less than {}", self.entry.frame_count)));
+        }
+        let found = self.shard.frame(self.entry.first_frame + u64::from(t));
+        let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+    }
+
+    /// All frames, in order.
+    pub fn frames(&self) -> impl Iterator<Item = Result<Frame<'a>>> + '_ {
+        (0..self.frame_count()).map(|t| self.frame(t))
+    }
+}
+
+/// One frame of a clip. The JPEG borrows from the map, but for the rare record that is stored in several parts.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    shard: &'a Shard,
+    clip: u64,
+    t: u32,
+    time_base: (u32, u32),
+    entry: FrameEntry,
+    jpeg: Cow<'a, [u8]>,
+}
+
+impl Frame<'_> {
+    /// The stored JPEG. Its CRC-32 has not been compared: see [`check`](Self::check).
+    pub fn jpeg(&self) -> &[u8] {
+        &self.jpeg
+    }
+
+    /// Compares the JPEG's CRC-32 with the one in the index.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset.
+    pub fn check(&self) -> Result<()> {
+        let found = crc32(&self.jpeg);
+        if found == self.entry.jpeg_crc32 {
+            return Ok(());
+        }
+        Err(Error::format("jpeg-crc", "the JPEG's CRC-32 is not what the index says")
+            .section("record")
+            .at(self.entry.record_offset)
+            .expected(format!("{:#010x}", self.entry.jpeg_crc32))
+            .found(format!("{found:#010x}"))
+            .in_clip(self.clip)
+            .in_frame(self.t)
+            .file(&self.shard.record_path))
+    }
+
+    /// Presentation time in units of the clip's time base.
+    pub fn pts(&self) -> i64 {
+        self.entry.pts
+    }
+
+    /// Presentation time in seconds.
+    pub fn pts_seconds(&self) -> f64 {
+        self.entry.pts as f64 * f64::from(self.time_base.0) / f64::from(self.time_base.1)
+    }
+
+    /// Ordinal among the frames that decode from the source, if known.
+    pub fn source_index(&self) -> Option<u32> {
+        Some(self.entry.source_index).filter(|&i| i != UNKNOWN_SOURCE_INDEX)
+    }
+
+    /// Byte offset of the frame's record in the record file.
+    pub fn offset(&self) -> u64 {
+        self.entry.record_offset
+    }
+
+    /// CRC-32 of the JPEG, as the index has it.
+    pub fn crc32(&self) -> u32 {
+        self.entry.jpeg_crc32
+    }
+}
+
+const _: () = {
+    const fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<Dataset>();
+};
