@@ -7,6 +7,7 @@ pub mod format;
 mod index;
 pub mod jpeg;
 pub mod limits;
+mod loader;
 mod map;
 pub mod order;
 mod planes;
@@ -17,6 +18,8 @@ mod verify;
 mod writer;
 
 pub use error::{Error, ErrorKind, Result};
+pub use loader::{Batch, BatchData, Crop, Dtype, Epoch, Layout, Loader, LoaderOptions};
+pub use order::LastBatch;
 pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};

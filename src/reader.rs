@@ -430,6 +430,11 @@ impl Frame<'_> {
             .file(&self.shard.record_path))
     }
 
+    /// `e`, which this frame's picture caused, with the frame's place.
+    pub(crate) fn place(&self, e: Error) -> Error {
+        e.file(&self.shard.record_path).at(self.entry.record_offset).in_clip(self.clip).in_frame(self.t)
+    }
+
     /// Presentation time in units of the clip's time base.
     pub fn pts(&self) -> i64 {
         self.entry.pts
