@@ -8,9 +8,11 @@ mod index;
 pub mod jpeg;
 pub mod limits;
 mod map;
+pub mod order;
 mod planes;
 mod random;
 mod reader;
+pub mod sampler;
 mod verify;
 mod writer;
 
