@@ -2,8 +2,10 @@
 #![warn(missing_docs)]
 
 mod error;
-mod planes;
 pub mod limits;
+mod planes;
+#[cfg(feature = "pack")]
+pub mod video;
 
 pub use error::{Error, ErrorKind, Result};
 pub use planes::Planes;
