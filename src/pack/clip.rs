@@ -1,6 +1,6 @@
 //! One video to one clip: sample, encode, describe. Runs on the worker threads.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -84,35 +84,30 @@ pub(super) fn pack_one(item: &Item, ordinal: u64, options: &PackOptions) -> Resu
 }
 
 fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
-    let selection: RefCell<Option<Selection>> = RefCell::new(None);
+    // What the sampler said last: the first answer may rest on a guess at the number of frames.
+    let chosen: RefCell<Option<Selection>> = RefCell::new(None);
+    let declined = Cell::new(false);
     let choose = |n: u32| {
-        let chosen = sampler::select(options.rule, options.short, n, options.frames, options.seed, ordinal)?;
-        let mut wanted = chosen.as_ref().map(|c| c.frames.clone()).unwrap_or_default();
+        let selection = sampler::select(options.rule, options.short, n, options.frames, options.seed, ordinal)?;
+        declined.set(selection.is_none());
+        let selection = selection.ok_or_else(|| Error::usage(too_few(n, options)))?;
+        let mut wanted = selection.frames.clone();
         wanted.sort_unstable();
-        *selection.borrow_mut() = chosen;
-        if wanted.is_empty() {
-            return Err(Error::usage(too_few(n, options)));
-        }
+        *chosen.borrow_mut() = Some(selection);
         Ok(wanted)
     };
-    let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
-    let sampled = video::sample(&item.path, &video_options, &choose);
-    let sampled = sampled.map_err(|e| left_out(e, selection.borrow().is_none()))?;
-    let selection = selection.into_inner().unwrap_or(Selection { frames: Vec::new(), short: false });
+    let video_options = VideoOptions { size: options.size, timeout: options.timeout };
+    let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
+        let left_out = e.stage == Stage::Sample && declined.get();
+        let failure = ClipFailure::from(e);
+        if left_out { ClipFailure { stage: PackStage::LeftOut, ..failure } } else { failure }
+    })?;
+    let selection = chosen.into_inner().unwrap_or(Selection { frames: Vec::new(), short: false });
     encode(item, &sampled, &selection, options)
 }
 
 fn too_few(n: u32, options: &PackOptions) -> String {
     format!("{n} frames decode, too few for {} by rule \"{}\"; left out as asked for", options.frames, options.rule)
-}
-
-/// A video that the sampler declined under [`Short::Skip`](crate::sampler::Short::Skip) is not one that failed.
-fn left_out(e: VideoError, declined: bool) -> ClipFailure {
-    let mut failure = ClipFailure::from(e);
-    if failure.stage == PackStage::Video(Stage::Sample) && declined && failure.message.contains("left out as asked for") {
-        failure.stage = PackStage::LeftOut;
-    }
-    failure
 }
 
 fn encode(

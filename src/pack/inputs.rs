@@ -11,9 +11,9 @@ use crate::{Error, Result, limits};
 
 /// Endings by which a file in a folder is taken for a video; a file without an ending is taken for one too.
 const VIDEO_ENDINGS: [&str; 38] = [
-    "3g2", "3gp", "amv", "apng", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "h265", "hevc", "ivf", "m1v", "m2p", "m2ts",
-    "m2v", "m4v", "mjpeg", "mjpg", "mkv", "mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "nut", "obu", "ogm", "ogv",
-    "rm", "ts", "vob", "webm", "wmv",
+    "3g2", "3gp", "amv", "apng", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "h265", "hevc", "ivf", "m1v", "m2p",
+    "m2ts", "m2v", "m4v", "mjpeg", "mjpg", "mkv", "mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "nut", "obu",
+    "ogm", "ogv", "rm", "ts", "vob", "webm", "wmv",
 ];
 
 /// A video to be packed.
@@ -106,8 +106,10 @@ impl Found {
 
 /// The class names, sorted; the label is the place in the list.
 fn class_names(found: &[Found]) -> Result<Vec<String>> {
-    let names: BTreeSet<&str> =
-        found.iter().filter_map(|f| if let Label::Name(name) = &f.label { Some(name.as_str()) } else { None }).collect();
+    let names: BTreeSet<&str> = found
+        .iter()
+        .filter_map(|f| if let Label::Name(name) = &f.label { Some(name.as_str()) } else { None })
+        .collect();
     let number = found.iter().find(|f| matches!(f.label, Label::Number(_)));
     match (names.first(), number) {
         (Some(name), Some(f)) => Err(Error::usage("labels are numbers in one input and names in another")

@@ -32,9 +32,11 @@ pub(super) fn read(path: &Path, delimiter: u8, found: &mut Vec<Found>) -> Result
     for record in reader.records() {
         let record = record.map_err(|e| table_error(path, e))?;
         let line = record.position().map_or(0, csv::Position::line);
-        found.push(columns.row(&header, &record, folder).map_err(|(column, what)| {
-            Error::usage(format!("line {line}, column \"{column}\": {what}")).file(path)
-        })?);
+        found.push(
+            columns.row(&header, &record, folder).map_err(|(column, what)| {
+                Error::usage(format!("line {line}, column \"{column}\": {what}")).file(path)
+            })?,
+        );
     }
     number_labels(&mut found[first..]).map_err(|e| e.file(path))
 }
@@ -97,7 +99,9 @@ fn number_labels(rows: &mut [Found]) -> Result<()> {
         let Some(number) = number else { continue };
         let small = u32::try_from(number).ok().filter(|&n| n <= limits::MAX_LABEL as u32);
         row.label = Label::Number(small.ok_or_else(|| {
-            Error::limit(format!("{}: the label is too large", row.source)).expected(format!("at most {}", limits::MAX_LABEL)).found(number)
+            Error::limit(format!("{}: the label is too large", row.source))
+                .expected(format!("at most {}", limits::MAX_LABEL))
+                .found(number)
         })?);
     }
     Ok(())

@@ -136,7 +136,9 @@ fn available_cores() -> usize {
 
 fn check_options(options: &PackOptions) -> Result<()> {
     if options.frames == 0 || options.frames > limits::MAX_FRAMES_PER_CLIP {
-        return Err(Error::usage("frames a clip").expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP)).found(options.frames));
+        return Err(Error::usage("frames a clip")
+            .expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP))
+            .found(options.frames));
     }
     if options.rule == (Rule::Clip { stride: 0 }) {
         return Err(Error::usage("the stride must be at least 1"));
@@ -154,9 +156,6 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     let mut map = Map::new();
     map.insert("frames".into(), options.frames.into());
     map.insert("sample".into(), options.rule.to_string().into());
-    if let Rule::Clip { stride } = options.rule {
-        map.insert("stride".into(), stride.into());
-    }
     map.insert("short".into(), options.short.to_string().into());
     map.insert("size".into(), size);
     map.insert("scaling".into(), "bicubic".into());
