@@ -10,11 +10,15 @@ pub mod limits;
 mod loader;
 mod map;
 pub mod order;
+#[cfg(feature = "pack")]
+pub mod pack;
 mod planes;
 mod random;
 mod reader;
 pub mod sampler;
 mod verify;
+#[cfg(feature = "pack")]
+pub mod video;
 mod writer;
 
 pub use error::{Error, ErrorKind, Result};

@@ -365,6 +365,24 @@ impl<'a> Clip<'a> {
         Ok(self.strings()?[2])
     }
 
+    /// Attributes as a JSON object; empty when there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source); and if the text is not a JSON object (rule `clip-attributes`).
+    pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let text = self.attributes_json()?;
+        if text.is_empty() {
+            return Ok(serde_json::Map::new());
+        }
+        serde_json::from_str(text).map_err(|e| {
+            Error::format("clip-attributes", "the attributes are not a JSON object")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
     fn strings(&self) -> Result<[&'a str; 3]> {
         let found = self.shard.index.strings(&self.shard.index_bytes, &self.entry);
         found.map_err(|e| e.file(&self.shard.index_path).in_clip(self.ordinal))
