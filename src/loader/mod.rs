@@ -115,6 +115,11 @@ impl Loader {
         self.ranks.batches()
     }
 
+    /// Threads that decode.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
     /// The batches of `epoch`, in order. An item may be an error; the batches after it still come.
     pub fn epoch(&self, epoch: u64) -> Epoch<'_> {
         Epoch { loader: self, epoch, next: 0 }

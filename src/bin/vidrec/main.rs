@@ -10,6 +10,7 @@ mod pack;
 mod progress;
 mod ranges;
 mod sheet;
+mod usage;
 mod verify;
 
 use std::process::ExitCode;

@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Run {
         eprintln!("vidrec: {}: packed, but {}", w.source, w.message);
     }
     for f in &report.failures {
-        eprintln!("vidrec: {}: left out: {} failed: {}", f.source, f.stage, f.error);
+        eprintln!("vidrec: {}: left out (stage {}): {}", f.source, f.stage, f.error);
     }
     output::print(args.json, &report, |r| render(r, &args.output.display().to_string()))?;
     Ok(match (&report, report.is_clean()) {

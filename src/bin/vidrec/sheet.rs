@@ -58,9 +58,18 @@ struct Row {
 
 impl Row {
     fn width(&self) -> u32 {
-        let pictures: u32 = self.frames.iter().map(|(_, f)| f.width() + MARGIN).sum();
-        pictures.max(8 * self.title.chars().count() as u32 + MARGIN) + MARGIN
+        let pictures: u32 = self.frames.iter().map(|(time, frame)| cell_width(time, frame)).sum();
+        pictures.max(text_width(&self.title) + MARGIN) + MARGIN
     }
+}
+
+/// Space for a frame, or for the time under it where that is wider.
+fn cell_width(time: &str, frame: &RgbImage) -> u32 {
+    frame.width().max(text_width(time)) + MARGIN
+}
+
+fn text_width(text: &str) -> u32 {
+    8 * text.chars().count() as u32
 }
 
 pub fn run(args: &Args) -> Run {
@@ -146,7 +155,7 @@ fn draw(rows: &[Row], height: u32) -> RgbImage {
         for (time, frame) in &row.frames {
             imageops::replace(&mut sheet, frame, i64::from(left), i64::from(top + LINE));
             write(&mut sheet, left, top + LINE + height + 2, time, GREY);
-            left += frame.width() + MARGIN;
+            left += cell_width(time, frame);
         }
     }
     sheet
