@@ -1,7 +1,7 @@
 //! A whole training loop on a packed data set: which way do things move?
 //!
 //!     cargo run --release --example train_loop                  # packs moving shapes for itself, left/right/up/down
-//!     cargo run --release --example train_loop -- TRAIN VAL     # two packed data sets of your own, with labels
+//!     cargo run --release --example train_loop -- TRAIN [VAL]   # packed data sets of your own, with labels
 //!
 //! The model is a softmax regression on colours and motion in a grid of cells, so it needs no framework; put a network
 //! in its place. Fails if the loss does not fall, and on the shapes if the motion is not learnt.
@@ -25,10 +25,11 @@ const FEATURES: usize = GRID * GRID * 5;
 fn main() -> ExitCode {
     let paths: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match &paths[..] {
+        [train] => train_and_test(train.as_ref(), train.as_ref()).map(|o| o.last_loss < o.first_loss),
         [train, val] => train_and_test(train.as_ref(), val.as_ref()).map(|o| o.last_loss < o.first_loss),
         [] => train_on_shapes().map(|o| o.last_loss < o.first_loss && o.accuracy > 0.9),
         _ => {
-            eprintln!("usage: train_loop [TRAIN VAL]");
+            eprintln!("usage: train_loop [TRAIN [VAL]]");
             return ExitCode::from(2);
         }
     };
@@ -52,6 +53,7 @@ struct Outcome {
 }
 
 fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
+    let tested_on = if train == val { "training" } else { "held-out" };
     let (train, val) = (Dataset::open(train)?, Dataset::open(val)?);
     let options = LoaderOptions {
         frames: Some(8),
@@ -82,7 +84,7 @@ fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
         let batch = batch?;
         examples(&batch).for_each(|(x, label)| correct.add(f32::from(model.best(&x) == label)));
     }
-    println!("held-out accuracy {:.1} % of {} clips", 100.0 * correct.value(), correct.count);
+    println!("{tested_on} accuracy {:.1} % of {} clips", 100.0 * correct.value(), correct.count);
     Ok(Outcome { first_loss: losses[0], last_loss: losses[losses.len() - 1], accuracy: correct.value() })
 }
 
