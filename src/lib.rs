@@ -7,14 +7,23 @@ pub mod format;
 mod index;
 pub mod jpeg;
 pub mod limits;
+mod loader;
 mod map;
+pub mod order;
+#[cfg(feature = "pack")]
+pub mod pack;
 mod planes;
 mod random;
 mod reader;
+pub mod sampler;
 mod verify;
+#[cfg(feature = "pack")]
+pub mod video;
 mod writer;
 
 pub use error::{Error, ErrorKind, Result};
+pub use loader::{Batch, BatchData, Crop, Dtype, Epoch, Layout, Loader, LoaderOptions};
+pub use order::LastBatch;
 pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};

@@ -4,6 +4,16 @@
 //! numbers on every platform, with any number of threads, and in every release of this crate: packed data sets,
 //! epochs and augmentations depend on it, so a change here is a change of format.
 
+/// The first id of a stream says what is drawn, so that no two parts of the crate share numbers.
+pub(crate) mod stream {
+    /// Frames chosen at pack time: then the ordinal of the video.
+    pub const FRAMES: u64 = 1;
+    /// The order of an epoch: then the epoch.
+    pub const ORDER: u64 = 2;
+    /// Crop and flip of a clip: then the epoch and the ordinal of the clip.
+    pub const AUGMENT: u64 = 3;
+}
+
 /// A stream of random numbers for one key: a seed and the names of the thing that is drawn for.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {

@@ -365,6 +365,24 @@ impl<'a> Clip<'a> {
         Ok(self.strings()?[2])
     }
 
+    /// Attributes as a JSON object; empty when there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source); and if the text is not a JSON object (rule `clip-attributes`).
+    pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let text = self.attributes_json()?;
+        if text.is_empty() {
+            return Ok(serde_json::Map::new());
+        }
+        serde_json::from_str(text).map_err(|e| {
+            Error::format("clip-attributes", "the attributes are not a JSON object")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
     fn strings(&self) -> Result<[&'a str; 3]> {
         let found = self.shard.index.strings(&self.shard.index_bytes, &self.entry);
         found.map_err(|e| e.file(&self.shard.index_path).in_clip(self.ordinal))
@@ -428,6 +446,11 @@ impl Frame<'_> {
             .in_clip(self.clip)
             .in_frame(self.t)
             .file(&self.shard.record_path))
+    }
+
+    /// `e`, which this frame's picture caused, with the frame's place.
+    pub(crate) fn place(&self, e: Error) -> Error {
+        e.file(&self.shard.record_path).at(self.entry.record_offset).in_clip(self.clip).in_frame(self.t)
     }
 
     /// Presentation time in units of the clip's time base.

@@ -22,6 +22,8 @@ impl Segment {
 const DHT: u8 = 0xC4;
 const JPG: u8 = 0xC8;
 const DAC: u8 = 0xCC;
+const RST0: u8 = 0xD0;
+const RST7: u8 = 0xD7;
 const SOI: u8 = 0xD8;
 const EOI: u8 = 0xD9;
 const SOS: u8 = 0xDA;
@@ -40,7 +42,7 @@ impl<'a> Segments<'a> {
     /// The first position from `from` on whose 0xFF begins a marker other than RSTn, so not a stuffed byte.
     fn end_of_scan(&self, from: usize) -> usize {
         let data = &self.jpeg[from..];
-        let marker = |pair: &[u8]| pair[0] == 0xFF && !matches!(pair[1], 0x00 | 0xD0..=0xD7);
+        let marker = |pair: &[u8]| pair[0] == 0xFF && !matches!(pair[1], 0x00 | RST0..=RST7);
         data.windows(2).position(marker).map_or(self.jpeg.len(), |i| from + i)
     }
 }
@@ -60,6 +62,8 @@ impl Iterator for Segments<'_> {
         let end = match marker {
             SOI => body,
             EOI => self.jpeg.len(),
+            // Only after fill bytes; otherwise it is inside its scan.
+            RST0..=RST7 => self.end_of_scan(body),
             _ => {
                 let length = self.jpeg.get(body..body + 2)?;
                 let end = body + usize::from(u16::from_be_bytes([length[0], length[1]])).max(2);
@@ -97,6 +101,14 @@ mod tests {
         let jpeg = [0xFF, 0xD8, 0xFF, 0xFF, 0xFF, 0xFE, 0, 3, 9, 0xFF, 0xD9, 5, 5];
         let segments: Vec<_> = Segments::new(&jpeg).map(|s| (s.marker, s.start, s.end)).collect();
         assert_eq!(segments, [(SOI, 0, 2), (0xFE, 2, 9), (EOI, 9, 13)]);
+    }
+
+    #[test]
+    fn a_restart_marker_with_fill_bytes_does_not_end_the_picture() {
+        let scan = [0xFF, SOS, 0, 2, 1, 0xFF, 0, 0xFF, RST0, 2, 0xFF, 0xFF, 0xD1, 3, 0xFF, EOI];
+        let segments: Vec<_> =
+            Segments::new(&[&[0xFF, SOI], &scan[..]].concat()).map(|s| (s.marker, s.start)).collect();
+        assert_eq!(segments, [(SOI, 0), (SOS, 2), (0xD1, 12), (EOI, 16)]);
     }
 
     proptest! {

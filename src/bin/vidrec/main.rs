@@ -1,2 +1,89 @@
-//! stub
-fn main() {}
+//! The `vidrec` program: the one place that turns an outcome into an exit status.
+
+mod bench;
+mod extract;
+mod inspect;
+mod output;
+#[cfg(feature = "pack")]
+mod pack;
+#[cfg(feature = "pack")]
+mod progress;
+mod ranges;
+mod sheet;
+mod usage;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Pack video data sets once, then feed training as fast as the hardware allows.
+///
+/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out.
+/// Results go to standard output, all else to standard error.
+#[derive(Parser)]
+#[command(name = "vidrec", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[cfg(feature = "pack")]
+    Pack(pack::Args),
+    Inspect(inspect::Args),
+    Verify(verify::Args),
+    Extract(extract::Args),
+    Sheet(sheet::Args),
+    Bench(bench::Args),
+}
+
+/// How a subcommand ended that did what it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing to complain of.
+    Done,
+    /// Problems were found, or inputs were left out.
+    Problems,
+    /// There is a report, but what was asked for could not be made.
+    Nothing,
+}
+
+/// What a subcommand gives: an outcome, or an error for the person who called it.
+type Run = Result<Outcome, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let run = match Cli::parse().command {
+        #[cfg(feature = "pack")]
+        Command::Pack(args) => pack::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::Sheet(args) => sheet::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match run {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Problems) => ExitCode::from(3),
+        Ok(Outcome::Nothing) => ExitCode::FAILURE,
+        // Whoever reads our output has seen enough.
+        Err(e) if output::is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,
+        Err(e) => {
+            output::print_error(e.as_ref());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_argument_has_help() {
+        Cli::command().help_expected(true).debug_assert();
+    }
+}

@@ -1,5 +1,6 @@
-"""Makes the JPEGs of this folder and Pillow's pixels for each, as PNG. Needs Pillow built on libjpeg-turbo.
+"""Makes the JPEGs of this folder and Pillow's pixels for each, also of one resized, as PNG.
 
+Needs Pillow built on libjpeg-turbo.
 Written with Pillow 13.0.0 (libjpeg-turbo 3.2.0); its pixels are what `vidrec::jpeg::Decoder` must give, bit for bit.
 """
 import math
@@ -31,3 +32,7 @@ for name, options in kinds.items():
     path = HERE / f"{name}.jpg"
     image.save(path, quality=88, **options)
     Image.open(path).convert("RGB").save(HERE / f"{name}.png", optimize=True)
+
+for size in [(24, 16), (80, 70)]:
+    small = Image.open(HERE / "s420.jpg").resize(size, Image.Resampling.BILINEAR)
+    small.save(HERE / f"s420-{size[0]}x{size[1]}.png", optimize=True)

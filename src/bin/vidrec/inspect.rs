@@ -1,0 +1,225 @@
+//! `vidrec inspect`: what is in it?
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use vidrec::dataset_json::ShardJson;
+use vidrec::{Clip, Dataset, Result};
+
+use crate::output::{bytes, grouped};
+use crate::{Outcome, Run, output};
+
+/// Say what is in a data set, or all about one clip.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data set: its folder, a .rec, a .vidx or a dataset.json.
+    dataset: PathBuf,
+    /// Tell about this clip, counted from 0.
+    #[arg(long, value_name = "I")]
+    clip: Option<u64>,
+    /// Count the clips of each class.
+    #[arg(long, conflicts_with = "clip")]
+    classes: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A data set at a glance.
+#[derive(Serialize)]
+struct Overview {
+    format_version: u32,
+    clips: u64,
+    frames: u64,
+    /// Frames of every clip; null when it varies.
+    frames_per_clip: Option<u32>,
+    /// Bytes of the record files.
+    bytes: u64,
+    classes: Vec<String>,
+    shards: Vec<ShardJson>,
+    tool: String,
+    ffmpeg: Option<String>,
+    settings: Map<String, Value>,
+    /// Only with --classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clips_per_class: Option<Vec<ClassCount>>,
+}
+
+#[derive(Serialize)]
+struct ClassCount {
+    label: Option<u32>,
+    class: String,
+    clips: u64,
+}
+
+/// One clip in full.
+#[derive(Serialize)]
+struct ClipReport<'a> {
+    clip: u64,
+    source: &'a str,
+    label: Option<u32>,
+    class: &'a str,
+    width: u32,
+    height: u32,
+    short: bool,
+    time_base: (u32, u32),
+    attributes: Value,
+    frames: Vec<FrameReport>,
+}
+
+#[derive(Serialize)]
+struct FrameReport {
+    frame: u32,
+    pts: i64,
+    pts_seconds: f64,
+    source_index: Option<u32>,
+    offset: u64,
+    bytes: u64,
+    crc32: u32,
+}
+
+pub fn run(args: &Args) -> Run {
+    let dataset = Dataset::open(&args.dataset)?;
+    if let Some(ordinal) = args.clip {
+        let clip = dataset.clip(ordinal)?;
+        output::print(args.json, &clip_report(&clip)?, render_clip)?;
+    } else {
+        let overview = overview(&dataset, args.classes)?;
+        output::print(args.json, &overview, render)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview> {
+    let json = dataset.to_json();
+    Ok(Overview {
+        format_version: json.format_version,
+        clips: json.clips,
+        frames: json.frames,
+        frames_per_clip: frames_per_clip(dataset)?,
+        bytes: json.bytes,
+        classes: json.classes,
+        shards: json.shards,
+        tool: json.tool,
+        ffmpeg: json.ffmpeg,
+        settings: json.settings,
+        clips_per_class: if count_classes { Some(clips_per_class(dataset)?) } else { None },
+    })
+}
+
+fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
+    let mut common = None;
+    for clip in dataset.clips() {
+        let count = clip?.frame_count();
+        if *common.get_or_insert(count) != count {
+            return Ok(None);
+        }
+    }
+    Ok(common)
+}
+
+fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount>> {
+    let mut counts = std::collections::BTreeMap::new();
+    for clip in dataset.clips() {
+        *counts.entry(clip?.label()).or_insert(0u64) += 1;
+    }
+    for label in 0..dataset.classes().len() as u32 {
+        counts.entry(Some(label)).or_insert(0);
+    }
+    let name = |label: Option<u32>| label.and_then(|l| dataset.classes().get(l as usize)).cloned().unwrap_or_default();
+    Ok(counts.into_iter().map(|(label, clips)| ClassCount { label, class: name(label), clips }).collect())
+}
+
+fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
+    let mut frames = Vec::new();
+    for (t, frame) in (0..).zip(clip.frames()) {
+        let frame = frame?;
+        frames.push(FrameReport {
+            frame: t,
+            pts: frame.pts(),
+            pts_seconds: frame.pts_seconds(),
+            source_index: frame.source_index(),
+            offset: frame.offset(),
+            bytes: frame.jpeg().len() as u64,
+            crc32: frame.crc32(),
+        });
+    }
+    Ok(ClipReport {
+        clip: clip.ordinal(),
+        source: clip.source()?,
+        label: clip.label(),
+        class: clip.class()?,
+        width: clip.width(),
+        height: clip.height(),
+        short: clip.is_short(),
+        time_base: clip.time_base(),
+        attributes: clip.attributes()?.into(),
+        frames,
+    })
+}
+
+fn render(o: &Overview) -> String {
+    let per_clip = o.frames_per_clip.map_or("a varying number".into(), |n| n.to_string());
+    let mut text = format!(
+        "vidrec format {}, written by {}\n{} clips of {per_clip} frames, {} frames in all, {}\n",
+        o.format_version,
+        if o.tool.is_empty() { "an unnamed program" } else { &o.tool },
+        grouped(o.clips),
+        grouped(o.frames),
+        bytes(o.bytes),
+    );
+    if !o.classes.is_empty() {
+        text += &format!("{} classes: {}\n", o.classes.len(), o.classes.join(", "));
+    }
+    for s in &o.shards {
+        text += &format!(
+            "shard {}: {} clips, {} frames, {}\n",
+            s.record_file,
+            grouped(s.clips),
+            grouped(s.frames),
+            bytes(s.bytes)
+        );
+    }
+    let settings: Vec<String> = o.settings.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect();
+    if !settings.is_empty() {
+        text += &format!("settings: {}\n", settings.join(", "));
+    }
+    if let Some(ffmpeg) = &o.ffmpeg {
+        text += &format!("decoded with {ffmpeg}\n");
+    }
+    for c in o.clips_per_class.iter().flatten() {
+        let label = c.label.map_or("none".into(), |l| l.to_string());
+        text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), c.class);
+    }
+    text
+}
+
+fn render_clip(c: &ClipReport<'_>) -> String {
+    let label = c.label.map_or("no label".into(), |l| format!("label {l}"));
+    let class = if c.class.is_empty() { String::new() } else { format!(" ({})", c.class) };
+    let mut text = format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, c.source, c.width, c.height);
+    if c.short {
+        text += ", source has fewer frames than asked for";
+    }
+    text += "\n";
+    if let Value::Object(attributes) = &c.attributes {
+        for (key, value) in attributes {
+            text += &format!("{key}: {}\n", plain(value));
+        }
+    }
+    text += "frame     seconds  source frame        offset     bytes       crc32\n";
+    for f in &c.frames {
+        let index = f.source_index.map_or("-".into(), |i| i.to_string());
+        text += &format!(
+            "{:>5} {:>11.3} {index:>13} {:>13} {:>9}  {:#010x}\n",
+            f.frame, f.pts_seconds, f.offset, f.bytes, f.crc32
+        );
+    }
+    text
+}
+
+/// A JSON value for people: text without quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,69 @@
+//! What goes to standard output, and how errors are told.
+
+use std::error::Error;
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+/// Prints a report as one JSON object, or as the text made from it.
+pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
+    let text = if json { serde_json::to_string_pretty(report)? + "\n" } else { text(report) };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Prints an error with its causes.
+pub fn print_error(e: &dyn Error) {
+    let mut text = format!("vidrec: {e}");
+    let mut cause = e.source();
+    while let Some(e) = cause {
+        text += &format!(": {e}");
+        cause = e.source();
+    }
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Whether the reader of our output went away.
+pub fn is_broken_pipe(e: &(dyn Error + 'static)) -> bool {
+    e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+}
+
+/// A number with its thousands set apart: 1 234 567.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A number of bytes in binary units: 1.5 MiB.
+pub fn bytes(n: u64) -> String {
+    let mut value = n as f64;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([bytes(0), bytes(1023), bytes(1536), bytes(3 << 30)], ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"]);
+    }
+}

@@ -1,0 +1,178 @@
+//! `vidrec pack`: videos in, a data set out.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, ValueEnum};
+use vidrec::pack::{OnError, PackOptions, PackReport, pack};
+use vidrec::sampler::{Rule, Short};
+use vidrec::video::FrameSize;
+
+use crate::output::{bytes, grouped};
+use crate::{Outcome, Run, output, progress};
+
+/// Sample frames from videos and write them as a data set.
+///
+/// A video that cannot be read is left out whole and listed in OUT/failures.jsonl; the exit status is then 3.
+#[derive(clap::Args)]
+#[command(group = ArgGroup::new("frame size").args(["short_side", "size", "original"]))]
+pub struct Args {
+    /// A folder (the class is the name of the first folder level), video files, or a manifest: a .csv or .tsv file
+    /// whose header line names the columns path, label (if any), and what else is to be kept as attributes.
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    /// The folder to make the data set in.
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Frames to take from each video.
+    #[arg(short = 'n', long, default_value_t = 8, value_name = "N")]
+    frames: u32,
+    /// Which frames: the centres of N equal segments; first, last and evenly between; one at random in each of N
+    /// segments; N consecutive ones from the middle.
+    #[arg(long, value_enum, default_value_t = Sample::Uniform)]
+    sample: Sample,
+    /// With --sample clip: take every K-th frame.
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    stride: u32,
+    /// What to do with a video of too few frames: repeat-last, loop, skip or error.
+    #[arg(long, default_value_t = Short::RepeatLast)]
+    short: Short,
+    /// Scale so that the shorter side has this many pixels; smaller videos stay as they are. [default: 256]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..=65_500))]
+    short_side: Option<u32>,
+    /// Scale to exactly this size, such as 320x240, whatever the shape of the video.
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    size: Option<(u32, u32)>,
+    /// Keep the size at which each video is shown.
+    #[arg(long)]
+    original: bool,
+    /// JPEG quality, 1 to 100.
+    #[arg(short, long, default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
+    quality: u8,
+    /// Videos to decode at a time. [default: one for each core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<usize>,
+    /// Seed for --sample random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Leave out a video that cannot be read, or stop at it.
+    #[arg(long, value_enum, default_value_t = OnErrorArg::Skip)]
+    on_error: OnErrorArg,
+    /// Longest time for one video, in seconds.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    timeout: u64,
+    /// Replace a data set that is already in OUTPUT.
+    #[arg(long)]
+    force: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sample {
+    Uniform,
+    Endpoints,
+    Random,
+    Clip,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnErrorArg {
+    Skip,
+    Stop,
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let side = |t: &str| t.parse::<u32>().ok().filter(|&n| (1..=65_500).contains(&n));
+    let sides = text.split_once(['x', 'X']).and_then(|(w, h)| side(w).zip(side(h)));
+    sides.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| (1..=1024).contains(&n)).ok_or_else(|| "expected 1 to 1024".into())
+}
+
+impl Args {
+    fn options(&self) -> PackOptions {
+        let size = match (self.size, self.original) {
+            (Some((width, height)), _) => FrameSize::Exact { width, height },
+            (None, true) => FrameSize::Original,
+            (None, false) => FrameSize::ShortSide(self.short_side.unwrap_or(256)),
+        };
+        PackOptions {
+            frames: self.frames,
+            rule: match self.sample {
+                Sample::Uniform => Rule::Uniform,
+                Sample::Endpoints => Rule::Endpoints,
+                Sample::Random => Rule::Random,
+                Sample::Clip => Rule::Clip { stride: self.stride },
+            },
+            short: self.short,
+            size,
+            quality: self.quality,
+            seed: self.seed,
+            threads: self.threads,
+            on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
+            overwrite: self.force,
+            timeout: Duration::from_secs(self.timeout),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Run {
+    let mut bar = progress::Bar::new();
+    let report = pack(&args.input, &args.output, &args.options(), &mut |p| bar.show(p))?;
+    bar.clear();
+    for w in &report.warnings {
+        eprintln!("vidrec: {}: packed, but {}", w.source, w.message);
+    }
+    for f in &report.failures {
+        eprintln!("vidrec: {}: left out (stage {}): {}", f.source, f.stage, f.error);
+    }
+    output::print(args.json, &report, |r| render(r, &args.output.display().to_string()))?;
+    Ok(match (&report, report.is_clean()) {
+        (r, _) if r.clips == 0 => Outcome::Nothing,
+        (_, true) => Outcome::Done,
+        (_, false) => Outcome::Problems,
+    })
+}
+
+fn render(r: &PackReport, out: &str) -> String {
+    if r.clips == 0 {
+        return format!("nothing could be packed: {} videos were left out, see {out}/failures.jsonl\n", r.failed);
+    }
+    let mut text = format!(
+        "packed {} clips, {} frames, {} into {out} in {:.1} s ({:.1} videos/s)\n",
+        grouped(r.clips),
+        grouped(r.frames),
+        bytes(r.bytes),
+        r.seconds,
+        r.clips as f64 / r.seconds.max(1e-9),
+    );
+    let mut line = |n: u64, what: &str| {
+        if n > 0 {
+            text += &format!("  {} {what}\n", grouped(n));
+        }
+    };
+    line(r.short, "videos had fewer frames than asked for");
+    line(r.warnings.len() as u64, "videos were packed although something was wrong with them");
+    line(r.failed, "videos were left out, see failures.jsonl");
+    line(r.ignored_files, "files do not have a video's ending and were not looked at");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_threads_are_read() {
+        assert_eq!(parse_size("320x240"), Ok((320, 240)));
+        for bad in ["", "320", "0x5", "5x", "70000x1", "3.5x2"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_threads("4"), Ok(4));
+        assert!(parse_threads("0").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Clips named on the command line: `5`, `3-7`, `all`.
+
+use std::str::FromStr;
+
+/// Some clips, by their ordinals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClipRange {
+    /// Every clip.
+    All,
+    /// From the first to the last, both included.
+    Between(u64, u64),
+}
+
+impl FromStr for ClipRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |t: &str| {
+            t.parse::<u64>().map_err(|_| format!("\"{text}\" is neither a number, a range such as 3-7, nor \"all\""))
+        };
+        if text == "all" {
+            return Ok(ClipRange::All);
+        }
+        let (first, last) = match text.split_once('-') {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(text)?, number(text)?),
+        };
+        if first > last {
+            return Err(format!("\"{text}\" runs backwards"));
+        }
+        Ok(ClipRange::Between(first, last))
+    }
+}
+
+/// The ordinals of some ranges, in the order given, in a data set of `len` clips.
+pub fn ordinals(ranges: &[ClipRange], len: u64) -> Result<Vec<u64>, String> {
+    let mut all = Vec::new();
+    for range in ranges {
+        let (first, last) = match range {
+            ClipRange::All if len == 0 => continue,
+            ClipRange::All => (0, len - 1),
+            ClipRange::Between(first, last) => (*first, *last),
+        };
+        if last >= len {
+            return Err(format!("there is no clip {last}: the data set has {len}, counted from 0"));
+        }
+        all.extend(first..=last);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read() {
+        let parse = |t: &str| t.parse::<ClipRange>();
+        assert_eq!(parse("5"), Ok(ClipRange::Between(5, 5)));
+        assert_eq!(parse("3-7"), Ok(ClipRange::Between(3, 7)));
+        assert_eq!(parse("all"), Ok(ClipRange::All));
+        for bad in ["", "x", "7-3", "-1", "1-", "1-2-3"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(ordinals(&[ClipRange::Between(4, 4), ClipRange::Between(0, 1)], 5), Ok(vec![4, 0, 1]));
+        assert_eq!(ordinals(&[ClipRange::All], 2), Ok(vec![0, 1]));
+        assert_eq!(ordinals(&[ClipRange::All], 0), Ok(vec![]));
+        assert!(ordinals(&[ClipRange::Between(5, 5)], 5).is_err());
+    }
+}

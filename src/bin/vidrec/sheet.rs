@@ -1,0 +1,199 @@
+//! `vidrec sheet`: a contact sheet to look at.
+
+use std::path::PathBuf;
+
+use font8x8::UnicodeFonts;
+use image::imageops::{self, FilterType};
+use image::{Rgb, RgbImage};
+use serde::Serialize;
+use vidrec::jpeg::Decoder;
+use vidrec::sampler::uniform;
+use vidrec::{Clip, Dataset, Frame};
+
+use crate::ranges::{self, ClipRange};
+use crate::{Outcome, Run, output};
+
+/// Draw a contact sheet: a row for each clip, with label, source and the time of each frame.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data set.
+    dataset: PathBuf,
+    /// Clips by number, counted from 0: 5, 3-7 or all. [default: 12, evenly spread]
+    clip: Vec<ClipRange>,
+    /// The picture to write, a PNG.
+    #[arg(short, long, value_name = "PNG")]
+    output: PathBuf,
+    /// Height of a frame in pixels.
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(16..=1024))]
+    height: u32,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    clips: u64,
+    frames: u64,
+    width: u32,
+    height: u32,
+}
+
+/// Rows when no clip is named.
+const DEFAULT_ROWS: u32 = 12;
+/// Rows, and frames in a row, at the most.
+const MOST_ROWS: usize = 500;
+const MOST_FRAMES: u32 = 16;
+const MARGIN: u32 = 6;
+const LINE: u32 = 12;
+const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
+const INK: Rgb<u8> = Rgb([20, 20, 20]);
+const GREY: Rgb<u8> = Rgb([110, 110, 110]);
+
+/// One clip, decoded and scaled.
+struct Row {
+    title: String,
+    frames: Vec<(String, RgbImage)>,
+}
+
+impl Row {
+    fn width(&self) -> u32 {
+        let pictures: u32 = self.frames.iter().map(|(time, frame)| cell_width(time, frame)).sum();
+        pictures.max(text_width(&self.title) + MARGIN) + MARGIN
+    }
+}
+
+/// Space for a frame, or for the time under it where that is wider.
+fn cell_width(time: &str, frame: &RgbImage) -> u32 {
+    frame.width().max(text_width(time)) + MARGIN
+}
+
+fn text_width(text: &str) -> u32 {
+    8 * text.chars().count() as u32
+}
+
+pub fn run(args: &Args) -> Run {
+    let dataset = Dataset::open(&args.dataset)?;
+    let ordinals = if args.clip.is_empty() {
+        spread(dataset.len(), DEFAULT_ROWS)
+    } else {
+        ranges::ordinals(&args.clip, dataset.len())?
+    };
+    if ordinals.is_empty() || ordinals.len() > MOST_ROWS {
+        return Err(format!("a sheet shows 1 to {MOST_ROWS} clips, not {}", ordinals.len()).into());
+    }
+    let mut decoder = Decoder::new()?;
+    let mut rows = Vec::new();
+    for ordinal in ordinals {
+        rows.push(row(&dataset.clip(ordinal)?, &mut decoder, args.height)?);
+    }
+    let sheet = draw(&rows, args.height);
+    sheet
+        .save_with_format(&args.output, image::ImageFormat::Png)
+        .map_err(|e| format!("{}: {e}", args.output.display()))?;
+    let report = Report {
+        clips: rows.len() as u64,
+        frames: rows.iter().map(|r| r.frames.len() as u64).sum(),
+        width: sheet.width(),
+        height: sheet.height(),
+    };
+    let to = args.output.display();
+    output::print(args.json, &report, |r| format!("drew {} frames of {} clips to {to}\n", r.frames, r.clips))?;
+    Ok(Outcome::Done)
+}
+
+/// Some ordinals, evenly spread.
+fn spread(len: u64, count: u32) -> Vec<u64> {
+    match u32::try_from(len) {
+        Ok(n) if n <= count => (0..len).collect(),
+        Ok(n) => uniform(n, count).into_iter().map(u64::from).collect(),
+        Err(_) => (0..u64::from(count)).map(|i| len / u64::from(count) * i).collect(),
+    }
+}
+
+fn row(clip: &Clip<'_>, decoder: &mut Decoder, height: u32) -> Result<Row, Box<dyn std::error::Error>> {
+    let class = match (clip.label(), clip.class()?) {
+        (None, _) => "no label".into(),
+        (Some(label), "") => format!("label {label}"),
+        (Some(label), class) => format!("{class} ({label})"),
+    };
+    let short = if clip.is_short() { "  short" } else { "" };
+    let title = format!("{}  {class}  {}x{}{short}  {}", clip.ordinal(), clip.width(), clip.height(), clip.source()?);
+    let mut frames = Vec::new();
+    for t in shown(clip.frame_count()) {
+        let frame = clip.frame(t)?;
+        frames.push((format!("{:.2} s", frame.pts_seconds()), picture(&frame, decoder, height)?));
+    }
+    Ok(Row { title, frames })
+}
+
+/// The frames to show: all, or some evenly spread.
+fn shown(count: u32) -> Vec<u32> {
+    if count <= MOST_FRAMES { (0..count).collect() } else { uniform(count, MOST_FRAMES) }
+}
+
+fn picture(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<RgbImage, Box<dyn std::error::Error>> {
+    frame.check()?;
+    let header = decoder.header(frame.jpeg())?;
+    let mut pixels = vec![0; header.rgb_len()];
+    decoder.decode_rgb(frame.jpeg(), &mut pixels, header.width as usize * 3)?;
+    let full = RgbImage::from_raw(header.width, header.height, pixels).ok_or("a picture of another size")?;
+    // Very wide pictures are kept to eight times the height of the row.
+    let width =
+        (u64::from(header.width) * u64::from(height) / u64::from(header.height)).clamp(1, u64::from(height) * 8);
+    Ok(imageops::resize(&full, width as u32, height, FilterType::Triangle))
+}
+
+fn draw(rows: &[Row], height: u32) -> RgbImage {
+    let row_height = height + 2 * LINE + MARGIN;
+    let width = rows.iter().map(Row::width).max().unwrap_or(1);
+    let mut sheet = RgbImage::from_pixel(width, rows.len() as u32 * row_height + MARGIN, PAPER);
+    for (i, row) in rows.iter().enumerate() {
+        let top = MARGIN + i as u32 * row_height;
+        write(&mut sheet, MARGIN, top, &row.title, INK);
+        let mut left = MARGIN;
+        for (time, frame) in &row.frames {
+            imageops::replace(&mut sheet, frame, i64::from(left), i64::from(top + LINE));
+            write(&mut sheet, left, top + LINE + height + 2, time, GREY);
+            left += cell_width(time, frame);
+        }
+    }
+    sheet
+}
+
+/// Writes a line of 8x8 letters. A character that the font lacks is shown as a question mark.
+fn write(sheet: &mut RgbImage, left: u32, top: u32, text: &str, ink: Rgb<u8>) {
+    for (i, c) in text.chars().enumerate() {
+        let fonts = [font8x8::BASIC_FONTS.get(c), font8x8::LATIN_FONTS.get(c), font8x8::GREEK_FONTS.get(c)];
+        let glyph = fonts.into_iter().flatten().next().or_else(|| font8x8::BASIC_FONTS.get('?')).unwrap_or_default();
+        for (y, bits) in glyph.iter().enumerate() {
+            for x in (0..8).filter(|x| bits >> x & 1 == 1) {
+                let (x, y) = (left + i as u32 * 8 + x, top + y as u32);
+                if x < sheet.width() && y < sheet.height() {
+                    sheet.put_pixel(x, y, ink);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_are_spread_over_the_set() {
+        assert_eq!(spread(3, 12), [0, 1, 2]);
+        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
+        assert_eq!(spread(1 << 40, 2), [0, 1 << 39]);
+        assert_eq!(shown(5), [0, 1, 2, 3, 4]);
+        assert_eq!(shown(100).len(), 16);
+    }
+
+    #[test]
+    fn text_leaves_ink_and_stays_on_the_sheet() {
+        let mut sheet = RgbImage::from_pixel(20, 6, PAPER);
+        write(&mut sheet, 4, 0, "Aя a long line", INK);
+        assert!(sheet.pixels().any(|p| *p == INK));
+    }
+}

@@ -1,0 +1,220 @@
+//! Where in a frame the picture comes from: one draw a clip.
+
+use super::options::{Crop, LoaderOptions};
+use crate::random::{Random, stream};
+
+/// Where one axis of the picture lies on the frame's, in frame pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Span {
+    /// Frame pixels that may be read: from the first up to, not including, the second.
+    pub bounds: (u32, u32),
+    /// Where the picture begins.
+    pub start: f64,
+    /// Frame pixels for each pixel of the picture.
+    pub scale: f64,
+}
+
+/// The part of a frame that becomes the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct View {
+    pub x: Span,
+    pub y: Span,
+    /// Whether left and right change places.
+    pub flip: bool,
+}
+
+/// The view of clip `clip` in `epoch` for frames of `frame` (width, height) pixels.
+///
+/// A pure function: frames of a clip have the same view, unless they differ in size.
+pub(super) fn view(options: &LoaderOptions, epoch: u64, clip: u64, frame: (u32, u32)) -> View {
+    let mut random = Random::new(options.seed, &[stream::AUGMENT, epoch, clip]);
+    let flip = random.unit() < f64::from(options.flip);
+    let (x, y) = match options.crop {
+        Crop::RandomResized { scale, ratio } => {
+            let (x, y) = random_area(&mut random, frame, scale, ratio);
+            (whole(x, options.size.0), whole(y, options.size.1))
+        }
+        Crop::Center | Crop::Random => {
+            let resized = cover(resized(frame, options.resize_short), options.size);
+            let (x_room, y_room) = (resized.0 - options.size.0, resized.1 - options.size.1);
+            let (x, y) = match options.crop {
+                Crop::Center => (half(x_room), half(y_room)),
+                _ => (random.below(u64::from(x_room) + 1) as u32, random.below(u64::from(y_room) + 1) as u32),
+            };
+            (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
+        }
+    };
+    View { x, y, flip }
+}
+
+/// All of `length` pixels from `start` on, as `out` pixels. Nothing outside is read, as if the frame were cut first.
+fn whole((start, length): (u32, u32), out: u32) -> Span {
+    Span { bounds: (start, start + length), start: start.into(), scale: f64::from(length) / f64::from(out) }
+}
+
+/// From pixel `start` of a frame that was resized from `length` to `resized` pixels.
+fn part(length: u32, resized: u32, start: u32) -> Span {
+    let scale = f64::from(length) / f64::from(resized);
+    Span { bounds: (0, length), start: f64::from(start) * scale, scale }
+}
+
+/// Size of a frame whose shorter side is resized to `short`; the longer one is rounded down, as torchvision's `Resize`.
+fn resized((width, height): (u32, u32), short: Option<u32>) -> (u32, u32) {
+    let Some(short) = short else { return (width, height) };
+    let long = |long: u32, of: u32| clamp_side(u64::from(short) * u64::from(long) / u64::from(of));
+    if width <= height { (short, long(height, width)) } else { (long(width, height), short) }
+}
+
+/// `size` if it covers `wanted`; otherwise enlarged, with its shape, until it just does.
+fn cover((width, height): (u32, u32), wanted: (u32, u32)) -> (u32, u32) {
+    if width >= wanted.0 && height >= wanted.1 {
+        return (width, height);
+    }
+    let (w, h) = (u64::from(width), u64::from(height));
+    let (to_w, to_h) = (u64::from(wanted.0), u64::from(wanted.1));
+    if to_w * h >= to_h * w {
+        (wanted.0, clamp_side((h * to_w).div_ceil(w)).max(wanted.1))
+    } else {
+        (clamp_side((w * to_h).div_ceil(h)).max(wanted.0), wanted.1)
+    }
+}
+
+/// A side that has become longer than 32 bits can say belongs to a frame of one pixel by thousands.
+fn clamp_side(side: u64) -> u32 {
+    u32::try_from(side).unwrap_or(u32::MAX).max(1)
+}
+
+/// Half of `room`, halves to even: where torchvision's `CenterCrop` begins.
+fn half(room: u32) -> u32 {
+    room / 2 + u32::from(room % 4 == 3)
+}
+
+/// Start and length on both axes of an area with random size, shape and place.
+///
+/// As `RandomResizedCrop.get_params` of torchvision (transforms/transforms.py, 0.20): ten tries, then the middle of the
+/// frame in the nearest shape that is allowed. `ln` and `exp` are the platform's own, so between platforms a side may
+/// differ by a pixel where it lands within rounding of a half: about once in 10^13 draws.
+fn random_area(
+    random: &mut Random,
+    (width, height): (u32, u32),
+    scale: (f64, f64),
+    ratio: (f64, f64),
+) -> ((u32, u32), (u32, u32)) {
+    let (w, h) = (f64::from(width), f64::from(height));
+    for _ in 0..10 {
+        let area = w * h * between(random, scale);
+        let shape = between(random, (ratio.0.ln(), ratio.1.ln())).exp();
+        let (crop_w, crop_h) = ((area * shape).sqrt().round_ties_even(), (area / shape).sqrt().round_ties_even());
+        if (1.0..=w).contains(&crop_w) && (1.0..=h).contains(&crop_h) {
+            let (crop_w, crop_h) = (crop_w as u32, crop_h as u32);
+            let y = random.below(u64::from(height - crop_h) + 1) as u32;
+            let x = random.below(u64::from(width - crop_w) + 1) as u32;
+            return ((x, crop_w), (y, crop_h));
+        }
+    }
+    let crop_w = (h * ratio.1).round_ties_even().clamp(1.0, w) as u32;
+    let crop_h = (w / ratio.0).round_ties_even().clamp(1.0, h) as u32;
+    (((width - crop_w) / 2, crop_w), ((height - crop_h) / 2, crop_h))
+}
+
+fn between(random: &mut Random, (least, greatest): (f64, f64)) -> f64 {
+    least + (greatest - least) * random.unit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn options(crop: Crop, size: (u32, u32), resize_short: Option<u32>) -> LoaderOptions {
+        LoaderOptions { crop, size, resize_short, ..LoaderOptions::default() }
+    }
+
+    #[test]
+    fn a_centre_crop_takes_the_middle_without_resizing() {
+        let view = view(&options(Crop::Center, (224, 224), None), 0, 0, (340, 256));
+        assert_eq!(view.x, Span { bounds: (0, 340), start: 58.0, scale: 1.0 });
+        assert_eq!(view.y, Span { bounds: (0, 256), start: 16.0, scale: 1.0 });
+        assert!(!view.flip);
+    }
+
+    /// `int(round(room / 2))` in Python, for rooms 0 to 8.
+    #[test]
+    fn odd_room_is_split_as_torchvision_splits_it() {
+        assert_eq!((0..9).map(half).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2, 3, 4, 4]);
+    }
+
+    #[test]
+    fn the_short_side_is_resized_first() {
+        assert_eq!(resized((340, 256), Some(128)), (170, 128));
+        assert_eq!(resized((255, 341), Some(100)), (100, 133));
+        assert_eq!(resized((7, 9), None), (7, 9));
+    }
+
+    #[test]
+    fn a_frame_that_is_too_small_is_enlarged_until_it_covers() {
+        assert_eq!(cover((100, 50), (200, 200)), (400, 200));
+        assert_eq!(cover((50, 100), (200, 200)), (200, 400));
+        assert_eq!(cover((300, 50), (200, 60)), (360, 60));
+        assert_eq!(cover((300, 100), (200, 60)), (300, 100));
+    }
+
+    #[test]
+    fn draws_differ_between_clips_epochs_and_seeds_and_repeat() {
+        let mut o = LoaderOptions { flip: 0.5, ..options(Crop::RANDOM_RESIZED, (8, 8), None) };
+        let first = view(&o, 1, 2, (340, 256));
+        assert_eq!(view(&o, 1, 2, (340, 256)), first);
+        assert_ne!(view(&o, 1, 3, (340, 256)), first);
+        assert_ne!(view(&o, 2, 2, (340, 256)), first);
+        o.seed = 1;
+        assert_ne!(view(&o, 1, 2, (340, 256)), first);
+    }
+
+    #[test]
+    fn flips_come_as_often_as_asked() {
+        let o = LoaderOptions { flip: 0.25, ..options(Crop::Center, (8, 8), None) };
+        let flips = (0..4000).filter(|&clip| view(&o, 0, clip, (9, 9)).flip).count();
+        assert!((900..1100).contains(&flips), "{flips}");
+    }
+
+    #[test]
+    fn random_areas_have_the_shapes_and_sizes_asked_for() {
+        let mut random = Random::new(0, &[]);
+        let mut mean = 0.0;
+        for _ in 0..2000 {
+            let ((x, w), (y, h)) = random_area(&mut random, (400, 300), (0.08, 1.0), (0.75, 4.0 / 3.0));
+            assert!(x + w <= 400 && y + h <= 300);
+            let area = f64::from(w * h) / 120_000.0;
+            assert!((0.078..=1.0).contains(&area));
+            assert!((0.73..=1.37).contains(&(f64::from(w) / f64::from(h))));
+            mean += area / 2000.0;
+        }
+        assert!((0.40..0.56).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn a_frame_of_an_impossible_shape_falls_back_to_its_middle() {
+        let mut random = Random::new(0, &[]);
+        let area = random_area(&mut random, (1000, 10), (0.9, 1.0), (0.75, 4.0 / 3.0));
+        assert_eq!(area, ((493, 13), (0, 10)));
+        let area = random_area(&mut random, (10, 1000), (0.9, 1.0), (0.75, 4.0 / 3.0));
+        assert_eq!(area, ((0, 10), (493, 13)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_view_stays_on_the_frame(
+            width in 1u32..2000, height in 1u32..2000, size in (1u32..300, 1u32..300),
+            short in prop::option::of(1u32..400), clip: u64,
+        ) {
+            for (crop, short) in [(Crop::Center, short), (Crop::Random, short), (Crop::RANDOM_RESIZED, None)] {
+                let view = view(&options(crop, size, short), 3, clip, (width, height));
+                for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {
+                    prop_assert!(span.bounds.0 < span.bounds.1 && span.bounds.1 <= length);
+                    let end = span.start + span.scale * f64::from(out);
+                    prop_assert!(span.start >= f64::from(span.bounds.0) && end <= f64::from(span.bounds.1) + 1e-6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
+
+use super::kernel::{Kernel, Sample};
+use crate::Result;
+use crate::jpeg::Decoder;
+use crate::reader::Clip;
+
+/// A decoder and its buffers.
+pub(super) struct Worker {
+    decoder: Decoder,
+    /// The frame, 3 bytes a pixel.
+    rgb: Vec<u8>,
+    /// Scratch space of the kernel.
+    line: Vec<f32>,
+}
+
+impl Worker {
+    pub fn new() -> Result<Self> {
+        Ok(Worker { decoder: Decoder::new()?, rgb: Vec::new(), line: Vec::new() })
+    }
+
+    /// Reads, checks and decodes frame `t` of `clip`, and writes its picture to `slot`.
+    ///
+    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
+    pub fn frame<S: Sample>(
+        &mut self,
+        clip: &Clip<'_>,
+        t: u32,
+        kernel: Option<&Kernel>,
+        other: impl Fn((u32, u32)) -> Kernel,
+        slot: &mut [S],
+    ) -> Result<()> {
+        let frame = clip.frame(t)?;
+        frame.check()?;
+        let size = self.decode(frame.jpeg()).map_err(|e| frame.place(e))?;
+        match kernel {
+            Some(kernel) if kernel.frame() == size => kernel.run(&self.rgb, &mut self.line, slot),
+            _ => other(size).run(&self.rgb, &mut self.line, slot),
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, jpeg: &[u8]) -> Result<(u32, u32)> {
+        let header = self.decoder.header(jpeg)?;
+        self.rgb.resize(header.rgb_len(), 0);
+        self.decoder.decode_rgb(jpeg, &mut self.rgb, header.width as usize * 3)?;
+        Ok((header.width, header.height))
+    }
+}

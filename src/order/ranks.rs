@@ -1,0 +1,170 @@
+//! The positions of an epoch, dealt to ranks in batches of equal number.
+
+use crate::{Error, Result};
+
+/// What becomes of the clips that do not fill a batch on every rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LastBatch {
+    /// They are left out of this epoch (another shuffle leaves out others).
+    Drop,
+    /// They come, and the free slots repeat valid clips with a mask of false: with the mask, each clip counts exactly
+    /// once. The default.
+    #[default]
+    Pad,
+    /// They come, and the free slots take clips from the start of the same epoch's order, with a mask of true.
+    Wrap,
+}
+
+/// One place in one batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Position in the epoch's order, under the number of clips.
+    pub position: u64,
+    /// False only for a repeated clip under [`LastBatch::Pad`].
+    pub counts: bool,
+}
+
+/// How `world` ranks share `n` positions: batch `k` of all ranks together is positions `k * world * batch_size` onwards,
+/// rank after rank.
+///
+/// ```text
+/// n = 10, batch_size 2, world 2      position  0 1 2 3 4 5 6 7 8 9
+///                                    rank      0 0 1 1 0 0 1 1 0 0 (1 1)
+///                                    batch     0 0 0 0 1 1 1 1 2 2 (2 2)
+/// ```
+///
+/// Every rank has the same number of batches, so none waits at a barrier that the others never reach.
+#[derive(Debug, Clone, Copy)]
+pub struct Ranks {
+    n: u64,
+    batch_size: u32,
+    world: u32,
+    last: LastBatch,
+}
+
+impl Ranks {
+    /// Shares `n` positions among `world` ranks, `batch_size` at a time.
+    ///
+    /// # Errors
+    ///
+    /// `batch_size` or `world` is 0.
+    pub fn new(n: u64, batch_size: u32, world: u32, last: LastBatch) -> Result<Self> {
+        if batch_size == 0 || world == 0 {
+            return Err(
+                Error::usage(format!("batches of {batch_size} on {world} ranks")).help("ask for 1 or more of each")
+            );
+        }
+        Ok(Ranks { n, batch_size, world, last })
+    }
+
+    /// Batches that each rank has in an epoch.
+    pub fn batches(&self) -> u64 {
+        match self.last {
+            LastBatch::Drop => self.n / self.global_batch(),
+            LastBatch::Pad | LastBatch::Wrap => self.n.div_ceil(self.global_batch()),
+        }
+    }
+
+    /// Place `slot` in batch `batch` of rank `rank`; `None` if there is no such rank, batch or slot.
+    pub fn slot(&self, batch: u64, rank: u32, slot: u32) -> Option<Slot> {
+        if batch >= self.batches() || rank >= self.world || slot >= self.batch_size {
+            return None;
+        }
+        // Under n + global_batch, which may pass 64 bits by a little.
+        let position = u128::from(batch) * u128::from(self.global_batch())
+            + u128::from(rank) * u128::from(self.batch_size)
+            + u128::from(slot);
+        let real = position < u128::from(self.n);
+        let position = (position % u128::from(self.n)) as u64;
+        Some(Slot { position, counts: real || self.last == LastBatch::Wrap })
+    }
+
+    fn global_batch(&self) -> u64 {
+        u64::from(self.world) * u64::from(self.batch_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All slots of batch `k` of all ranks, in order.
+    fn batch(ranks: &Ranks, k: u64) -> Vec<Slot> {
+        let slots = |rank| (0..ranks.batch_size).map(move |slot| (rank, slot));
+        (0..ranks.world).flat_map(slots).map(|(rank, slot)| ranks.slot(k, rank, slot).unwrap()).collect()
+    }
+
+    fn epoch(ranks: &Ranks) -> Vec<Slot> {
+        (0..ranks.batches()).flat_map(|k| batch(ranks, k)).collect()
+    }
+
+    #[test]
+    fn no_clips_are_no_batches() {
+        for last in [LastBatch::Drop, LastBatch::Pad, LastBatch::Wrap] {
+            let ranks = Ranks::new(0, 4, 2, last).unwrap();
+            assert_eq!((ranks.batches(), ranks.slot(0, 0, 0)), (0, None));
+        }
+    }
+
+    #[test]
+    fn empty_batches_or_worlds_are_refused() {
+        assert!(Ranks::new(1, 0, 1, LastBatch::Pad).is_err());
+        assert!(Ranks::new(1, 1, 0, LastBatch::Pad).is_err());
+    }
+
+    #[test]
+    fn one_clip_fills_a_batch_that_is_larger_than_the_set() {
+        let counts = |last| epoch(&Ranks::new(1, 2, 2, last).unwrap()).iter().map(|s| s.counts).collect::<Vec<_>>();
+        assert_eq!(counts(LastBatch::Pad), [true, false, false, false]);
+        assert_eq!(counts(LastBatch::Wrap), [true; 4]);
+        assert!(counts(LastBatch::Drop).is_empty());
+    }
+
+    #[test]
+    fn the_largest_numbers_do_not_overflow() {
+        let ranks = Ranks::new(u64::MAX, u32::MAX, u32::MAX, LastBatch::Wrap).unwrap();
+        let last = ranks.slot(ranks.batches() - 1, u32::MAX - 1, u32::MAX - 1).unwrap();
+        assert!(last.position < u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn pad_counts_every_position_exactly_once(n in 0u64..500, batch_size in 1u32..9, world in 1u32..9) {
+            let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?;
+            let slots = epoch(&ranks);
+            prop_assert!(slots.iter().filter(|s| s.counts).map(|s| s.position).eq(0..n));
+            prop_assert!(slots.iter().all(|s| s.position < n));
+            let global = u64::from(batch_size * world);
+            prop_assert!(slots.len() as u64 == n.next_multiple_of(global));
+        }
+
+        #[test]
+        fn drop_gives_no_position_twice_and_leaves_less_than_a_batch(
+            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9,
+        ) {
+            let ranks = Ranks::new(n, batch_size, world, LastBatch::Drop)?;
+            let slots = epoch(&ranks);
+            prop_assert!(slots.iter().map(|s| s.position).eq(0..slots.len() as u64));
+            prop_assert!(slots.iter().all(|s| s.counts));
+            prop_assert!(n - (slots.len() as u64) < u64::from(batch_size * world));
+        }
+
+        #[test]
+        fn wrap_goes_on_from_the_start(n in 1u64..500, batch_size in 1u32..9, world in 1u32..9) {
+            let ranks = Ranks::new(n, batch_size, world, LastBatch::Wrap)?;
+            let slots = epoch(&ranks);
+            prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
+        }
+
+        #[test]
+        fn the_union_of_all_ranks_is_the_order_of_one(n in 1u64..200, per_rank in 1u32..5, world in 1u32..5) {
+            let many = Ranks::new(n, per_rank, world, LastBatch::Pad)?;
+            let one = Ranks::new(n, per_rank * world, 1, LastBatch::Pad)?;
+            prop_assert_eq!(many.batches(), one.batches());
+            for k in 0..one.batches() {
+                prop_assert_eq!(batch(&many, k), batch(&one, k));
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The decoder's loop: packets in, frames out, every error told apart and counted.
+
+use std::time::Instant;
+
+use ffmpeg_next::error::EAGAIN;
+use ffmpeg_next::{Packet, codec, decoder, ffi, frame};
+
+use crate::{Error, limits};
+
+use super::input::{StreamInfo, timeout};
+use super::packets::Packets;
+use super::{Stage, VideoError};
+
+/// Errors in a row, without a frame between them, after which a decoder that is being emptied is given up.
+const MAX_FLUSH_ERRORS: u32 = 1000;
+
+/// What went wrong in one pass over a stream.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Packets or frames that the decoder refused.
+    pub errors: u64,
+    /// FFmpeg's text of the first of them, with its place.
+    pub first_error: Option<String>,
+}
+
+impl Tally {
+    fn note(&mut self, place: &str, error: ffmpeg_next::Error) {
+        self.errors += 1;
+        self.first_error.get_or_insert_with(|| format!("{place}: {error}"));
+    }
+}
+
+/// One decoder, used for one pass over the stream.
+pub(super) struct Decoder {
+    inner: decoder::Video,
+    deadline: Instant,
+    tally: Tally,
+    frame: frame::Video,
+}
+
+type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), VideoError>;
+
+impl Decoder {
+    pub fn open(stream: &StreamInfo, deadline: Instant) -> Result<Self, VideoError> {
+        let fail = |e: ffmpeg_next::Error| {
+            let error = Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec));
+            VideoError::new(Stage::Decode, error)
+        };
+        let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
+        // One thread: packing is parallel over videos, and the order of errors stays the same from run to run.
+        context.set_threading(codec::threading::Config {
+            kind: codec::threading::Type::None,
+            count: 1,
+            ..Default::default()
+        });
+        let mut decoder = context.decoder();
+        decoder.set_packet_time_base((stream.time_base.0 as i32, stream.time_base.1 as i32));
+        // SAFETY: the context is not open yet, and these fields are meant to be set before opening.
+        unsafe {
+            let c = decoder.as_mut_ptr();
+            (*c).framerate = ffi::AVRational { num: stream.frame_rate.0, den: stream.frame_rate.1 };
+            (*c).max_pixels = limits::MAX_PIXELS as i64;
+        }
+        let inner = decoder.video().map_err(fail)?;
+        Ok(Decoder { inner, deadline, tally: Tally::default(), frame: frame::Video::empty() })
+    }
+
+    /// Decodes all packets and gives every frame to `on_frame`, in the order of presentation.
+    pub fn run(mut self, packets: &Packets, on_frame: OnFrame) -> Result<Tally, VideoError> {
+        let mut index = 0u64;
+        packets.replay(|packet| {
+            let place = format!("packet {index}");
+            index += 1;
+            self.feed(packet, &place, on_frame)
+        })?;
+        match self.inner.send_eof() {
+            Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
+            Err(e) => self.tally.note("at the end", e),
+        }
+        self.drain("at the end", on_frame)?;
+        Ok(self.tally)
+    }
+
+    fn feed(&mut self, packet: &Packet, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+        if packet.size() == 0 {
+            return Ok(()); // to a decoder it would mean the end of the stream
+        }
+        match self.inner.send_packet(packet) {
+            Ok(()) => {}
+            Err(ffmpeg_next::Error::Other { errno }) if errno == EAGAIN => {
+                self.drain(place, on_frame)?;
+                if let Err(e) = self.inner.send_packet(packet) {
+                    self.note(place, e)?;
+                }
+            }
+            Err(e) => self.note(place, e)?,
+        }
+        self.drain(place, on_frame)
+    }
+
+    /// Takes out all frames that are ready.
+    fn drain(&mut self, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+        let mut errors_in_a_row = 0;
+        loop {
+            if Instant::now() >= self.deadline {
+                return Err(timeout("decoding"));
+            }
+            match self.inner.receive_frame(&mut self.frame) {
+                Ok(()) => {
+                    errors_in_a_row = 0;
+                    on_frame(&self.frame)?;
+                }
+                Err(ffmpeg_next::Error::Eof) => return Ok(()),
+                Err(ffmpeg_next::Error::Other { errno }) if errno == EAGAIN => return Ok(()),
+                Err(e) => {
+                    self.note(place, e)?;
+                    errors_in_a_row += 1;
+                    if errors_in_a_row == MAX_FLUSH_ERRORS {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts an error of the data; an error of the machine ends the pass, because a second run could differ.
+    fn note(&mut self, place: &str, error: ffmpeg_next::Error) -> Result<(), VideoError> {
+        if error == (ffmpeg_next::Error::Other { errno: ffmpeg_next::error::ENOMEM }) {
+            return Err(VideoError::new(Stage::Decode, Error::limit(format!("{place}: {error}"))));
+        }
+        self.tally.note(place, error);
+        Ok(())
+    }
+}

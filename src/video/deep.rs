@@ -1,0 +1,81 @@
+//! The picture between the scaler and the colour pass: planes with 16 bits a sample.
+
+use super::geometry::{Orientation, Size};
+
+/// How many chroma samples a [`Deep`] picture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// None: the picture is grey.
+    Grey,
+    /// Half as many in each direction, rounded up (4:2:0).
+    Half,
+    /// As many as luma (4:4:4).
+    Full,
+}
+
+/// Planes of 16-bit samples: the code values of the source, shifted left until they fill 16 bits.
+///
+/// So an 8-bit 235 and a 10-bit 940 both are 60,160, and neutral chroma is 32,768 at any depth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Deep {
+    pub size: Size,
+    pub layout: Layout,
+    pub y: Vec<u16>,
+    pub cb: Vec<u16>,
+    pub cr: Vec<u16>,
+}
+
+impl Deep {
+    pub fn new(size: Size, layout: Layout) -> Self {
+        let luma = size.width as usize * size.height as usize;
+        let c = layout.chroma(size);
+        let chroma = c.width as usize * c.height as usize;
+        Deep { size, layout, y: vec![0; luma], cb: vec![0; chroma], cr: vec![0; chroma] }
+    }
+
+    pub fn chroma_size(&self) -> Size {
+        self.layout.chroma(self.size)
+    }
+
+    /// The plane in the order of FFmpeg's planar formats, with its size.
+    pub fn plane_mut(&mut self, index: usize) -> (&mut [u16], Size) {
+        let chroma = self.chroma_size();
+        match index {
+            0 => (&mut self.y, self.size),
+            1 => (&mut self.cb, chroma),
+            _ => (&mut self.cr, chroma),
+        }
+    }
+
+    /// Number of planes.
+    pub fn planes(&self) -> usize {
+        if self.layout == Layout::Grey { 1 } else { 3 }
+    }
+
+    /// Turns and mirrors all planes.
+    ///
+    /// With half-size chroma, a side that is mirrored should be even: else the last chroma sample, which sits half
+    /// outside of the picture, would become the first. The caller asks for [`Layout::Full`] then.
+    pub fn turn(&mut self, o: Orientation) {
+        if o.is_identity() {
+            return;
+        }
+        let chroma = self.chroma_size();
+        self.y = o.turn(&self.y, self.size);
+        if self.layout != Layout::Grey {
+            self.cb = o.turn(&self.cb, chroma);
+            self.cr = o.turn(&self.cr, chroma);
+        }
+        self.size = o.apply(self.size);
+    }
+}
+
+impl Layout {
+    fn chroma(self, size: Size) -> Size {
+        match self {
+            Layout::Grey => Size { width: 0, height: 0 },
+            Layout::Half => Size { width: size.width.div_ceil(2), height: size.height.div_ceil(2) },
+            Layout::Full => size,
+        }
+    }
+}

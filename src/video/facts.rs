@@ -1,0 +1,47 @@
+//! What a video turned out to be.
+
+use serde::Serialize;
+
+/// Facts about a video, for a person who asks why a picture looks as it does, and for reports.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct VideoFacts {
+    /// FFmpeg's name of the codec.
+    pub codec: String,
+    /// FFmpeg's names of the container format.
+    pub container: String,
+    /// Frames that the container claims to have, if it does; often wrong.
+    pub claimed_frames: Option<u64>,
+    /// FFmpeg's name of the pixel format of the first frame.
+    pub pixel_format: String,
+    /// Width of the decoded pictures, before pixel shape and rotation, in pixels.
+    pub coded_width: u32,
+    /// Height of the decoded pictures, before pixel shape and rotation, in pixels.
+    pub coded_height: u32,
+    /// Sample aspect ratio as the stream gives it; 0:1 when it does not.
+    pub sar: (u32, u32),
+    /// Degrees by which the pictures were turned clockwise, after mirroring: 0, 90, 180 or 270.
+    pub rotation: u32,
+    /// Whether the pictures were mirrored left to right.
+    pub mirrored: bool,
+    /// The angle that the display matrix asks for, clockwise in degrees, if it is not a quarter turn.
+    pub odd_angle: Option<f64>,
+    /// The YUV matrix that was taken as the source's.
+    pub matrix: String,
+    /// `limited` or `full`.
+    pub range: String,
+    /// Where chroma samples lie in the source.
+    pub chroma_location: String,
+    /// Times that the decoder changed to another size or pixel format on the way.
+    pub format_changes: u32,
+    /// Frames that are interlaced.
+    pub interlaced_frames: u32,
+    /// Packets or frames that the decoder refused.
+    pub decode_errors: u64,
+    /// Packets that the container marks as damaged.
+    pub corrupt_packets: u64,
+    /// Frames that decoded with damage.
+    pub damaged_frames: u32,
+    /// FFmpeg's text of the first error, with its place.
+    pub first_error: Option<String>,
+}

@@ -1,0 +1,266 @@
+//! Reading video: chosen frames of a file, as small pictures in JPEG's own colour.
+//!
+//! This module is the only one that knows FFmpeg. [`sample`] opens a file, finds out how many frames really decode,
+//! asks the caller which of them it wants, and gives those.
+//!
+//! # What counts as a frame
+//!
+//! A frame is what the decoder puts out, in the order of presentation, when the stream is decoded from its first packet
+//! to its last. Headers are not believed: they claim frames that do not exist. Frames that an edit list hides are not
+//! counted. A frame is known by its presentation time ([`SampledFrame::pts`], in the stream's time base).
+//!
+//! To save a second decode, the packets are counted first, `choose` is asked with that number, and the wanted frames are
+//! taken on the way. If another number of frames comes out, `choose` is asked again with the true number and the stream
+//! is decoded once more. The result is the same either way.
+//!
+//! # Colour
+//!
+//! Pictures come out as [`Planes`]: full-range BT.601, 4:2:0, centred chroma. swscale only scales; range, matrix and
+//! chroma position are ours, in one step with one rounding. A stream that does not name its matrix counts as BT.601, as
+//! in FFmpeg's own conversion, so PyAV, OpenCV and decord show the same colours. HDR (PQ, HLG) is not tone mapped: code
+//! values are kept. Alpha is ignored.
+//!
+//! # Geometry
+//!
+//! Pictures are upright and have square pixels: rotation and mirroring of the display matrix are applied, to the
+//! nearest quarter turn, after scaling; so is the sample aspect ratio, by the width. An interlaced frame is taken whole,
+//! both fields woven, as PyAV and OpenCV give it: scaling down blends them, and no frame rate is invented.
+
+mod colour;
+mod decode;
+mod deep;
+mod facts;
+mod geometry;
+mod input;
+mod packets;
+mod pass;
+mod picture;
+mod scale;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+use crate::{Error, Planes, Result, limits};
+
+pub use facts::VideoFacts;
+
+use input::Input;
+use packets::Packets;
+use pass::{Keep, Pass};
+
+/// The size of the pictures to store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameSize {
+    /// The shorter side gets so many pixels, the longer one follows, rounded to an even number. Never enlarges.
+    ShortSide(u32),
+    /// Exactly this size, whatever the shape of the video.
+    Exact {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// The size at which the video is shown.
+    Original,
+}
+
+/// How to read a video.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VideoOptions {
+    /// The size of the pictures. Default: 256 pixels on the shorter side.
+    pub size: FrameSize,
+    /// Wall-clock time after which a video is given up. Default: 10 minutes.
+    pub timeout: Duration,
+}
+
+impl Default for VideoOptions {
+    fn default() -> Self {
+        VideoOptions { size: FrameSize::ShortSide(256), timeout: Duration::from_secs(600) }
+    }
+}
+
+/// One chosen frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampledFrame {
+    /// The picture, upright and at the size asked for.
+    pub image: Planes,
+    /// Presentation time in units of [`SampledVideo::time_base`].
+    ///
+    /// FFmpeg's best-effort timestamp. Where a file has none, the time of the frame before plus its duration, and 0 for
+    /// a first frame.
+    pub pts: i64,
+    /// Ordinal of the frame among all that decode, from 0.
+    pub source_index: u32,
+}
+
+/// What [`sample`] gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampledVideo {
+    /// One entry for each distinct ordinal that was chosen, ascending.
+    pub frames: Vec<SampledFrame>,
+    /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
+    pub time_base: (u32, u32),
+    /// Frames that really decode.
+    pub frame_count: u32,
+    /// What was found on the way.
+    pub facts: VideoFacts,
+}
+
+/// Where reading a video failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// The file could not be opened, or is no video container.
+    Open,
+    /// It has no video stream.
+    Stream,
+    /// No frame could be decoded, or reading broke off.
+    Decode,
+    /// The caller's choice of frames failed.
+    Sample,
+    /// A picture could not be scaled or converted.
+    Scale,
+    /// It took too long.
+    Timeout,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Open => "open",
+            Stage::Stream => "stream",
+            Stage::Decode => "decode",
+            Stage::Sample => "sample",
+            Stage::Scale => "scale",
+            Stage::Timeout => "timeout",
+        })
+    }
+}
+
+/// Why a video could not be read, and how far it got.
+#[derive(Debug)]
+pub struct VideoError {
+    /// Where it failed.
+    pub stage: Stage,
+    /// What failed, with the file's name.
+    pub error: Error,
+}
+
+impl VideoError {
+    fn new(stage: Stage, error: Error) -> Self {
+        VideoError { stage, error }
+    }
+}
+
+impl fmt::Display for VideoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read the video (stage {})", self.stage)
+    }
+}
+
+impl std::error::Error for VideoError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// Prepares FFmpeg: its texts for errors are loaded and its own messages silenced. Cheap to call again.
+///
+/// [`sample`] calls it.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Only loads the texts of errors; there is nothing in it that can fail.
+        let _ = ffmpeg_next::init();
+        ffmpeg_next::log::set_level(ffmpeg_next::log::Level::Quiet);
+    });
+}
+
+/// The versions of FFmpeg's libraries in use, such as `libavcodec 59.37.100, libavformat 59.27.100, libswscale 6.7.100`.
+///
+/// The same file, options and versions give the same pictures.
+pub fn ffmpeg_version() -> String {
+    let text = |v: u32| format!("{}.{}.{}", v >> 16, (v >> 8) & 0xff, v & 0xff);
+    format!(
+        "libavcodec {}, libavformat {}, libswscale {}",
+        text(ffmpeg_next::codec::version()),
+        text(ffmpeg_next::format::version()),
+        text(ffmpeg_next::software::scaling::version())
+    )
+}
+
+/// Reads the frames of a video that `choose` picks.
+///
+/// `choose` gets the number of frames, and returns the ordinals it wants: in ascending order, repeats allowed. It may be
+/// called twice, first with a guess at the number; it should depend on the number alone.
+///
+/// # Errors
+///
+/// [`VideoError`] says at which stage reading failed. Damage does not fail a video as long as a frame decodes: see
+/// [`VideoFacts::decode_errors`].
+pub fn sample(
+    path: &Path,
+    options: &VideoOptions,
+    choose: &dyn Fn(u32) -> Result<Vec<u32>>,
+) -> Result<SampledVideo, VideoError> {
+    init();
+    run(path, options, choose).map_err(|e| VideoError { stage: e.stage, error: e.error.file(path) })
+}
+
+fn run(
+    path: &Path,
+    options: &VideoOptions,
+    choose: &dyn Fn(u32) -> Result<Vec<u32>>,
+) -> Result<SampledVideo, VideoError> {
+    let now = Instant::now();
+    // A timeout beyond what the clock can count is none; a century will do.
+    let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
+    let mut input = Input::open(path, deadline)?;
+    let stream = input.stream_info()?;
+    let packets = Packets::scan(&mut input, path.to_owned(), deadline)?;
+    drop(input);
+
+    let pass = Pass { stream: &stream, packets: &packets, size: options.size, deadline };
+    // The guess need not suit `choose`; only the true number may make it fail.
+    let guess = u32::try_from(packets.promising).unwrap_or(u32::MAX);
+    let wanted = if guess > 0 { chosen(choose, guess).unwrap_or_default() } else { Vec::new() };
+    let first = pass.run(&wanted, Keep::Intact)?;
+    if first.count == guess && !wanted.is_empty() {
+        return Ok(first.into_video(&stream, &packets));
+    }
+    let (keep, count) = first.what_to_keep();
+    if count == 0 {
+        return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
+    }
+    let wanted = chosen(choose, count).map_err(|e| VideoError::new(Stage::Sample, e))?;
+    let second = pass.run(&wanted, keep)?;
+    if second.count != count {
+        let error = Error::decode("two decodes differ").expected(format!("{count} frames")).found(second.count);
+        return Err(VideoError::new(Stage::Decode, error));
+    }
+    Ok(second.into_video(&stream, &packets))
+}
+
+/// Asks for the wanted ordinals, checks them, and drops repeats.
+fn chosen(choose: &dyn Fn(u32) -> Result<Vec<u32>>, count: u32) -> Result<Vec<u32>> {
+    let mut wanted = choose(count)?;
+    if !wanted.is_sorted() {
+        return Err(Error::usage("the chosen frames are not in ascending order"));
+    }
+    if let Some(&last) = wanted.last().filter(|&&last| last >= count) {
+        return Err(Error::usage(format!("frame {last} was chosen of a video with {count} frames")));
+    }
+    wanted.dedup();
+    if wanted.len() > limits::MAX_FRAMES_PER_CLIP as usize {
+        let most = limits::MAX_FRAMES_PER_CLIP;
+        return Err(Error::limit(format!("{} frames were chosen", wanted.len())).expected(format!("at most {most}")));
+    }
+    Ok(wanted)
+}
+
+fn nothing_decodes(first_error: Option<String>) -> VideoError {
+    let why = first_error.unwrap_or_else(|| "the stream holds no picture data".to_owned());
+    VideoError::new(Stage::Decode, Error::decode(format!("no frame decodes; {why}")))
+}

@@ -1,0 +1,72 @@
+//! The packets of the video stream: read once to count them, then given out as often as wanted.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use ffmpeg_next::packet::Ref;
+use ffmpeg_next::{Packet, ffi};
+
+use super::VideoError;
+use super::input::{Input, Next};
+
+/// Compressed bytes that are kept in memory between counting and decoding. A longer stream is read twice.
+const KEEP_BYTES: usize = 64 << 20;
+
+/// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
+const PACKET_OVERHEAD: usize = 512;
+
+/// All packets of one stream, in the file's order.
+pub(super) struct Packets {
+    path: PathBuf,
+    deadline: Instant,
+    /// Empty when the stream was too long to keep.
+    kept: Option<Vec<Packet>>,
+    /// Packets that should each give a frame: they hold data, and no edit list hides them.
+    pub promising: u64,
+    /// Packets that the demuxer marked as damaged.
+    pub corrupt: u64,
+    /// The error that ended the stream, if it did not end cleanly.
+    pub read_error: Option<ffmpeg_next::Error>,
+}
+
+impl Packets {
+    /// Reads the stream to its end.
+    pub fn scan(input: &mut Input, path: PathBuf, deadline: Instant) -> Result<Self, VideoError> {
+        let mut all = Packets { path, deadline, kept: Some(Vec::new()), promising: 0, corrupt: 0, read_error: None };
+        let mut bytes = 0usize;
+        loop {
+            let packet = match input.next()? {
+                Next::Packet(packet) => packet,
+                Next::End(error) => {
+                    all.read_error = error;
+                    return Ok(all);
+                }
+            };
+            all.promising += u64::from(packet.size() > 0 && !is_hidden(&packet));
+            all.corrupt += u64::from(packet.is_corrupt());
+            bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
+            match &mut all.kept {
+                Some(kept) if bytes <= KEEP_BYTES => kept.push(packet),
+                _ => all.kept = None,
+            }
+        }
+    }
+
+    /// Gives each packet to `each`, from the first to the last.
+    pub fn replay(&self, mut each: impl FnMut(&Packet) -> Result<(), VideoError>) -> Result<(), VideoError> {
+        if let Some(kept) = &self.kept {
+            return kept.iter().try_for_each(each);
+        }
+        let mut input = Input::open(&self.path, self.deadline)?;
+        while let Next::Packet(packet) = input.next()? {
+            each(&packet)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the container says that the packet's frame is decoded for others only and never shown (edit lists).
+fn is_hidden(packet: &Packet) -> bool {
+    // SAFETY: the packet is live; `flags` is a plain field. ffmpeg-next has no name for this flag.
+    unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
+}

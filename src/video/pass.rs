@@ -1,0 +1,240 @@
+//! One pass over the stream: count the frames, take the wanted ones, gather the facts.
+
+use std::time::Instant;
+
+use ffmpeg_next::{ffi, frame};
+
+use crate::Error;
+
+use super::colour::Conversion;
+use super::decode::Decoder;
+use super::facts::VideoFacts;
+use super::geometry::{Orientation, Size, display_size, odd_angle, target_size};
+use super::input::{StreamInfo, matrix_from_bytes};
+use super::packets::Packets;
+use super::picture::Picture;
+use super::scale::Scaler;
+use super::{FrameSize, SampledFrame, SampledVideo, Stage, VideoError};
+
+/// Which frames count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// Those without damage.
+    Intact,
+    /// All.
+    Any,
+}
+
+/// What every pass over one stream has in common.
+pub(super) struct Pass<'a> {
+    pub stream: &'a StreamInfo,
+    pub packets: &'a Packets,
+    pub size: FrameSize,
+    pub deadline: Instant,
+}
+
+/// What a pass found.
+pub(super) struct Found {
+    frames: Vec<SampledFrame>,
+    /// Frames that count.
+    pub count: u32,
+    damaged: u32,
+    interlaced: u32,
+    format_changes: u32,
+    errors: u64,
+    pub first_error: Option<String>,
+    look: Option<Look>,
+}
+
+/// What the first frame settles for all.
+#[derive(Clone)]
+struct Look {
+    picture: Picture,
+    sar: (u32, u32),
+    orientation: Orientation,
+    odd_angle: Option<f64>,
+    /// Size of the pictures before they are turned.
+    target: Size,
+}
+
+impl Pass<'_> {
+    /// Decodes the stream and takes the `wanted` ordinals, which ascend without repeats.
+    pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
+        let mut taker =
+            Taker { pass: self, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() };
+        let tally = Decoder::open(self.stream, self.deadline)?.run(self.packets, &mut |frame| taker.see(frame))?;
+        let mut found = taker.found;
+        found.errors = tally.errors;
+        found.first_error = tally.first_error;
+        Ok(found)
+    }
+
+    fn look(&self, frame: &frame::Video, picture: Picture) -> Result<Look, VideoError> {
+        let matrix = frame
+            .side_data(frame::side_data::Type::DisplayMatrix)
+            .and_then(|d| matrix_from_bytes(d.data()))
+            .or(self.stream.display_matrix);
+        let orientation = matrix.as_ref().map(Orientation::from_matrix).unwrap_or_default();
+        let own = frame.aspect_ratio();
+        let own = (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0));
+        let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own };
+        let shown = orientation.apply(display_size(picture.size, sar));
+        let target = target_size(shown, self.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
+        let odd_angle = matrix.as_ref().and_then(odd_angle);
+        Ok(Look { picture, sar, orientation, odd_angle, target: orientation.apply(target) })
+    }
+}
+
+/// Looks at each frame as it comes out of the decoder.
+struct Taker<'a> {
+    pass: &'a Pass<'a>,
+    wanted: &'a [u32],
+    keep: Keep,
+    scaler: Option<(Scaler, Conversion)>,
+    clock: Clock,
+    last: Option<Picture>,
+    found: Found,
+}
+
+impl Taker<'_> {
+    fn see(&mut self, frame: &frame::Video) -> Result<(), VideoError> {
+        let pts = self.clock.time(frame, self.pass.stream);
+        let damaged = is_damaged(frame);
+        self.found.damaged += u32::from(damaged);
+        if damaged && self.keep == Keep::Intact {
+            return Ok(());
+        }
+        let index = self.found.count;
+        self.found.count = index.checked_add(1).ok_or_else(too_many_frames)?;
+        self.found.interlaced += u32::from(frame.is_interlaced());
+        let picture = Picture::of(frame).ok_or_else(|| {
+            VideoError::new(
+                Stage::Scale,
+                Error::decode("FFmpeg gave a picture in a pixel format without a name").in_frame(index),
+            )
+        })?;
+        let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
+        self.found.format_changes += u32::from(changed);
+        self.last = Some(picture);
+        if self.found.look.is_none() {
+            self.found.look = Some(self.pass.look(frame, picture)?);
+        }
+        if self.wanted.get(self.found.frames.len()) == Some(&index) {
+            let image = self.take(frame, picture).map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?;
+            self.found.frames.push(SampledFrame { image, pts, source_index: index });
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, frame: &frame::Video, picture: Picture) -> crate::Result<crate::Planes> {
+        let Some(look) = &self.found.look else {
+            return Err(Error::decode("a frame without a size"));
+        };
+        let (target, orientation) = (look.target, look.orientation);
+        let (scaler, conversion) = match &mut self.scaler {
+            Some(ready) if ready.0.fits(&picture) => ready,
+            slot => {
+                // Turning half-size chroma with an odd side would move it by half a sample.
+                let full = !orientation.is_identity() && (target.width % 2 == 1 || target.height % 2 == 1);
+                let scaler = Scaler::new(picture, target, full)?;
+                slot.insert((scaler, Conversion::new(picture.matrix, picture.range)))
+            }
+        };
+        let mut deep = scaler.run(frame)?;
+        deep.turn(orientation);
+        conversion.run(&deep)
+    }
+}
+
+impl Found {
+    fn new() -> Self {
+        Found {
+            frames: Vec::new(),
+            count: 0,
+            damaged: 0,
+            interlaced: 0,
+            format_changes: 0,
+            errors: 0,
+            first_error: None,
+            look: None,
+        }
+    }
+
+    /// Intact frames if there are any, else the damaged ones; and how many that are.
+    pub fn what_to_keep(&self) -> (Keep, u32) {
+        if self.count == 0 { (Keep::Any, self.damaged) } else { (Keep::Intact, self.count) }
+    }
+
+    pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo {
+        let facts = self.facts(stream, packets);
+        SampledVideo { frames: self.frames, time_base: stream.time_base, frame_count: self.count, facts }
+    }
+
+    fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
+        let read_error = packets.read_error.map(|e| format!("reading: {e}"));
+        let mut facts = VideoFacts {
+            codec: stream.codec.to_owned(),
+            container: stream.container.clone(),
+            claimed_frames: stream.claimed_frames,
+            format_changes: self.format_changes,
+            interlaced_frames: self.interlaced,
+            decode_errors: self.errors + u64::from(read_error.is_some()),
+            corrupt_packets: packets.corrupt,
+            damaged_frames: self.damaged,
+            first_error: self.first_error.clone().or(read_error),
+            ..VideoFacts::default()
+        };
+        if let Some(look) = &self.look {
+            facts.pixel_format = look.picture.name.to_owned();
+            (facts.coded_width, facts.coded_height) = (look.picture.size.width, look.picture.size.height);
+            facts.sar = look.sar;
+            (facts.mirrored, facts.rotation) = look.orientation.as_mirror_and_turn();
+            facts.odd_angle = look.odd_angle;
+            facts.matrix = look.picture.matrix.name().to_owned();
+            facts.range = look.picture.range_name().to_owned();
+            facts.chroma_location = look.picture.siting_name().to_owned();
+        }
+        facts
+    }
+}
+
+/// FFmpeg's own marks: the frame is incomplete, or its decoder met errors in it.
+fn is_damaged(frame: &frame::Video) -> bool {
+    // SAFETY: the frame is live; these are plain fields of it.
+    let (flags, errors) = unsafe { ((*frame.as_ptr()).flags, (*frame.as_ptr()).decode_error_flags) };
+    flags & ffi::AV_FRAME_FLAG_CORRUPT != 0 || errors != 0
+}
+
+fn too_many_frames() -> VideoError {
+    VideoError::new(Stage::Decode, Error::limit(format!("more than {} frames", u32::MAX)))
+}
+
+/// Gives each frame a time, also where the file does not.
+#[derive(Default)]
+struct Clock {
+    /// Where the next frame should be, if it does not say.
+    next: i64,
+}
+
+impl Clock {
+    fn time(&mut self, frame: &frame::Video, stream: &StreamInfo) -> i64 {
+        let pts = frame.timestamp().unwrap_or(self.next);
+        let duration = match frame.packet().duration {
+            d if d > 0 => d,
+            _ => nominal_duration(stream),
+        };
+        self.next = pts.saturating_add(duration);
+        pts
+    }
+}
+
+/// One over the frame rate, in units of the time base; 1 when the rate is unknown.
+fn nominal_duration(stream: &StreamInfo) -> i64 {
+    let (num, den) = (i64::from(stream.frame_rate.0), i64::from(stream.frame_rate.1));
+    let (tick, per_second) = (i64::from(stream.time_base.0), i64::from(stream.time_base.1));
+    // Each factor is below 2^32, so products of two fit.
+    match (num.checked_mul(tick), den.checked_mul(per_second)) {
+        (Some(n), Some(d)) if n > 0 && d > 0 => (d / n).max(1),
+        _ => 1,
+    }
+}
