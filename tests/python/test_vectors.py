@@ -5,12 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from reader import FormatError, open_dataset
+from verify import verify
 
 SPEC = Path(__file__).parents[2] / "format-spec"
-sys.path.insert(0, str(SPEC))
-
-from reader import FormatError, open_dataset  # noqa: E402
-from verify import verify  # noqa: E402
 
 
 def vectors(kind):
