@@ -48,7 +48,7 @@
 //!
 //! | module | what it is for |
 //! | --- | --- |
-//! | [`format`] | the bytes of each structure on disk |
+//! | [`mod@format`] | the bytes of each structure on disk |
 //! | [`jpeg`] | encode and decode JPEG |
 //! | [`sampler`] | which frames of a video |
 //! | [`order`] | which clip comes when, on which rank |

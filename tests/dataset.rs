@@ -211,13 +211,13 @@ fn every_flipped_byte_is_found_and_none_panics() {
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1 << (at % 8);
-            fs::write(&path, &bad).unwrap();
+            replace(&path, &bad);
             let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
             assert!(!report.ok, "{name} byte {at} was flipped and not found");
             assert!(report.problems.iter().all(|p| !p.kind.is_empty() && !p.message.is_empty()));
             read_all(&dir);
         }
-        fs::write(&path, &good).unwrap();
+        replace(&path, &good);
     }
     assert!(verify(&dir, VerifyOptions::default(), &|_| ()).unwrap().ok);
 }
@@ -229,14 +229,14 @@ fn every_truncation_is_an_error_at_open() {
         let path = dir.join(name);
         let good = fs::read(&path).unwrap();
         for length in 0..good.len() {
-            fs::write(&path, &good[..length]).unwrap();
+            replace(&path, &good[..length]);
             let e = Dataset::open(&dir).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Format, "{name} cut at {length}: {e}");
             assert_eq!(e.path(), Some(path.as_path()), "{e}");
         }
-        fs::write(&path, [&good[..], &[0]].concat()).unwrap();
+        replace(&path, &[&good[..], &[0]].concat());
         assert_eq!(Dataset::open(&dir).unwrap_err().kind(), ErrorKind::Format);
-        fs::write(&path, &good).unwrap();
+        replace(&path, &good);
     }
 }
 
@@ -282,6 +282,12 @@ fn a_listing_cannot_name_files_elsewhere() {
     fs::write(&path, good.replace("\"clips\": 3", "\"clips\": 4")).unwrap();
     let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
     assert_eq!(report.problems[0].kind, "dataset-json");
+}
+
+/// Puts a new file in place of one: some file systems wait for the disk when a file is cut and written again.
+fn replace(path: &Path, bytes: &[u8]) {
+    fs::remove_file(path).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 /// Reads all that can be read; what cannot must be an error.
