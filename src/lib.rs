@@ -1,4 +1,65 @@
 //! vidrec packs a video data set once, offline, and then feeds training as fast as the hardware allows.
+//!
+//! A data set is a directory of shards. A shard is a record file (`.rec`: one JPEG a frame, a valid MXNet RecordIO
+//! file) and an index (`.vidx`: offsets, checksums, times, labels and names, mapped and used in place).
+//! `format-spec/vidrec-v1.md` in the repository has every byte.
+//!
+//! # Write
+//!
+//! The program `vidrec pack` makes a data set from videos; so does `vidrec::pack::pack` (feature `pack`,
+//! which needs FFmpeg). [`Writer`] takes JPEGs from anywhere:
+//!
+//! ```
+//! use vidrec::jpeg::Encoder;
+//! use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let dir = folder.path().join("train");
+//! let mut jpeg = Vec::new();
+//! Encoder::new(90)?.encode(&Planes::new(320, 256)?, &mut jpeg)?;
+//!
+//! let mut writer = Writer::create(&dir, WriterOptions::default())?;
+//! for label in 0..4 {
+//!     let clip = ClipInfo { label: Some(label), source: format!("{label}.mp4"), ..ClipInfo::default() };
+//!     writer.append(&clip, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 8])?;
+//! }
+//! writer.finish()?;
+//!
+//! // # Read
+//! let train = Dataset::open(&dir)?;
+//! let clip = train.clip(2)?;
+//! assert_eq!((clip.label(), clip.source()?), (Some(2), "2.mp4"));
+//! assert_eq!(clip.frame(7)?.jpeg(), jpeg);
+//! # Ok::<(), vidrec::Error>(())
+//! ```
+//!
+//! # Train
+//!
+//! [`Loader`] gives batches of shape (batch, frames, channels, height, width), decoded in parallel, in an order and with
+//! crops that are a pure function of the seed: see its page for an example, and `examples/train_loop.rs` for a whole
+//! training loop.
+//!
+//! # Check
+//!
+//! [`verify`] proves a data set: structure, ids, every checksum and, on demand, every picture. [`Dataset::open`] proves
+//! in constant time what later reads rest on.
+//!
+//! # Modules
+//!
+//! | module | what it is for |
+//! | --- | --- |
+//! | [`mod@format`] | the bytes of each structure on disk |
+//! | [`jpeg`] | encode and decode JPEG |
+//! | [`sampler`] | which frames of a video |
+//! | [`order`] | which clip comes when, on which rank |
+//! | [`limits`] | what is refused as too large |
+//! | [`dataset_json`] | the list of shards |
+//! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
+//!
+//! # Features
+//!
+//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program. A training machine does without both:
+//! `vidrec = { version = "0.1", default-features = false }`.
 
 mod atomic_file;
 pub mod dataset_json;

@@ -39,10 +39,11 @@ fn options() -> WriterOptions {
     options
 }
 
-fn write_small(dir: &Path) {
+/// Writes clips of so many frames each.
+fn write(dir: &Path, frame_counts: &[u32]) {
     let mut writer = Writer::create(dir, options()).unwrap();
-    for c in 0..3u32 {
-        let jpegs: Vec<_> = (0..2 + c).map(|t| jpeg(32, 16, c * 10 + t)).collect();
+    for (c, &count) in (0..).zip(frame_counts) {
+        let jpegs: Vec<_> = (0..count).map(|t| jpeg(32, 16, c * 10 + t)).collect();
         let frames: Vec<_> = (0..)
             .zip(&jpegs)
             .map(|(t, jpeg)| FrameData { jpeg, pts: i64::from(t) * 5 - 2, source_index: Some(t * 4) })
@@ -50,13 +51,13 @@ fn write_small(dir: &Path) {
         writer.append(&clip(c % 2, &format!("run/видео {c}.mp4")), &frames).unwrap();
     }
     let written = writer.finish().unwrap();
-    assert_eq!((written.clips, written.frames), (3, 9));
+    assert_eq!((written.clips, written.frames), (frame_counts.len() as u64, frame_counts.iter().sum::<u32>().into()));
 }
 
 fn small() -> (tempfile::TempDir, PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("set");
-    write_small(&dir);
+    write(&dir, &[2, 3, 4]);
     (temp, dir)
 }
 
@@ -201,20 +202,22 @@ fn a_whole_set_verifies() {
 
 #[test]
 fn every_flipped_byte_is_found_and_none_panics() {
-    let (_temp, dir) = small();
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path().join("set");
+    write(&dir, &[1, 2]);
     for name in ["shard-00000.rec", "shard-00000.vidx"] {
         let path = dir.join(name);
         let good = fs::read(&path).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1 << (at % 8);
-            fs::write(&path, &bad).unwrap();
+            replace(&path, &bad);
             let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
             assert!(!report.ok, "{name} byte {at} was flipped and not found");
             assert!(report.problems.iter().all(|p| !p.kind.is_empty() && !p.message.is_empty()));
             read_all(&dir);
         }
-        fs::write(&path, &good).unwrap();
+        replace(&path, &good);
     }
     assert!(verify(&dir, VerifyOptions::default(), &|_| ()).unwrap().ok);
 }
@@ -226,14 +229,14 @@ fn every_truncation_is_an_error_at_open() {
         let path = dir.join(name);
         let good = fs::read(&path).unwrap();
         for length in 0..good.len() {
-            fs::write(&path, &good[..length]).unwrap();
+            replace(&path, &good[..length]);
             let e = Dataset::open(&dir).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Format, "{name} cut at {length}: {e}");
             assert_eq!(e.path(), Some(path.as_path()), "{e}");
         }
-        fs::write(&path, [&good[..], &[0]].concat()).unwrap();
+        replace(&path, &[&good[..], &[0]].concat());
         assert_eq!(Dataset::open(&dir).unwrap_err().kind(), ErrorKind::Format);
-        fs::write(&path, &good).unwrap();
+        replace(&path, &good);
     }
 }
 
@@ -279,6 +282,12 @@ fn a_listing_cannot_name_files_elsewhere() {
     fs::write(&path, good.replace("\"clips\": 3", "\"clips\": 4")).unwrap();
     let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
     assert_eq!(report.problems[0].kind, "dataset-json");
+}
+
+/// Puts a new file in place of one: some file systems wait for the disk when a file is cut and written again.
+fn replace(path: &Path, bytes: &[u8]) {
+    fs::remove_file(path).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 /// Reads all that can be read; what cannot must be an error.
