@@ -41,7 +41,7 @@ pub(super) struct Decoder {
 type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), VideoError>;
 
 impl Decoder {
-    pub fn open(stream: &StreamInfo, deadline: Instant) -> Result<Self, VideoError> {
+    pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
         let fail = |e: ffmpeg_next::Error| {
             let error = Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec));
             VideoError::new(Stage::Decode, error)
@@ -53,13 +53,14 @@ impl Decoder {
             count: 1,
             ..Default::default()
         });
+        let max_pixels = i64::try_from(max_pixels.min(limits::MAX_PIXELS)).unwrap_or(i64::MAX);
         let mut decoder = context.decoder();
         decoder.set_packet_time_base((stream.time_base.0 as i32, stream.time_base.1 as i32));
         // SAFETY: the context is not open yet, and these fields are meant to be set before opening.
         unsafe {
             let c = decoder.as_mut_ptr();
             (*c).framerate = ffi::AVRational { num: stream.frame_rate.0, den: stream.frame_rate.1 };
-            (*c).max_pixels = limits::MAX_PIXELS as i64;
+            (*c).max_pixels = max_pixels;
         }
         let inner = decoder.video().map_err(fail)?;
         Ok(Decoder { inner, deadline, tally: Tally::default(), frame: frame::Video::empty() })

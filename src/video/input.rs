@@ -69,6 +69,10 @@ impl Input {
         Ok(Input { context, stream, deadline, failure })
     }
 
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
         let gone = || VideoError::new(Stage::Stream, Error::decode("the video stream vanished"));
         let stream = self.context.stream(self.stream).ok_or_else(gone)?;

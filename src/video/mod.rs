@@ -73,11 +73,21 @@ pub struct VideoOptions {
     pub size: FrameSize,
     /// Wall-clock time after which a video is given up. Default: 10 minutes.
     pub timeout: Duration,
+    /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
+    pub max_pixels: u64,
+    /// Bytes of compressed video that may be kept in memory, so that a file is read once. The stream of a longer video
+    /// is read twice; the result is the same. Default: 64 MiB.
+    pub keep_bytes: usize,
 }
 
 impl Default for VideoOptions {
     fn default() -> Self {
-        VideoOptions { size: FrameSize::ShortSide(256), timeout: Duration::from_secs(600) }
+        VideoOptions {
+            size: FrameSize::ShortSide(256),
+            timeout: Duration::from_secs(600),
+            max_pixels: limits::MAX_PIXELS,
+            keep_bytes: 64 << 20,
+        }
     }
 }
 
@@ -219,10 +229,10 @@ fn run(
     let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
     let mut input = Input::open(path, deadline)?;
     let stream = input.stream_info()?;
-    let packets = Packets::scan(&mut input, path.to_owned(), deadline)?;
+    let packets = Packets::scan(&mut input, path.to_owned(), options.keep_bytes)?;
     drop(input);
 
-    let pass = Pass { stream: &stream, packets: &packets, size: options.size, deadline };
+    let pass = Pass { stream: &stream, packets: &packets, options, deadline };
     // The guess need not suit `choose`; only the true number may make it fail.
     let guess = u32::try_from(packets.promising).unwrap_or(u32::MAX);
     let wanted = if guess > 0 { chosen(choose, guess).unwrap_or_default() } else { Vec::new() };

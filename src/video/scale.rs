@@ -36,30 +36,45 @@ pub(super) struct Scaler {
 }
 
 impl Scaler {
+    /// A scaler to `size`, for pictures that will be turned or mirrored afterwards if `turned`.
+    ///
     /// # Errors
     ///
     /// A pixel format that swscale cannot read, or no memory.
-    pub fn new(from: Picture, size: Size, full_chroma: bool) -> Result<Self> {
-        let layout = match (from.class, full_chroma) {
-            (Class::Grey, _) => Layout::Grey,
-            (_, true) => Layout::Full,
-            (_, false) => Layout::Half,
+    pub fn new(from: Picture, size: Size, turned: bool) -> Result<Self> {
+        let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
+        let same_size = from.plain_planes && from.size == size;
+        let layout = if from.class == Class::Grey {
+            Layout::Grey
+        } else if even || same_size && from.subsampling == (1, 1) && !turned {
+            Layout::Half
+        } else {
+            // The last chroma sample of an odd side lies half outside of the picture: swscale would stretch all chroma
+            // by that half sample, and mirroring would move it by as much.
+            Layout::Full
         };
         let same_chroma = match layout {
             Layout::Grey => true,
             Layout::Half => from.subsampling == (1, 1),
             Layout::Full => from.subsampling == (0, 0),
         };
-        let mut steps = Vec::new();
-        if !(from.plain_planes && same_chroma && from.size == size) {
-            let mut side = Side::of(&from);
-            while steps.is_empty() || side.size != size {
-                let step = Step::new(&side, from.name, next_size(side.size, size), layout)?;
-                side = step.result;
-                steps.push(step);
-            }
+        let mut scaler = Scaler { from, size, layout, steps: Vec::new() };
+        if !(same_size && same_chroma) {
+            scaler.plan()?;
         }
-        Ok(Scaler { from, size, layout, steps })
+        Ok(scaler)
+    }
+
+    fn plan(&mut self) -> Result<()> {
+        let mut side = Side::of(&self.from);
+        while self.steps.is_empty() || side.size != self.size {
+            let next = next_size(side.size, self.size);
+            let layout = if next == self.size || self.layout == Layout::Grey { self.layout } else { Layout::Full };
+            let step = Step::new(&side, self.from.name, next, layout)?;
+            side = step.result;
+            self.steps.push(step);
+        }
+        Ok(())
     }
 
     /// Whether this scaler is the one for such frames.
