@@ -1,5 +1,6 @@
 //! The decoder's loop: packets in, frames out, every error told apart and counted.
 
+use std::fmt;
 use std::time::Instant;
 
 use ffmpeg_next::error::EAGAIN;
@@ -24,9 +25,27 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, place: &str, error: ffmpeg_next::Error) {
+    fn note(&mut self, place: Place, error: ffmpeg_next::Error) {
         self.errors += 1;
         self.first_error.get_or_insert_with(|| format!("{place}: {error}"));
+    }
+}
+
+/// Where in the stream an error came up.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// After so many packets, counted from 0.
+    Packet(u64),
+    /// When the decoder was emptied.
+    End,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Packet(index) => write!(f, "packet {index}"),
+            Place::End => f.write_str("at the end"),
+        }
     }
 }
 
@@ -70,19 +89,19 @@ impl Decoder {
     pub fn run(mut self, packets: &Packets, on_frame: OnFrame) -> Result<Tally, VideoError> {
         let mut index = 0u64;
         packets.replay(|packet| {
-            let place = format!("packet {index}");
+            let place = Place::Packet(index);
             index += 1;
-            self.feed(packet, &place, on_frame)
+            self.feed(packet, place, on_frame)
         })?;
         match self.inner.send_eof() {
             Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
-            Err(e) => self.tally.note("at the end", e),
+            Err(e) => self.tally.note(Place::End, e),
         }
-        self.drain("at the end", on_frame)?;
+        self.drain(Place::End, on_frame)?;
         Ok(self.tally)
     }
 
-    fn feed(&mut self, packet: &Packet, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn feed(&mut self, packet: &Packet, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
         if packet.size() == 0 {
             return Ok(()); // to a decoder it would mean the end of the stream
         }
@@ -100,7 +119,7 @@ impl Decoder {
     }
 
     /// Takes out all frames that are ready.
-    fn drain(&mut self, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
         let mut errors_in_a_row = 0;
         loop {
             if Instant::now() >= self.deadline {
@@ -125,7 +144,7 @@ impl Decoder {
     }
 
     /// Counts an error of the data; an error of the machine ends the pass, because a second run could differ.
-    fn note(&mut self, place: &str, error: ffmpeg_next::Error) -> Result<(), VideoError> {
+    fn note(&mut self, place: Place, error: ffmpeg_next::Error) -> Result<(), VideoError> {
         if error == (ffmpeg_next::Error::Other { errno: ffmpeg_next::error::ENOMEM }) {
             return Err(VideoError::new(Stage::Decode, Error::limit(format!("{place}: {error}"))));
         }

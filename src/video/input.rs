@@ -86,7 +86,8 @@ impl Input {
         };
         Ok(StreamInfo {
             codec: parameters.id().name(),
-            parameters,
+            // A copy of its own: the original keeps the file open.
+            parameters: parameters.clone(),
             container: self.context.format().name().to_owned(),
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),

@@ -9,6 +9,11 @@
 //! to its last. Headers are not believed: they claim frames that do not exist. Frames that an edit list hides are not
 //! counted. A frame is known by its presentation time ([`SampledFrame::pts`], in the stream's time base).
 //!
+//! A decoder marks a frame as damaged when part of it was missing or made no sense (the marks were looked at on broken
+//! files: the pictures do have holes, and no good picture has the mark). While a video has intact frames, only those
+//! count; if all are damaged, all count. What FFmpeg decodes is never refused. A frame that only refers to a damaged one
+//! has no mark and counts.
+//!
 //! To save a second decode, the packets are counted first, `choose` is asked with that number, and the wanted frames are
 //! taken on the way. If another number of frames comes out, `choose` is asked again with the true number and the stream
 //! is decoded once more. The result is the same either way.
@@ -71,7 +76,7 @@ pub enum FrameSize {
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
     pub size: FrameSize,
-    /// Wall-clock time after which a video is given up. Default: 10 minutes.
+    /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. Default: 10 minutes.
     pub timeout: Duration,
     /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
