@@ -81,6 +81,16 @@ impl DatasetJson {
         bytes
     }
 
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        // By way of objects, because serde would also take arrays of the fields in their order.
+        let object: Map<String, Value> = serde_json::from_slice(bytes)?;
+        let shards = object.get("shards").and_then(Value::as_array);
+        if shards.is_some_and(|shards| !shards.iter().all(Value::is_object)) {
+            return Err(serde::de::Error::custom("a shard is not an object"));
+        }
+        Self::deserialize(Value::Object(object))
+    }
+
     /// Reads `path` and proves that it names nothing outside its folder.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
@@ -88,7 +98,7 @@ impl DatasetJson {
             return Err(Error::limit("too long").file(path).expected(limits::MAX_META_BYTES).found(length));
         }
         let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
-        let json: DatasetJson = serde_json::from_slice(&bytes).map_err(|e| {
+        let json = Self::from_json(&bytes).map_err(|e| {
             Error::format("dataset-json", "not the JSON of a data set")
                 .file(path)
                 .found(e)

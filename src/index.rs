@@ -117,10 +117,11 @@ impl Index {
 
 fn prove_header(bytes: &[u8]) -> Result<Header> {
     let length = bytes.len() as u64;
-    let (Some(head), Some(foot)) = (bytes.first_chunk::<{ header::BYTES }>(), bytes.last_chunk::<{ footer::BYTES }>())
-    else {
+    let least = header::BYTES + footer::BYTES;
+    let ends = bytes.first_chunk::<{ header::BYTES }>().zip(bytes.last_chunk::<{ footer::BYTES }>());
+    let Some((head, foot)) = ends.filter(|_| bytes.len() >= least) else {
         return Err(Error::format("index-length", "too short for an index file")
-            .expected(format!("at least {} bytes", header::BYTES + footer::BYTES))
+            .expected(format!("at least {least} bytes"))
             .found(format!("{length} bytes")));
     };
     let header = Header::from_bytes(head)?;
@@ -252,7 +253,7 @@ fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
             .expected(limits::MAX_META_BYTES)
             .found(s.length));
     }
-    serde_json::from_slice(proven_bytes(bytes, s)?).map_err(|e| {
+    Meta::from_json(proven_bytes(bytes, s)?).map_err(|e| {
         Error::format("meta-json", "section META does not hold the JSON it should")
             .section(s.id.name())
             .at(s.offset)

@@ -1,6 +1,7 @@
 //! Class names, settings and provenance: the `META` section, a JSON object. `format-spec/vidrec-v1.md#meta-meta`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What a shard says of itself. Keys that a reader does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -16,5 +17,18 @@ pub struct Meta {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
-    pub settings: serde_json::Map<String, serde_json::Value>,
+    pub settings: Map<String, Value>,
+}
+
+impl Meta {
+    /// Reads the section's bytes.
+    ///
+    /// # Errors
+    ///
+    /// Not a JSON object, or a key of the wrong type.
+    pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        // By way of an object, because serde would also take an array of the fields in their order.
+        let object: Map<String, Value> = serde_json::from_slice(bytes)?;
+        Self::deserialize(Value::Object(object))
+    }
 }

@@ -1,0 +1,98 @@
+"""The rules of vidrec-v1.md that need a pass over all the data, but for those that need a JPEG decoder."""
+import hashlib
+from pathlib import Path
+from typing import Iterator, List
+
+from reader import META_TYPES, Clip, FormatError, Shard, check, json_object, open_dataset, read_listing
+
+
+def verify(path) -> List[FormatError]:
+    """Every broken rule that is found. What breaks a rule at open is the only thing that is."""
+    try:
+        dataset = open_dataset(path)
+    except FormatError as e:
+        return [e]
+    problems = [e for shard in dataset.shards for e in verify_shard(shard)]
+    path = Path(path)
+    listing_path = path / "dataset.json" if path.is_dir() else path
+    if listing_path.suffix == ".json" and listing_path.exists():
+        problems += caught(verify_listing, read_listing(listing_path), dataset)
+    return problems
+
+
+def verify_listing(listing: dict, dataset) -> None:
+    shards = [s.listing() for s in dataset.shards]
+    check(listing["shards"] == shards, "dataset-json", "the shards are not those of the indexes")
+    for key in "clips", "frames", "bytes":
+        check(listing[key] == sum(s[key] for s in shards), "dataset-json", f"{key} is not the sum of the shards")
+    for key in META_TYPES:
+        check(listing[key] == dataset.meta[key], "dataset-json", f"{key} is not that of the first index")
+
+
+def verify_shard(shard: Shard) -> List[FormatError]:
+    problems = list(verify_sections(shard))
+    if hashlib.sha256(shard.records).digest() != shard.sha256:
+        problems.append(FormatError("data-digest", "the record file's SHA-256 does not fit"))
+    next_frame = next_record = 0
+    for c in range(shard.clip_count):
+        try:
+            clip = shard.clip(c)
+        except FormatError as e:
+            problems.append(e)
+            continue
+        problems += caught(verify_clip, shard, c, clip, next_frame)
+        next_frame = clip.first_frame + len(clip.frames)
+        for t, frame in enumerate(clip.frames):
+            problems += caught(verify_frame, c, clip, t, next_record)
+            next_record = end_of_record(shard, frame, next_record)
+    # After another problem these two would only say it again.
+    if not problems and next_frame != shard.frame_count:
+        problems.append(FormatError("clip-order", "frames that belong to no clip"))
+    elif not problems and next_record != len(shard.records):
+        problems.append(FormatError("record-trailing", f"something after byte {next_record}"))
+    return problems
+
+
+def verify_sections(shard: Shard) -> Iterator[FormatError]:
+    starts = [offset for offset, _, _ in shard.sections.values()] + [shard.table]
+    for name, (offset, length, _) in shard.sections.items():
+        yield from caught(shard.section, name, True)
+        end = offset + length
+        if any(shard.index[end : min(s for s in starts if s >= end)]):
+            yield FormatError("section-padding", f"not zero after {name}")
+
+
+def verify_clip(shard: Shard, c: int, clip: Clip, next_frame: int) -> None:
+    in_order = clip.first_frame == next_frame and len(clip.frames) > 0
+    check(in_order, "clip-order", f"clip {c}: no frames, or not from frame {next_frame}")
+    if clip.attributes:
+        json_object(clip.attributes.encode(), "clip-attributes", {})
+    classes = shard.meta["classes"]
+    if classes and clip.label is not None:
+        right = clip.label < len(classes) and clip.class_name in ("", classes[clip.label])
+        check(right, "clip-class", f"clip {c}: {clip.class_name!r} is not the class of label {clip.label}")
+
+
+def verify_frame(c: int, clip: Clip, t: int, next_record: int) -> None:
+    place, frame = f"clip {c}, frame {t}", clip.frames[t]
+    (flag, label, *ids), _, _, _ = clip.shard.record(frame)
+    check(frame.offset == next_record, "record-order", f"{place}: not at byte {next_record}")
+    check(ids == [clip.first_frame + t, c << 32 | t], "record-id", f"{place}: {ids}")
+    fits = flag == 0 and label == (-1 if clip.label is None else clip.label)
+    check(fits, "record-label", f"{place}: flag {flag}, label {label}")
+    clip.jpeg(t)
+
+
+def end_of_record(shard: Shard, frame, otherwise: int) -> int:
+    try:
+        return shard.record(frame)[3]
+    except FormatError:
+        return otherwise
+
+
+def caught(rule_check, *arguments) -> List[FormatError]:
+    try:
+        rule_check(*arguments)
+    except FormatError as e:
+        return [e]
+    return []

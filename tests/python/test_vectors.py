@@ -1,0 +1,73 @@
+"""reader.py reads the good vectors as expected, and refuses each bad one by the rule that it breaks, when it must."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from reader import FormatError, open_dataset
+from verify import verify
+
+SPEC = Path(__file__).parents[2] / "format-spec"
+
+
+def vectors(kind):
+    """What to open and the expected JSON of each vector."""
+    found = []
+    for path in sorted((SPEC / "vectors" / kind).iterdir()):
+        if path.is_dir() or path.suffix == ".vidx":
+            name = path.name if path.is_dir() else path.stem
+            found.append(pytest.param(path, json.loads((path.parent / f"{name}.json").read_text("utf-8")), id=name))
+    return found
+
+
+def read_all(path):
+    """The parse, after every JPEG was read and its CRC-32 compared."""
+    dataset = open_dataset(path)
+    for clip in dataset.clips:
+        for t in range(len(clip.frames)):
+            assert clip.jpeg(t)[:2] == b"\xff\xd8"
+    return json.loads(json.dumps(dataset.parse()))
+
+
+def rule(function, *arguments):
+    """Identifier of the rule for which `function` refuses, or None."""
+    try:
+        function(*arguments)
+    except FormatError as e:
+        return e.rule
+
+
+@pytest.mark.parametrize("path, expected", vectors("good"))
+def test_good_vectors_are_read_as_expected_and_verify(path, expected):
+    assert read_all(path) == expected
+    assert verify(path) == []
+
+
+@pytest.mark.parametrize("path, expected", vectors("bad"))
+def test_bad_vectors_are_refused_by_their_rule_when_they_must_be(path, expected):
+    opened, used = rule(open_dataset, path), rule(read_all, path)
+    found = {e.rule for e in verify(path)}
+    if expected["when"] == "open":
+        assert (opened, found) == (expected["rule"], {expected["rule"]})
+    elif expected["when"] == "use":
+        assert (opened, used) == (None, expected["rule"]) and expected["rule"] in found
+    elif expected["when"] == "verify":
+        assert (used, found) == (None, {expected["rule"]})
+    else:  # needs a JPEG decoder
+        assert (used, found) == (None, set())
+
+
+def test_the_script_prints_the_parse_and_says_by_its_status_how_it_went():
+    def run(*arguments):
+        return subprocess.run([sys.executable, SPEC / "reader.py", *arguments], capture_output=True, encoding="utf-8")
+
+    good = run(SPEC / "vectors/good/two-shards")
+    assert good.returncode == 0
+    assert json.loads(good.stdout) == json.loads((SPEC / "vectors/good/two-shards.json").read_text("utf-8"))
+    verified = run(SPEC / "vectors/bad/record-id.vidx", "--verify")
+    assert verified.returncode == 3
+    assert [p["rule"] for p in json.loads(verified.stdout)["problems"]] == ["record-id"]
+    refused = run(SPEC / "vectors/bad/index-magic.rec")
+    assert (refused.returncode, refused.stdout) == (1, "") and "[index-magic]" in refused.stderr
+    assert run().returncode == 2

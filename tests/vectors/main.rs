@@ -1,0 +1,202 @@
+//! The vectors in `format-spec/vectors/`: they are what `make.rs` makes, this reader reads the good ones as expected,
+//! and it refuses each bad one by the rule that it breaks, when it must.
+//!
+//! After a change of the format, `VIDREC_MAKE_VECTORS=1 cargo test --test vectors made` writes them anew.
+
+mod hex;
+mod make;
+mod shard;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use vidrec::{Clip, Dataset, Error, ErrorKind, Frame, Result, VerifyOptions, verify};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec")
+}
+
+/// All vectors, in a directory of the test's own.
+fn vectors() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in make::good().into_iter().chain(make::bad()) {
+        write(&dir.path().join(name), &bytes);
+    }
+    dir
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// What to open for each vector in `dir`, by name: a folder, or an index file.
+fn names(dir: &Path) -> BTreeMap<String, PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    let sets = entries.filter(|p| p.is_dir() || p.extension().is_some_and(|e| e == "vidx"));
+    sets.map(|p| (p.file_name().unwrap().to_str().unwrap().trim_end_matches(".vidx").to_owned(), p)).collect()
+}
+
+/// Everything that a data set says but for the pictures, which are read and checked: as `reader.py` prints it.
+fn parse(path: &Path) -> Result<Value> {
+    let set = Dataset::open(path)?;
+    let clips = set.clips().map(|clip| parse_clip(&clip?)).collect::<Result<Vec<_>>>()?;
+    let listing = set.to_json();
+    Ok(json!({
+        "classes": listing.classes,
+        "tool": listing.tool,
+        "ffmpeg": listing.ffmpeg.unwrap_or_default(),
+        "settings": listing.settings,
+        "shards": listing.shards,
+        "clips": clips,
+    }))
+}
+
+fn parse_clip(clip: &Clip<'_>) -> Result<Value> {
+    Ok(json!({
+        "label": clip.label(),
+        "source": clip.source()?,
+        "class_name": clip.class()?,
+        "attributes": clip.attributes_json()?,
+        "width": clip.width(),
+        "height": clip.height(),
+        "time_base": clip.time_base(),
+        "short": clip.is_short(),
+        "frames": clip.frames().map(|frame| parse_frame(&frame?)).collect::<Result<Vec<_>>>()?,
+    }))
+}
+
+fn parse_frame(frame: &Frame<'_>) -> Result<Value> {
+    frame.check()?;
+    Ok(json!({
+        "offset": frame.offset(),
+        "pts": frame.pts(),
+        "source_index": frame.source_index(),
+        "crc32": frame.crc32(),
+        "length": frame.jpeg().len(),
+    }))
+}
+
+/// Kinds of the problems that `verify` finds.
+fn problems(path: &Path, deep: bool) -> BTreeSet<String> {
+    let report = verify(path, VerifyOptions { deep }, &|_| ()).unwrap();
+    report.problems.into_iter().map(|p| p.kind).collect()
+}
+
+fn json_at(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap_or_default()).unwrap_or_default()
+}
+
+#[test]
+fn the_committed_vectors_are_what_is_made() {
+    let committed = root().join("vectors");
+    let mut files: BTreeMap<_, _> = make::good().into_iter().chain(make::bad()).collect();
+    let made = vectors();
+    for (name, path) in names(&made.path().join("good")) {
+        files.insert(format!("good/{name}.json"), make::pretty(&parse(&path).unwrap()));
+    }
+    files.insert("grey.jpg".into(), make::GREY.to_vec());
+    if std::env::var_os("VIDREC_MAKE_VECTORS").is_some() {
+        for folder in ["good", "bad"] {
+            let _ = fs::remove_dir_all(committed.join(folder));
+        }
+        files.iter().for_each(|(name, bytes)| write(&committed.join(name), bytes));
+        hex::replace(&root().join("vidrec-v1.md"), &hex::dump(&files["good/minimal.rec"], &files["good/minimal.vidx"]));
+    }
+    for (name, bytes) in &files {
+        assert!(fs::read(committed.join(name)).is_ok_and(|found| found == *bytes), "{name} is not what is made");
+    }
+    let mut left = Vec::new();
+    list(&committed, &mut left);
+    left.retain(|path| !files.contains_key(path.strip_prefix(&committed).unwrap().to_str().unwrap()));
+    assert_eq!(left, Vec::<PathBuf>::new(), "nothing makes these");
+}
+
+fn list(dir: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
+        if path.is_dir() { list(&path, found) } else { found.push(path) }
+    }
+}
+
+#[test]
+fn the_hex_dump_in_the_text_is_that_of_the_file() {
+    let minimal = |end: &str| fs::read(root().join("vectors/good/minimal").with_extension(end)).unwrap();
+    let text = fs::read_to_string(root().join("vidrec-v1.md")).unwrap();
+    assert_eq!(hex::in_text(&text).1, hex::dump(&minimal("rec"), &minimal("vidx")));
+}
+
+#[test]
+fn good_vectors_are_read_as_expected_and_verify() {
+    for (name, path) in names(&root().join("vectors/good")) {
+        let expected = json_at(&root().join(format!("vectors/good/{name}.json")));
+        assert_eq!(parse(&path).unwrap(), expected, "{name}");
+        assert_eq!(problems(&path, true), BTreeSet::new(), "{name}");
+    }
+}
+
+#[test]
+fn bad_vectors_are_refused_by_their_rule_when_they_must_be() {
+    let mut wrong = Vec::new();
+    for (name, path) in names(&root().join("vectors/bad")) {
+        let expected = json_at(&root().join(format!("vectors/bad/{name}.json")));
+        if let Err(what) = refused(&path, expected["rule"].as_str().unwrap(), expected["when"].as_str().unwrap()) {
+            wrong.push(format!("{name}: {what}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Whether the data set at `path` breaks `rule` at the time `when`, not earlier, and breaks no other.
+fn refused(path: &Path, rule: &str, when: &str) -> Result<(), String> {
+    let kind = |e: &Error| match e.kind() {
+        ErrorKind::Format => e.rule().unwrap_or("no rule").to_owned(),
+        kind => format!("{kind:?}: {e}"),
+    };
+    let opened = Dataset::open(path).err().map(|e| kind(&e));
+    let read = parse(path).err().map(|e| kind(&e));
+    let (shallow, deep) = (problems(path, false), problems(path, true));
+    let only = BTreeSet::from([rule.to_owned()]);
+    let right = match when {
+        "open" => opened.as_deref() == Some(rule) && shallow.contains(rule),
+        "use" => opened.is_none() && read.as_deref() == Some(rule) && shallow.contains(rule),
+        "verify" => read.is_none() && shallow == only && deep == only,
+        "deep" => read.is_none() && shallow.is_empty() && deep == only,
+        _ => false,
+    };
+    let found = || format!("open: {opened:?}, use: {read:?}, verify: {shallow:?}, deep: {deep:?}");
+    if right { Ok(()) } else { Err(found()) }
+}
+
+#[test]
+fn every_rule_has_a_vector_and_is_the_only_one_of_its_name() {
+    let text = fs::read_to_string(root().join("vidrec-v1.md")).unwrap();
+    let rules = rules_in_table(&text);
+    let bad = names(&root().join("vectors/bad"));
+    let shown: BTreeSet<_> = bad.keys().map(|name| name.split('.').next().unwrap().to_owned()).collect();
+    assert_eq!(shown, rules, "bad vectors and the table of rules");
+    let mut sources = Vec::new();
+    list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
+    let used: BTreeSet<_> = sources.iter().flat_map(|path| rules_in_code(&fs::read_to_string(path).unwrap())).collect();
+    let unknown: Vec<_> = used.difference(&rules).collect();
+    assert!(unknown.is_empty(), "used in src/ but not in the table: {unknown:?}");
+    // What cannot be decoded carries no rule of its own: `verify` names it.
+    let unused: Vec<_> = rules.difference(&used).filter(|rule| *rule != "jpeg-decode").collect();
+    assert!(unused.is_empty(), "in the table but not used in src/: {unused:?}");
+}
+
+/// Identifiers in the first column of the table under "Rules".
+fn rules_in_table(text: &str) -> BTreeSet<String> {
+    let section = text.split("\n## Rules\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let cells = section.lines().filter(|line| line.starts_with("| `")).map(|line| line.split('|').nth(1).unwrap());
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+/// First arguments of `Error::format` and of the `fault` closures that call it.
+fn rules_in_code(code: &str) -> Vec<String> {
+    let calls = code.split("format(").skip(1).chain(code.split("fault(").skip(1));
+    let strings = calls.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    let is_rule = |text: &&str| text.contains('-') && text.bytes().all(|b| b == b'-' || b.is_ascii_lowercase());
+    strings.filter(is_rule).map(str::to_owned).collect()
+}
