@@ -89,3 +89,8 @@ pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
+
+/// Compiles the README's Rust with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

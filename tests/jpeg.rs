@@ -133,3 +133,31 @@ fn a_picture_beyond_the_limits_is_refused_before_memory_is_taken() {
     let mut planes = Planes::new(1, 1).unwrap();
     assert_eq!(decoder.decode_planes(&jpeg, &mut planes).unwrap_err().kind(), ErrorKind::Limit);
 }
+
+/// The tiles cost bytes, and nothing else: the same planes give the same pixels as libjpeg-turbo's own file of them.
+#[test]
+fn restart_markers_change_no_pixel() {
+    for (width, height, quality) in [(340, 256, 90), (342, 256, 75), (34, 18, 90), (48, 16, 30)] {
+        let planes = picture(width, height);
+        let mut tiled = Vec::new();
+        Encoder::new(quality).unwrap().encode(&planes, &mut tiled).unwrap();
+
+        let mut compressor = turbojpeg::Compressor::new().unwrap();
+        compressor.set_quality(quality.into()).unwrap();
+        let (width, height) = (width as usize, height as usize);
+        let plain = turbojpeg::YuvPlanesImage {
+            y_plane: &planes.y[..],
+            u_plane: &planes.cb[..],
+            v_plane: &planes.cr[..],
+            width,
+            y_stride: width,
+            u_stride: width.div_ceil(2),
+            v_stride: width.div_ceil(2),
+            height,
+            subsamp: turbojpeg::Subsamp::Sub2x2,
+        };
+        let plain = compressor.compress_yuv_planes_to_owned(&plain).unwrap();
+        assert!(tiled.len() > plain.len());
+        assert!(decode(&tiled) == decode(&plain), "{width}x{height}");
+    }
+}

@@ -96,7 +96,7 @@ fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result
         *chosen.borrow_mut() = Some(selection);
         Ok(wanted)
     };
-    let video_options = VideoOptions { size: options.size, timeout: options.timeout };
+    let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
     let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
         let left_out = e.stage == Stage::Sample && declined.get();
         let failure = ClipFailure::from(e);

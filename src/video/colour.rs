@@ -267,10 +267,9 @@ mod tests {
             near(m[1][0], 0.0);
             near(m[2][0], 0.0);
         }
-        let m = Matrix::Bt601.to_bt601();
-        for i in 0..3 {
-            for j in 0..3 {
-                near(m[i][j], f64::from(u8::from(i == j)));
+        for (i, row) in Matrix::Bt601.to_bt601().into_iter().enumerate() {
+            for (j, v) in row.into_iter().enumerate() {
+                near(v, f64::from(u8::from(i == j)));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The decoder's loop: packets in, frames out, every error told apart and counted.
 
+use std::fmt;
 use std::time::Instant;
 
 use ffmpeg_next::error::EAGAIN;
@@ -24,9 +25,27 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, place: &str, error: ffmpeg_next::Error) {
+    fn note(&mut self, place: Place, error: ffmpeg_next::Error) {
         self.errors += 1;
         self.first_error.get_or_insert_with(|| format!("{place}: {error}"));
+    }
+}
+
+/// Where in the stream an error came up.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// After so many packets, counted from 0.
+    Packet(u64),
+    /// When the decoder was emptied.
+    End,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Packet(index) => write!(f, "packet {index}"),
+            Place::End => f.write_str("at the end"),
+        }
     }
 }
 
@@ -41,7 +60,7 @@ pub(super) struct Decoder {
 type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), VideoError>;
 
 impl Decoder {
-    pub fn open(stream: &StreamInfo, deadline: Instant) -> Result<Self, VideoError> {
+    pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
         let fail = |e: ffmpeg_next::Error| {
             let error = Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec));
             VideoError::new(Stage::Decode, error)
@@ -53,13 +72,14 @@ impl Decoder {
             count: 1,
             ..Default::default()
         });
+        let max_pixels = i64::try_from(max_pixels.min(limits::MAX_PIXELS)).unwrap_or(i64::MAX);
         let mut decoder = context.decoder();
         decoder.set_packet_time_base((stream.time_base.0 as i32, stream.time_base.1 as i32));
         // SAFETY: the context is not open yet, and these fields are meant to be set before opening.
         unsafe {
             let c = decoder.as_mut_ptr();
             (*c).framerate = ffi::AVRational { num: stream.frame_rate.0, den: stream.frame_rate.1 };
-            (*c).max_pixels = limits::MAX_PIXELS as i64;
+            (*c).max_pixels = max_pixels;
         }
         let inner = decoder.video().map_err(fail)?;
         Ok(Decoder { inner, deadline, tally: Tally::default(), frame: frame::Video::empty() })
@@ -69,19 +89,19 @@ impl Decoder {
     pub fn run(mut self, packets: &Packets, on_frame: OnFrame) -> Result<Tally, VideoError> {
         let mut index = 0u64;
         packets.replay(|packet| {
-            let place = format!("packet {index}");
+            let place = Place::Packet(index);
             index += 1;
-            self.feed(packet, &place, on_frame)
+            self.feed(packet, place, on_frame)
         })?;
         match self.inner.send_eof() {
             Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
-            Err(e) => self.tally.note("at the end", e),
+            Err(e) => self.tally.note(Place::End, e),
         }
-        self.drain("at the end", on_frame)?;
+        self.drain(Place::End, on_frame)?;
         Ok(self.tally)
     }
 
-    fn feed(&mut self, packet: &Packet, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn feed(&mut self, packet: &Packet, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
         if packet.size() == 0 {
             return Ok(()); // to a decoder it would mean the end of the stream
         }
@@ -99,7 +119,7 @@ impl Decoder {
     }
 
     /// Takes out all frames that are ready.
-    fn drain(&mut self, place: &str, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
         let mut errors_in_a_row = 0;
         loop {
             if Instant::now() >= self.deadline {
@@ -124,7 +144,7 @@ impl Decoder {
     }
 
     /// Counts an error of the data; an error of the machine ends the pass, because a second run could differ.
-    fn note(&mut self, place: &str, error: ffmpeg_next::Error) -> Result<(), VideoError> {
+    fn note(&mut self, place: Place, error: ffmpeg_next::Error) -> Result<(), VideoError> {
         if error == (ffmpeg_next::Error::Other { errno: ffmpeg_next::error::ENOMEM }) {
             return Err(VideoError::new(Stage::Decode, Error::limit(format!("{place}: {error}"))));
         }

@@ -230,6 +230,6 @@ mod tests {
         assert_eq!(odd_angle(&m(90.0)), None);
         assert!((odd_angle(&m(10.0)).unwrap() - 10.0).abs() < 0.1);
         assert_eq!(Orientation::from_matrix(&[0; 9]), Orientation::default());
-        assert_eq!(Orientation::from_matrix(&[i32::MIN; 9]).as_mirror_and_turn().0, false);
+        assert!(!Orientation::from_matrix(&[i32::MIN; 9]).as_mirror_and_turn().0);
     }
 }

@@ -69,6 +69,10 @@ impl Input {
         Ok(Input { context, stream, deadline, failure })
     }
 
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
         let gone = || VideoError::new(Stage::Stream, Error::decode("the video stream vanished"));
         let stream = self.context.stream(self.stream).ok_or_else(gone)?;
@@ -82,7 +86,8 @@ impl Input {
         };
         Ok(StreamInfo {
             codec: parameters.id().name(),
-            parameters,
+            // A copy of its own: the original keeps the file open.
+            parameters: parameters.clone(),
             container: self.context.format().name().to_owned(),
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),

@@ -9,6 +9,11 @@
 //! to its last. Headers are not believed: they claim frames that do not exist. Frames that an edit list hides are not
 //! counted. A frame is known by its presentation time ([`SampledFrame::pts`], in the stream's time base).
 //!
+//! A decoder marks a frame as damaged when part of it was missing or made no sense (the marks were looked at on broken
+//! files: the pictures do have holes, and no good picture has the mark). While a video has intact frames, only those
+//! count; if all are damaged, all count. What FFmpeg decodes is never refused. A frame that only refers to a damaged one
+//! has no mark and counts.
+//!
 //! To save a second decode, the packets are counted first, `choose` is asked with that number, and the wanted frames are
 //! taken on the way. If another number of frames comes out, `choose` is asked again with the true number and the stream
 //! is decoded once more. The result is the same either way.
@@ -71,13 +76,23 @@ pub enum FrameSize {
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
     pub size: FrameSize,
-    /// Wall-clock time after which a video is given up. Default: 10 minutes.
+    /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. Default: 10 minutes.
     pub timeout: Duration,
+    /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
+    pub max_pixels: u64,
+    /// Bytes of compressed video that may be kept in memory, so that a file is read once. The stream of a longer video
+    /// is read twice; the result is the same. Default: 64 MiB.
+    pub keep_bytes: usize,
 }
 
 impl Default for VideoOptions {
     fn default() -> Self {
-        VideoOptions { size: FrameSize::ShortSide(256), timeout: Duration::from_secs(600) }
+        VideoOptions {
+            size: FrameSize::ShortSide(256),
+            timeout: Duration::from_secs(600),
+            max_pixels: limits::MAX_PIXELS,
+            keep_bytes: 64 << 20,
+        }
     }
 }
 
@@ -219,10 +234,10 @@ fn run(
     let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
     let mut input = Input::open(path, deadline)?;
     let stream = input.stream_info()?;
-    let packets = Packets::scan(&mut input, path.to_owned(), deadline)?;
+    let packets = Packets::scan(&mut input, path.to_owned(), options.keep_bytes)?;
     drop(input);
 
-    let pass = Pass { stream: &stream, packets: &packets, size: options.size, deadline };
+    let pass = Pass { stream: &stream, packets: &packets, options, deadline };
     // The guess need not suit `choose`; only the true number may make it fail.
     let guess = u32::try_from(packets.promising).unwrap_or(u32::MAX);
     let wanted = if guess > 0 { chosen(choose, guess).unwrap_or_default() } else { Vec::new() };

@@ -9,9 +9,6 @@ use ffmpeg_next::{Packet, ffi};
 use super::VideoError;
 use super::input::{Input, Next};
 
-/// Compressed bytes that are kept in memory between counting and decoding. A longer stream is read twice.
-const KEEP_BYTES: usize = 64 << 20;
-
 /// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
 const PACKET_OVERHEAD: usize = 512;
 
@@ -30,9 +27,16 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// Reads the stream to its end.
-    pub fn scan(input: &mut Input, path: PathBuf, deadline: Instant) -> Result<Self, VideoError> {
-        let mut all = Packets { path, deadline, kept: Some(Vec::new()), promising: 0, corrupt: 0, read_error: None };
+    /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`.
+    pub fn scan(input: &mut Input, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
+        let mut all = Packets {
+            path,
+            deadline: input.deadline(),
+            kept: Some(Vec::new()),
+            promising: 0,
+            corrupt: 0,
+            read_error: None,
+        };
         let mut bytes = 0usize;
         loop {
             let packet = match input.next()? {
@@ -46,7 +50,7 @@ impl Packets {
             all.corrupt += u64::from(packet.is_corrupt());
             bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
             match &mut all.kept {
-                Some(kept) if bytes <= KEEP_BYTES => kept.push(packet),
+                Some(kept) if bytes <= keep_bytes => kept.push(packet),
                 _ => all.kept = None,
             }
         }

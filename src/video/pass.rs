@@ -14,7 +14,7 @@ use super::input::{StreamInfo, matrix_from_bytes};
 use super::packets::Packets;
 use super::picture::Picture;
 use super::scale::Scaler;
-use super::{FrameSize, SampledFrame, SampledVideo, Stage, VideoError};
+use super::{SampledFrame, SampledVideo, Stage, VideoError, VideoOptions};
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) enum Keep {
 pub(super) struct Pass<'a> {
     pub stream: &'a StreamInfo,
     pub packets: &'a Packets,
-    pub size: FrameSize,
+    pub options: &'a VideoOptions,
     pub deadline: Instant,
 }
 
@@ -62,7 +62,8 @@ impl Pass<'_> {
     pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
         let mut taker =
             Taker { pass: self, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() };
-        let tally = Decoder::open(self.stream, self.deadline)?.run(self.packets, &mut |frame| taker.see(frame))?;
+        let tally = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?
+            .run(self.packets, &mut |frame| taker.see(frame))?;
         let mut found = taker.found;
         found.errors = tally.errors;
         found.first_error = tally.first_error;
@@ -79,7 +80,7 @@ impl Pass<'_> {
         let own = (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0));
         let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own };
         let shown = orientation.apply(display_size(picture.size, sar));
-        let target = target_size(shown, self.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
+        let target = target_size(shown, self.options.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
         let odd_angle = matrix.as_ref().and_then(odd_angle);
         Ok(Look { picture, sar, orientation, odd_angle, target: orientation.apply(target) })
     }
@@ -134,9 +135,7 @@ impl Taker<'_> {
         let (scaler, conversion) = match &mut self.scaler {
             Some(ready) if ready.0.fits(&picture) => ready,
             slot => {
-                // Turning half-size chroma with an odd side would move it by half a sample.
-                let full = !orientation.is_identity() && (target.width % 2 == 1 || target.height % 2 == 1);
-                let scaler = Scaler::new(picture, target, full)?;
+                let scaler = Scaler::new(picture, target, !orientation.is_identity())?;
                 slot.insert((scaler, Conversion::new(picture.matrix, picture.range)))
             }
         };

@@ -1,9 +1,11 @@
 //! FFmpeg's scaler, held to scaling: same matrix and same range on both sides, chroma positions said out loud.
 //!
-//! Two habits of swscale are worked around here (seen in FFmpeg 5.1):
+//! Three habits of swscale are worked around here (seen in FFmpeg 5.1):
 //! * at the same size and subsampling it only copies planes: chroma positions are ignored, and full-range samples are
 //!   widened to 16 bits by repeating bits where the scaling path shifts. Such pictures do not go through swscale;
-//! * asked to change the matrix between two YUV formats it goes through RGB. It is never asked.
+//! * asked to change the matrix between two YUV formats it goes through RGB. It is never asked;
+//! * when a filter gets too long (to a sixtieth, or a thirtieth where chroma is halved too) it scales in two steps of its
+//!   own and forgets range and positions on the way. Scaling that far is taken in steps of [`MAX_FACTOR`] here.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -12,7 +14,7 @@ use ffmpeg_next::{ffi, frame};
 
 use crate::{Error, Result};
 
-use super::colour::centre_chroma;
+use super::colour::{Range, centre_chroma};
 use super::deep::{Deep, Layout};
 use super::geometry::Size;
 use super::picture::{Class, Picture};
@@ -21,44 +23,58 @@ use super::picture::{Class, Picture};
 const FLAGS: c_int =
     ffi::SWS_BICUBIC | ffi::SWS_ACCURATE_RND | ffi::SWS_FULL_CHR_H_INT | ffi::SWS_FULL_CHR_H_INP | ffi::SWS_BITEXACT;
 
+/// Most that swscale shrinks a side in one step.
+const MAX_FACTOR: u32 = 16;
+
 /// Scales frames of one description to one size and layout.
 pub(super) struct Scaler {
     from: Picture,
     size: Size,
     layout: Layout,
-    route: Route,
-}
-
-enum Route {
-    /// Read the planes as they are.
-    Direct,
-    Swscale {
-        context: Swscale,
-        out: frame::Video,
-    },
+    /// Empty when the planes of the frame are read as they are.
+    steps: Vec<Step>,
 }
 
 impl Scaler {
+    /// A scaler to `size`, for pictures that will be turned or mirrored afterwards if `turned`.
+    ///
     /// # Errors
     ///
     /// A pixel format that swscale cannot read, or no memory.
-    pub fn new(from: Picture, size: Size, full_chroma: bool) -> Result<Self> {
-        let layout = match (from.class, full_chroma) {
-            (Class::Grey, _) => Layout::Grey,
-            (_, true) => Layout::Full,
-            (_, false) => Layout::Half,
+    pub fn new(from: Picture, size: Size, turned: bool) -> Result<Self> {
+        let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
+        let same_size = from.plain_planes && from.size == size;
+        let layout = if from.class == Class::Grey {
+            Layout::Grey
+        } else if even || same_size && from.subsampling == (1, 1) && !turned {
+            Layout::Half
+        } else {
+            // The last chroma sample of an odd side lies half outside of the picture: swscale would stretch all chroma
+            // by that half sample, and mirroring would move it by as much.
+            Layout::Full
         };
         let same_chroma = match layout {
             Layout::Grey => true,
             Layout::Half => from.subsampling == (1, 1),
             Layout::Full => from.subsampling == (0, 0),
         };
-        let route = if from.plain_planes && same_chroma && from.size == size {
-            Route::Direct
-        } else {
-            Route::Swscale { context: Swscale::new(&from, size, layout)?, out: buffer(layout, size)? }
-        };
-        Ok(Scaler { from, size, layout, route })
+        let mut scaler = Scaler { from, size, layout, steps: Vec::new() };
+        if !(same_size && same_chroma) {
+            scaler.plan()?;
+        }
+        Ok(scaler)
+    }
+
+    fn plan(&mut self) -> Result<()> {
+        let mut side = Side::of(&self.from);
+        while self.steps.is_empty() || side.size != self.size {
+            let next = next_size(side.size, self.size);
+            let layout = if next == self.size || self.layout == Layout::Grey { self.layout } else { Layout::Full };
+            let step = Step::new(&side, self.from.name, next, layout)?;
+            side = step.result;
+            self.steps.push(step);
+        }
+        Ok(())
     }
 
     /// Whether this scaler is the one for such frames.
@@ -76,27 +92,97 @@ impl Scaler {
             return Err(Error::usage("a frame of another kind than the scaler was made for"));
         }
         let mut deep = Deep::new(self.size, self.layout);
-        match &mut self.route {
-            Route::Direct => {
-                read_planes(frame, self.from.depth, &mut deep)?;
-                if self.layout == Layout::Half {
-                    let (x, y) = self.from.siting;
-                    let down = match y {
-                        0 => 1,
-                        256 => -1,
-                        _ => 0,
-                    };
-                    let chroma = deep.chroma_size();
-                    centre_chroma(&mut deep.cb, chroma, x == 0, down);
-                    centre_chroma(&mut deep.cr, chroma, x == 0, down);
-                }
-            }
-            Route::Swscale { context, out } => {
-                context.run(frame, out)?;
-                read_planes(out, 16, &mut deep)?;
-            }
+        if self.steps.is_empty() {
+            read_planes(frame, self.from.depth, &mut deep)?;
+            self.centre(&mut deep);
+            return Ok(deep);
         }
+        let mut scaled = frame;
+        for step in &mut self.steps {
+            step.run(scaled)?;
+            scaled = &step.out;
+        }
+        read_planes(scaled, 16, &mut deep)?;
         Ok(deep)
+    }
+
+    /// Does for planes that were only read what swscale does for those that it scales.
+    fn centre(&self, deep: &mut Deep) {
+        if self.layout != Layout::Half {
+            return;
+        }
+        let (x, y) = self.from.siting;
+        let down = match y {
+            0 => 1,
+            256 => -1,
+            _ => 0,
+        };
+        let chroma = deep.chroma_size();
+        centre_chroma(&mut deep.cb, chroma, x == 0, down);
+        centre_chroma(&mut deep.cr, chroma, x == 0, down);
+    }
+}
+
+/// The size after one step from `from` towards `to`.
+fn next_size(from: Size, to: Size) -> Size {
+    Size {
+        width: to.width.max(from.width.div_ceil(MAX_FACTOR)),
+        height: to.height.max(from.height.div_ceil(MAX_FACTOR)),
+    }
+}
+
+/// What swscale has to know of a picture that it reads.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    format: ffi::AVPixelFormat,
+    size: Size,
+    rgb: bool,
+    full_range: bool,
+    siting: (c_int, c_int),
+}
+
+/// swscale's word for "centre, at any subsampling".
+const CENTRE: c_int = -513;
+
+impl Side {
+    fn of(from: &Picture) -> Self {
+        Side {
+            format: from.format,
+            size: from.size,
+            rgb: from.class == Class::Rgb,
+            full_range: from.range != Range::Limited,
+            siting: if from.class == Class::Yuv { from.siting } else { (CENTRE, CENTRE) },
+        }
+    }
+}
+
+/// One call of swscale, and the picture that it writes.
+struct Step {
+    context: Swscale,
+    out: frame::Video,
+    result: Side,
+}
+
+impl Step {
+    fn new(from: &Side, name: &str, size: Size, layout: Layout) -> Result<Self> {
+        let result = Side {
+            format: output_format(layout),
+            size,
+            rgb: false,
+            full_range: from.full_range,
+            siting: (CENTRE, CENTRE),
+        };
+        let context = Swscale::new(from, name, &result)?;
+        let out = frame::Video::new(result.format.into(), size.width, size.height);
+        // SAFETY: the frame is live; `is_empty` only looks at its first data pointer.
+        if unsafe { out.is_empty() } {
+            return Err(Error::limit(format!("no memory for a picture of {}x{}", size.width, size.height)));
+        }
+        Ok(Step { context, out, result })
+    }
+
+    fn run(&mut self, from: &frame::Video) -> Result<()> {
+        self.context.run(from, &mut self.out)
     }
 }
 
@@ -112,15 +198,6 @@ fn output_format(layout: Layout) -> ffi::AVPixelFormat {
         Layout::Full if little => AV_PIX_FMT_YUV444P16LE,
         Layout::Full => AV_PIX_FMT_YUV444P16BE,
     }
-}
-
-fn buffer(layout: Layout, size: Size) -> Result<frame::Video> {
-    let out = frame::Video::new(output_format(layout).into(), size.width, size.height);
-    // SAFETY: the frame is live; `is_empty` only looks at its first data pointer.
-    if unsafe { out.is_empty() } {
-        return Err(Error::limit(format!("no memory for a picture of {}x{}", size.width, size.height)));
-    }
-    Ok(out)
 }
 
 /// Copies the planes of a frame with plain planes, shifted to fill 16 bits.
@@ -162,35 +239,30 @@ struct Swscale(*mut ffi::SwsContext);
 unsafe impl Send for Swscale {}
 
 impl Swscale {
-    fn new(from: &Picture, size: Size, layout: Layout) -> Result<Self> {
+    fn new(from: &Side, name: &str, to: &Side) -> Result<Self> {
         // SAFETY: takes any pixel format.
         if unsafe { ffi::sws_isSupportedInput(from.format) } == 0 {
-            return Err(Error::decode(format!("pictures in pixel format {} cannot be converted", from.name)));
+            return Err(Error::decode(format!("pictures in pixel format {name} cannot be converted")));
         }
         // SAFETY: no arguments; null means no memory, which is checked.
         let context = Swscale(unsafe { ffi::sws_alloc_context() });
         if context.0.is_null() {
             return Err(Error::limit("no memory for a scaler"));
         }
-        let full = from.range_name() == "full";
-        // FFmpeg's word for "centre, at any subsampling".
-        const CENTRE: c_int = -513;
-        let rgb = from.class == Class::Rgb;
-        let (x, y) = if from.class == Class::Yuv { from.siting } else { (CENTRE, CENTRE) };
         for (name, value) in [
             (c"srcw", int(from.size.width)?),
             (c"srch", int(from.size.height)?),
             (c"src_format", from.format as c_int),
-            (c"dstw", int(size.width)?),
-            (c"dsth", int(size.height)?),
-            (c"dst_format", output_format(layout) as c_int),
+            (c"dstw", int(to.size.width)?),
+            (c"dsth", int(to.size.height)?),
+            (c"dst_format", to.format as c_int),
             (c"sws_flags", FLAGS),
-            (c"src_range", c_int::from(full && !rgb)),
-            (c"dst_range", c_int::from(full)),
-            (c"src_h_chr_pos", x),
-            (c"src_v_chr_pos", y),
-            (c"dst_h_chr_pos", CENTRE),
-            (c"dst_v_chr_pos", CENTRE),
+            (c"src_range", c_int::from(from.full_range && !from.rgb)),
+            (c"dst_range", c_int::from(to.full_range)),
+            (c"src_h_chr_pos", from.siting.0),
+            (c"src_v_chr_pos", from.siting.1),
+            (c"dst_h_chr_pos", to.siting.0),
+            (c"dst_v_chr_pos", to.siting.1),
         ] {
             context.set(name, value)?;
         }
@@ -198,7 +270,9 @@ impl Swscale {
         let code = unsafe { ffi::sws_init_context(context.0, ptr::null_mut(), ptr::null_mut()) };
         if code < 0 {
             let error = ffmpeg_next::Error::from(code);
-            return Err(Error::decode(format!("cannot scale {} from {:?} to {size:?}: {error}", from.name, from.size)));
+            let (a, b) = (from.size, to.size);
+            let what = format!("{name} from {}x{} to {}x{}", a.width, a.height, b.width, b.height);
+            return Err(Error::decode(format!("swscale cannot scale {what}: {error}")));
         }
         Ok(context)
     }
@@ -215,8 +289,8 @@ impl Swscale {
 
     fn run(&mut self, from: &frame::Video, to: &mut frame::Video) -> Result<()> {
         let (height, rows) = (int(from.height())?, int(to.height())?);
-        // SAFETY: both frames are live, and `Scaler::run` has compared this frame's size and format with those that
-        // this context was made for, so swscale stays within the planes that the two frames describe.
+        // SAFETY: both frames are live, and `Scaler::run` has compared the first frame's size and format with those
+        // that the first step was made for, and each further step was made for what the one before writes; so swscale stays within the planes that the two frames describe.
         let done = unsafe {
             let (from, to) = (from.as_ptr(), to.as_mut_ptr());
             ffi::sws_scale(
@@ -245,4 +319,19 @@ impl Drop for Swscale {
 
 fn int(v: u32) -> Result<c_int> {
     c_int::try_from(v).map_err(|_| Error::limit(format!("a picture with a side of {v} pixels")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ways_are_taken_in_steps() {
+        let size = |width, height| Size { width, height };
+        assert_eq!(next_size(size(1920, 1080), size(455, 256)), size(455, 256));
+        assert_eq!(next_size(size(7680, 40), size(8, 40)), size(480, 40));
+        assert_eq!(next_size(size(480, 40), size(8, 40)), size(30, 40));
+        assert_eq!(next_size(size(65_500, 1), size(1, 1)), size(4094, 1));
+        assert_eq!(next_size(size(2, 2), size(900, 900)), size(900, 900));
+    }
 }

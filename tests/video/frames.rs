@@ -1,0 +1,149 @@
+//! Which frames there are, and at what times.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use vidrec::ErrorKind;
+use vidrec::video::{FrameSize, Stage, VideoOptions, ffmpeg_version, sample};
+
+use crate::support::{all, clips, options, probe_times, some};
+
+const SMALL: FrameSize = FrameSize::ShortSide(32);
+
+fn times(path: &std::path::Path) -> Vec<i64> {
+    all(path, SMALL).unwrap().frames.iter().map(|f| f.pts).collect()
+}
+
+#[test]
+fn frames_come_in_presentation_order_with_b_frames() {
+    let Some(clips) = clips() else { return };
+    for name in ["b.mp4", "b.mkv", "b.avi", "b.ts"] {
+        let codec = if name == "b.ts" { "mpeg2video" } else { "mpeg4" };
+        let path = clips.make(name, &format!("-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v {codec} -bf 2 -g 12 -q:v 4"));
+        let ours = times(&path);
+        let mut theirs = probe_times(&path);
+        if name == "b.avi" {
+            // AVI has no presentation times; the last frame leaves the decoder without any, and gets the next one.
+            theirs.push(theirs.last().unwrap() + 1);
+        }
+        assert_eq!(ours, theirs, "{name}");
+        assert!(ours.is_sorted_by(|a, b| a < b), "{name}: {ours:?}");
+        assert!((48..=50).contains(&ours.len()), "{name}: {}", ours.len());
+    }
+}
+
+#[test]
+fn a_variable_rate_keeps_its_times() {
+    let Some(clips) = clips() else { return };
+    let source = "testsrc2=s=96x64:r=30:d=2,select=not(mod(n\\,7)*mod(n\\,11))";
+    let path = clips.make("v.mkv", &format!("-f lavfi -i {source} -vsync vfr -c:v mpeg4 -bf 2 -q:v 4"));
+    let video = all(&path, SMALL).unwrap();
+    assert_eq!(video.time_base, (1, 1000));
+    assert_eq!(video.frame_count, 14);
+    assert_eq!(times(&path), probe_times(&path));
+}
+
+#[test]
+fn frames_that_an_edit_list_hides_do_not_count() {
+    let Some(clips) = clips() else { return };
+    clips.make("whole.mp4", "-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg4 -g 50 -q:v 4");
+    let cut = clips.make("cut.mp4", "-ss 1 -i whole.mp4 -c copy");
+    let expected = probe_times(&cut);
+    assert!(expected.len() < 30, "the clip should have an edit list: {}", expected.len());
+    assert_eq!(times(&cut), expected);
+}
+
+#[test]
+fn a_picture_does_not_depend_on_what_else_is_chosen() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("b.mp4", "-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg4 -bf 2 -q:v 4");
+    let every = all(&path, SMALL).unwrap();
+    let few = some(&path, SMALL, 5).unwrap();
+    for frame in &few.frames {
+        assert_eq!(*frame, every.frames[frame.source_index as usize]);
+    }
+    assert_eq!(few.facts, every.facts);
+}
+
+#[test]
+fn a_picture_does_not_depend_on_whether_the_stream_was_kept() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("k.ts", "-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg2video -bf 2 -q:v 4");
+    let every = |n| Ok((0..n).collect());
+    let kept = sample(&path, &options(SMALL), &every).unwrap();
+    for keep_bytes in [0, 20_000] {
+        assert_eq!(sample(&path, &VideoOptions { keep_bytes, ..options(SMALL) }, &every).unwrap(), kept);
+    }
+}
+
+#[test]
+fn a_picture_with_too_many_pixels_is_refused() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("big.mkv", "-f lavfi -i testsrc2=s=96x64 -frames:v 2 -c:v mjpeg");
+    let few = |max_pixels| sample(&path, &VideoOptions { max_pixels, ..options(SMALL) }, &|_| Ok(vec![0]));
+    assert_eq!(few(96 * 64 - 1).unwrap_err().stage, Stage::Decode);
+    few(200 * 200).unwrap();
+}
+
+#[test]
+fn repeats_are_given_once() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("one.mkv", "-f lavfi -i testsrc2=s=96x64:r=25 -frames:v 3 -c:v ffv1");
+    let video = sample(&path, &options(SMALL), &|_| Ok(vec![0, 0, 2, 2, 2])).unwrap();
+    assert_eq!(video.frames.iter().map(|f| f.source_index).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(sample(&path, &options(SMALL), &|_| Ok(Vec::new())).unwrap().frame_count, 3);
+}
+
+/// The last packet is cut, so that one frame fewer decodes than there are packets.
+#[test]
+fn a_wrong_guess_at_the_number_leads_to_the_same_pictures() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("w.nut", "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v mjpeg -q:v 3");
+    let whole = all(&path, SMALL).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Spoils one JPEG in the middle: its start-of-image marker goes, and no picture comes of that packet.
+    let starts: Vec<_> =
+        bytes.windows(3).enumerate().filter(|(_, w)| *w == [0xff, 0xd8, 0xff]).map(|(i, _)| i).collect();
+    let (from, to) = (starts[10], starts[11]);
+    bytes[from..to - 64].fill(0);
+    let broken = clips.write("broken.nut", &bytes);
+    let asked = Cell::new(Vec::new());
+    let video = sample(&broken, &options(SMALL), &|n| {
+        asked.set([asked.take(), vec![n]].concat());
+        Ok((0..n).collect())
+    })
+    .unwrap();
+    assert_eq!(asked.take(), [25, 24]);
+    assert_eq!(video.frame_count, 24);
+    assert!(video.facts.decode_errors > 0 && video.facts.first_error.is_some(), "{:?}", video.facts);
+    let expected: Vec<_> = whole.frames.iter().filter(|f| f.source_index != 10).map(|f| (&f.image, f.pts)).collect();
+    assert_eq!(video.frames.iter().map(|f| (&f.image, f.pts)).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_bad_choice_is_the_callers_fault() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("one.mkv", "-f lavfi -i testsrc2=s=96x64:r=25 -frames:v 3 -c:v ffv1");
+    for bad in [vec![2, 1], vec![3]] {
+        let e = sample(&path, &options(SMALL), &|_| Ok(bad.clone())).unwrap_err();
+        assert_eq!((e.stage, e.error.kind()), (Stage::Sample, ErrorKind::Usage), "{e:?}");
+    }
+    let e = sample(&path, &options(FrameSize::ShortSide(0)), &|_| Ok(vec![0])).unwrap_err();
+    assert_eq!((e.stage, e.error.kind()), (Stage::Scale, ErrorKind::Usage), "{e:?}");
+}
+
+#[test]
+fn time_runs_out() {
+    let Some(clips) = clips() else { return };
+    let path = clips.make("t.mkv", "-f lavfi -i testsrc2=s=96x64:r=25 -frames:v 3 -c:v ffv1");
+    for timeout in [Duration::ZERO, Duration::from_nanos(1)] {
+        let e = sample(&path, &VideoOptions { timeout, ..options(SMALL) }, &|_| Ok(vec![0])).unwrap_err();
+        assert_eq!(e.stage, Stage::Timeout, "{e:?}");
+    }
+    sample(&path, &VideoOptions { timeout: Duration::MAX, ..options(SMALL) }, &|_| Ok(vec![0])).unwrap();
+}
+
+#[test]
+fn the_versions_are_named() {
+    assert!(ffmpeg_version().contains("libavcodec ") && ffmpeg_version().contains("libswscale "));
+}

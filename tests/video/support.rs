@@ -1,0 +1,144 @@
+//! Making clips, asking `ffmpeg` and `ffprobe`, and comparing pictures.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use vidrec::Planes;
+use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoOptions, sample};
+
+/// A folder with clips that goes away with the test; `None` (and a word on stderr) where there is no `ffmpeg`.
+pub fn clips() -> Option<Clips> {
+    if Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+        eprintln!("skipped: no ffmpeg on the PATH");
+        return None;
+    }
+    Some(Clips { dir: tempfile::tempdir().unwrap() })
+}
+
+pub struct Clips {
+    pub dir: tempfile::TempDir,
+}
+
+impl Clips {
+    /// Runs `ffmpeg ARGS NAME` in the folder; the arguments are given as one string.
+    pub fn make(&self, name: &str, args: &str) -> PathBuf {
+        let out = self.dir.path().join(name);
+        let run = Command::new("ffmpeg")
+            .args(["-v", "error", "-nostdin", "-y"])
+            .args(args.split_whitespace())
+            .arg(&out)
+            .current_dir(self.dir.path())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "ffmpeg {args}: {}", String::from_utf8_lossy(&run.stderr));
+        out
+    }
+
+    pub fn write(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> PathBuf {
+        let out = self.dir.path().join(name.as_ref());
+        std::fs::write(&out, bytes).unwrap();
+        out
+    }
+}
+
+pub fn options(size: FrameSize) -> VideoOptions {
+    VideoOptions { size, ..VideoOptions::default() }
+}
+
+/// All frames.
+pub fn all(path: &Path, size: FrameSize) -> Result<SampledVideo, VideoError> {
+    sample(path, &options(size), &|n| Ok((0..n).collect()))
+}
+
+/// `count` frames spread over the video.
+pub fn some(path: &Path, size: FrameSize, count: u32) -> Result<SampledVideo, VideoError> {
+    sample(path, &options(size), &|n| Ok((0..count).map(|i| spread(i, count, n)).collect()))
+}
+
+fn spread(i: u32, count: u32, n: u32) -> u32 {
+    u32::try_from((u64::from(i) * 2 + 1) * u64::from(n) / (u64::from(count) * 2)).unwrap()
+}
+
+/// The times that `ffprobe` gives for all frames of the first real video stream, in the stream's time base.
+pub fn probe_times(path: &Path) -> Vec<i64> {
+    let run = Command::new("ffprobe")
+        .args([
+            "-v",
+            "error",
+            "-select_streams",
+            "V:0",
+            "-show_entries",
+            "frame=best_effort_timestamp",
+            "-of",
+            "default=nk=1:nw=1",
+        ])
+        .arg(path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    // Side data of a frame adds lines that are no numbers.
+    text.lines().filter_map(|l| l.parse().ok()).collect()
+}
+
+/// The lowest PSNR, in dB over R, G and B, of the video's frames against the `ffmpeg` program's own pictures at the same
+/// size: autorotated, scaled with the same filter, chroma position as vidrec reports it.
+pub fn psnr(path: &Path, video: &SampledVideo) -> f64 {
+    let first = &video.frames[0].image;
+    let (w, h) = (first.width(), first.height());
+    let wanted: Vec<_> = video.frames.iter().map(|f| format!("eq(n\\,{})", f.source_index)).collect();
+    let (x, y) = match video.facts.chroma_location.as_str() {
+        "left" => (0, 128),
+        "topleft" => (0, 0),
+        "top" => (128, 0),
+        _ => (128, 128),
+    };
+    let flags = "bicubic+accurate_rnd+full_chroma_int+full_chroma_inp";
+    let filter = format!("select='{}',scale={w}:{h}:flags={flags}:in_h_chr_pos={x}:in_v_chr_pos={y}", wanted.join("+"));
+    let run = Command::new("ffmpeg")
+        .args(["-v", "error", "-nostdin", "-i"])
+        .arg(format!("file:{}", path.to_str().unwrap()))
+        .args(["-map", "0:V:0", "-vf", &filter, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
+        .output()
+        .unwrap();
+    let size = w as usize * h as usize * 3;
+    assert_eq!(
+        run.stdout.len(),
+        size * video.frames.len(),
+        "{}: {}",
+        path.display(),
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let of = |(frame, theirs): (&vidrec::video::SampledFrame, &[u8])| decibels(&rgb(&frame.image), theirs);
+    video.frames.iter().zip(run.stdout.chunks_exact(size)).map(of).fold(f64::INFINITY, f64::min)
+}
+
+fn decibels(ours: &[f32], theirs: &[u8]) -> f64 {
+    let square = |(a, b): (&f32, &u8)| f64::from(a - f32::from(*b)).powi(2);
+    let mean = ours.iter().zip(theirs).map(square).sum::<f64>() / ours.len() as f64;
+    10.0 * (255.0 * 255.0 / mean.max(1e-6)).log10()
+}
+
+/// The picture as RGB by the book: JFIF's matrix, centred chroma, bilinear.
+fn rgb(p: &Planes) -> Vec<f32> {
+    let (w, h) = (p.width() as usize, p.height() as usize);
+    let (cw, ch) = (p.chroma_width() as usize, p.chroma_height() as usize);
+    let near_far = |i: usize, n: usize| {
+        (i / 2, if i.is_multiple_of(2) { (i / 2).saturating_sub(1) } else { (i / 2 + 1).min(n - 1) })
+    };
+    let chroma = |plane: &[u8], x: usize, y: usize| {
+        let ((xn, xf), (yn, yf)) = (near_far(x, cw), near_far(y, ch));
+        let row = |y: usize| 0.75 * f32::from(plane[y * cw + xn]) + 0.25 * f32::from(plane[y * cw + xf]);
+        0.75 * row(yn) + 0.25 * row(yf) - 128.0
+    };
+    let mut out = Vec::with_capacity(w * h * 3);
+    for y in 0..h {
+        for x in 0..w {
+            let (l, cb, cr) = (f32::from(p.y[y * w + x]), chroma(&p.cb, x, y), chroma(&p.cr, x, y));
+            out.extend(
+                [l + 1.402 * cr, l - 0.344_136 * cb - 0.714_136 * cr, l + 1.772 * cb].map(|v| v.clamp(0.0, 255.0)),
+            );
+        }
+    }
+    out
+}
