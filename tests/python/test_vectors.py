@@ -58,6 +58,21 @@ def test_bad_vectors_are_refused_by_their_rule_when_they_must_be(path, expected)
         assert (used, found) == (None, set())
 
 
+@pytest.mark.parametrize("name", ["clips", "multi-part", "optional-section"])
+@pytest.mark.parametrize("suffix", [".rec", ".vidx"])
+def test_every_flipped_byte_is_found(name, suffix, tmp_path):
+    for end in ".rec", ".vidx":
+        (tmp_path / "set").with_suffix(end).write_bytes((SPEC / "vectors/good" / name).with_suffix(end).read_bytes())
+    path = (tmp_path / "set").with_suffix(suffix)
+    good = path.read_bytes()
+    for at in range(len(good)):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1 :])
+        assert verify(path), f"byte {at}"
+    for length in range(len(good)):
+        path.write_bytes(good[:length])
+        assert rule(open_dataset, path), f"cut at {length}"
+
+
 def test_the_script_prints_the_parse_and_says_by_its_status_how_it_went():
     def run(*arguments):
         return subprocess.run([sys.executable, SPEC / "reader.py", *arguments], capture_output=True, encoding="utf-8")
