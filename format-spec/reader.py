@@ -62,10 +62,14 @@ def check(holds: bool, rule: str, message: str) -> None:
         raise FormatError(rule, message)
 
 
+def refuse(constant: str):
+    raise ValueError(constant)
+
+
 def json_object(data: bytes, rule: str, types: dict, needed: Tuple[str, ...] = ()) -> dict:
     """Parses a JSON object and proves the types of the keys in `types`, which are optional unless `needed`."""
     try:
-        value = json.loads(data.decode("utf-8"))
+        value = json.loads(data.decode("utf-8"), parse_constant=refuse)  # RFC 8259 has neither NaN nor Infinity
     except (ValueError, RecursionError) as e:
         raise FormatError(rule, f"not JSON: {e}") from e
     check(isinstance(value, dict), rule, "not a JSON object")
@@ -215,6 +219,7 @@ def read_listing(path: Path) -> dict:
     listing = json_object(path.read_bytes(), "dataset-json", {**LISTING_TYPES, **META_TYPES}, tuple(LISTING_TYPES))
     known = (listing["format"], listing["format_version"]) == ("vidrec", 1)
     check(known, "dataset-version", "not version 1 of vidrec")
+    check(len(listing["shards"]) > 0, "dataset-json", "no shards")
     for shard in listing["shards"]:
         shard = json_object(json.dumps(shard).encode(), "dataset-json", SHARD_TYPES, tuple(SHARD_TYPES))
         for name in shard["record_file"], shard["index_file"]:
@@ -228,6 +233,8 @@ def open_dataset(path) -> Dataset:
         listing = path / "dataset.json"
         if not listing.exists():
             loose = sorted(path.glob("[!.]*.vidx"), key=lambda p: p.name.encode())
+            if not loose:
+                raise FileNotFoundError("neither dataset.json nor .vidx files")
             return Dataset([Shard(p) for p in loose])
         path = listing
     if path.suffix == ".json":

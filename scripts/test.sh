@@ -10,8 +10,11 @@ cd "$(dirname "$0")/.."
 formatted() { cargo fmt --check; }
 
 lints() {
-  cargo clippy --quiet --locked --all-targets -- -D warnings
-  cargo clippy --quiet --locked --all-targets --no-default-features -- -D warnings
+  local features
+  for features in --features=default --no-default-features "--no-default-features --features=cli"; do
+    # Unquoted: two options.
+    cargo clippy --quiet --locked --all-targets $features -- -D warnings
+  done
 }
 
 tests() { cargo test --quiet --locked; }
@@ -72,7 +75,7 @@ for name in "$@"; do
   [[ " fmt clippy test no-ffmpeg doc python " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
-stage clippy lints "lints, with all features and with none"
+stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
 stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs where there is no FFmpeg"
 stage doc documentation "the documentation builds without a warning"

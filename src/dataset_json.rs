@@ -110,6 +110,9 @@ impl DatasetJson {
                 .expected("vidrec 1")
                 .found(format!("{} {}", json.format, json.format_version)));
         }
+        if json.shards.is_empty() {
+            return Err(Error::format("dataset-json", "no shards are listed").file(path));
+        }
         for name in json.shards.iter().flat_map(|s| [&s.record_file, &s.index_file]) {
             if Path::new(name).file_name() != Some(name.as_ref()) {
                 return Err(Error::format("dataset-json", "a shard's name is not a plain file name")

@@ -22,7 +22,7 @@ CLIPS = {
     "colour/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
 }
 # Real footage, where there is some: every so many of these.
-VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos/bench/clips"))
+VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"
 EVERY = 12
 
 

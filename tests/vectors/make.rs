@@ -285,6 +285,7 @@ fn bad_sections(bad: &mut Bad) {
         ("meta-json", &b"{\"classes\":["[..]),
         ("meta-json.array", b"[[\"run\",\"jump\"],\"make\",\"\",{}]"),
         ("meta-json.type", b"{\"classes\":[1,2]}"),
+        ("meta-json.nan", b"{\"settings\":{\"quality\":NaN}}"),
         ("meta-json.utf8", b"{\"tool\":\"\xff\"}"),
     ] {
         bad.shard(name, When::Open, |s| s.meta = meta.to_vec());
@@ -319,6 +320,11 @@ fn bad_folders(bad: &mut Bad) {
         let keys = ["record_file", "index_file", "clips", "frames", "bytes", "sha256"];
         let shard = keys.map(|key| value["shards"][0][key].clone()).to_vec();
         value["shards"][0] = shard.into();
+        value.to_string()
+    });
+    bad.folder("dataset-json.empty", When::Open, files(), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["shards"] = json!([]);
         value.to_string()
     });
     bad.folder("dataset-json.type", When::Open, files(), |json| json.replace(r#""clips": 3"#, r#""clips": "3""#));

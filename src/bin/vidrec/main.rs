@@ -47,6 +47,7 @@ enum Outcome {
     /// Problems were found, or inputs were left out.
     Problems,
     /// There is a report, but what was asked for could not be made.
+    #[cfg(feature = "pack")]
     Nothing,
 }
 
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
     match run {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Problems) => ExitCode::from(3),
+        #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => ExitCode::FAILURE,
         // Whoever reads our output has seen enough.
         Err(e) if output::is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,

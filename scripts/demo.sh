@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Shows what vidrec does, from videos to training, in about a minute. Everything it makes is in demo-out/.
+#
+#     scripts/demo.sh            on small videos that it makes for itself
+#     scripts/demo.sh VIDEOS     on a folder of yours; the first folder level is the class
+set -euo pipefail
+if (($# > 1)); then
+  sed -n 's/^# \{0,1\}//; 3,5p' "$0" >&2
+  exit 2
+fi
+videos=${1:+$(realpath -- "$1")}
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
+[ -t 1 ] || say() { printf '\n%s\n' "$1"; }
+
+# Runs a command after showing it; the arguments before "--" are the exit statuses that are all right.
+try() {
+  local fine=" 0 " status=0
+  while [ "$1" != -- ]; do fine+="$1 "; shift; done
+  shift
+  echo "\$ ${*/#target\/release\//}"
+  "$@" || status=$?
+  [[ "$fine" == *" $status "* ]] || { echo "demo: stopped, exit status $status" >&2; exit 1; }
+}
+
+# NAME SOURCE [FFMPEG OPTION...]
+make_video() {
+  mkdir -p "$(dirname "demo-out/videos/$1")"
+  ffmpeg -nostdin -v error -y -f lavfi -i "$2" -pix_fmt yuv420p "${@:3}" "demo-out/videos/$1"
+}
+
+make_videos() {
+  rm -rf demo-out/videos
+  make_video fractal/zoom.mp4       mandelbrot=size=640x480:rate=30 -t 3
+  make_video fractal/slow.mkv       mandelbrot=size=320x240:rate=15:end_scale=0.1 -t 3
+  make_video fractal/triangle.mp4   sierpinski=size=480x360:rate=25 -t 3
+  make_video fractal/triangle2.mp4  sierpinski=size=320x320:rate=25:seed=7 -t 2
+  make_video life/large.mp4         life=size=640x360:mold=10:rate=25:ratio=0.1:seed=1:death_color=#C83232:life_color=#00ff00 -t 3
+  make_video life/small.avi         life=size=160x120:mold=20:rate=12:ratio=0.2:seed=2:death_color=#C83232:life_color=#00ff00 -t 4 -c:v mpeg4 -q:v 3
+  make_video life/ntsc.mp4          life=size=352x240:mold=10:rate=30000/1001:ratio=0.1:seed=3:death_color=#C83232:life_color=#00ff00 -t 3
+  make_video life/short.mp4         life=size=320x240:mold=10:rate=25:ratio=0.1:seed=4:death_color=#C83232:life_color=#00ff00 -frames:v 5
+  make_video pattern/counter.mp4    testsrc2=size=640x480:rate=25 -t 3
+  make_video pattern/film.mov       testsrc2=size=720x304:rate=24 -t 3
+  make_video pattern/old.mpg        testsrc=size=352x288:rate=25 -t 3 -c:v mpeg2video -q:v 3
+  # As a telephone held upright records it: lying frames, and a note to turn them.
+  make_video pattern/lying.mp4      testsrc2=size=640x360:rate=30 -t 2
+  local lying=demo-out/videos/pattern/lying.mp4 upright=demo-out/videos/pattern/upright.mp4
+  ffmpeg -nostdin -v error -y -display_rotation 90 -i $lying -c copy $upright 2> /dev/null ||
+    ffmpeg -nostdin -v error -y -i $lying -c copy -metadata:s:v rotate=90 $upright
+  rm $lying
+  # A download that was cut off.
+  head -c 20000 demo-out/videos/fractal/zoom.mp4 > demo-out/videos/fractal/cut-off.mp4
+  touch demo-out/videos/.complete
+}
+
+say "Building vidrec (release)"
+cargo build --quiet --release --locked --bins --example train_loop
+vidrec=target/release/vidrec
+mkdir -p demo-out
+
+if [ -z "$videos" ]; then
+  videos=demo-out/videos
+  say "Making 12 small videos in 3 classes, and one that is broken, in $videos/"
+  [ -e demo-out/videos/.complete ] || make_videos
+  find demo-out/videos -type f -not -name '.*' | sort
+fi
+
+say "1. Pack: 8 frames of each video, evenly spread, as JPEGs with a short side of 128 pixels.
+   A video that cannot be read is left out and named; the exit status is then 3."
+try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --short-side 128 --force
+[ ! -e demo-out/set/failures.jsonl ] || try -- cat demo-out/set/failures.jsonl
+
+say "2. Inspect: what is in the data set, and what is known of one clip."
+try -- $vidrec inspect demo-out/set --classes
+try -- $vidrec inspect demo-out/set --clip 0
+
+say "3. Verify: structure, ids, every checksum, and every picture decoded."
+try -- $vidrec verify demo-out/set --deep
+
+say "4. Look: a contact sheet, and the frames of a clip as files, byte for byte as they are stored."
+try -- $vidrec sheet demo-out/set -o demo-out/sheet.png
+try -- $vidrec extract demo-out/set 0 -o demo-out/frames
+
+say "5. Measure: shuffled batches of random crops, as a training loop takes them, for 3 seconds."
+try -- $vidrec bench demo-out/set --batch 4 --size 112 --seconds 3
+
+classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
+if ((classes > 1)); then
+  say "6. Train: a small model on the packed clips (examples/train_loop.rs). On so few it only learns them by heart."
+  # Whether the model learns anything of somebody's own videos is not the demo's affair.
+  try ${1:+1} -- target/release/examples/train_loop demo-out/set
+fi
+
+say "Done. The data set is demo-out/set, the contact sheet demo-out/sheet.png."
