@@ -16,8 +16,10 @@ pub struct Bar {
 impl Bar {
     pub fn new() -> Self {
         let bar = if stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} videos  {msg}  {eta} left");
+        let style = ProgressStyle::with_template("{spinner} {bar:30} {pos}/{len} videos  {msg}  {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        // A long video must not look like a program that hangs.
+        bar.enable_steady_tick(std::time::Duration::from_millis(250));
         Bar { bar, started: std::time::Instant::now() }
     }
 
