@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A reader of the vidrec format in plain Python, written from vidrec-v1.md alone.
+"""A reader of the vidrec format in plain Python, written from the text of vidrec-v1.md.
 
     python3 reader.py PATH             print everything that the indexes say, as JSON
     python3 reader.py PATH --verify    the same with `problems` that a pass over all the data finds (verify.py)
