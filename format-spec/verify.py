@@ -1,5 +1,9 @@
-"""The rules of vidrec-v1.md that need a pass over all the data, but for those that need a JPEG decoder."""
+"""The rules of vidrec-v1.md that need a pass over all the data, but for those that need a JPEG decoder.
+
+`python3 verify.py PATH` prints what is broken; the exit status is then 3.
+"""
 import hashlib
+import sys
 from pathlib import Path
 from typing import Iterator, List
 
@@ -56,7 +60,7 @@ def verify_shard(shard: Shard) -> List[FormatError]:
 def verify_sections(shard: Shard) -> Iterator[FormatError]:
     starts = [offset for offset, _, _ in shard.sections.values()] + [shard.table]
     for name, (offset, length, _) in shard.sections.items():
-        yield from caught(shard.section, name, True)
+        yield from caught(shard.section, name)
         end = offset + length
         if any(shard.index[end : min(s for s in starts if s >= end)]):
             yield FormatError("section-padding", f"not zero after {name}")
@@ -75,7 +79,7 @@ def verify_clip(shard: Shard, c: int, clip: Clip, next_frame: int) -> None:
 
 def verify_frame(c: int, clip: Clip, t: int, next_record: int) -> None:
     place, frame = f"clip {c}, frame {t}", clip.frames[t]
-    (flag, label, *ids), _, _, _ = clip.shard.record(frame)
+    (flag, label, *ids), _, _ = clip.shard.record(frame)
     check(frame.offset == next_record, "record-order", f"{place}: not at byte {next_record}")
     check(ids == [clip.first_frame + t, c << 32 | t], "record-id", f"{place}: {ids}")
     fits = flag == 0 and label == (-1 if clip.label is None else clip.label)
@@ -85,7 +89,7 @@ def verify_frame(c: int, clip: Clip, t: int, next_record: int) -> None:
 
 def end_of_record(shard: Shard, frame, otherwise: int) -> int:
     try:
-        return shard.record(frame)[3]
+        return shard.record(frame)[2]
     except FormatError:
         return otherwise
 
@@ -96,3 +100,9 @@ def caught(rule_check, *arguments) -> List[FormatError]:
     except FormatError as e:
         return [e]
     return []
+
+
+if __name__ == "__main__":
+    found = verify(sys.argv[1])
+    print(*found, sep="\n", end="\n" if found else "")
+    sys.exit(3 if found else 0)

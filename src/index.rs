@@ -46,8 +46,8 @@ impl Index {
     pub fn clip(&self, bytes: &[u8], ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
-        let entry =
-            ClipEntry::from_bytes(entry).ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
+        let entry = ClipEntry::from_bytes(entry, ordinal)
+            .ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
         let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
         if end.is_none_or(|end| end > self.header.frame_count) {
             return Err(fault("clip-frames", "the clip's frames are not in the frame table")
@@ -69,7 +69,7 @@ impl Index {
     /// The entry of frame `ordinal` of this shard.
     pub fn frame(&self, bytes: &[u8], ordinal: u64) -> Result<FrameEntry> {
         let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
-        FrameEntry::from_bytes(entry).ok_or_else(|| {
+        FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
             Error::format("frame-crc", "the frame entry's CRC-32 does not fit").section(SectionId::FRAMES.name()).at(at)
         })
     }

@@ -291,7 +291,7 @@ impl ShardWriter {
                 jpeg_crc32: crc32(jpeg),
                 source_index: frame.source_index.unwrap_or(crate::format::frame_entry::UNKNOWN_SOURCE_INDEX),
             };
-            entries.push(entry.to_bytes());
+            entries.push(entry.to_bytes(self.frame_count + t as u64));
         }
         Ok(entries)
     }
@@ -328,7 +328,7 @@ impl ShardWriter {
             attributes: self.strings.push(&attributes)?,
             strings_crc32,
         };
-        self.clips.extend_from_slice(&entry.to_bytes());
+        self.clips.extend_from_slice(&entry.to_bytes(self.clip_count));
         Ok(())
     }
 

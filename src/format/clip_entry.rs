@@ -2,7 +2,7 @@
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
-use super::crc32;
+use super::entry_crc32;
 
 /// Size of an entry in bytes.
 pub const BYTES: usize = 80;
@@ -50,8 +50,8 @@ pub struct ClipEntry {
 }
 
 impl ClipEntry {
-    /// The bytes on disk, with the entry's own CRC-32.
-    pub fn to_bytes(&self) -> [u8; BYTES] {
+    /// The bytes on disk of clip `ordinal` of the shard, with the entry's own CRC-32.
+    pub fn to_bytes(&self, ordinal: u64) -> [u8; BYTES] {
         let mut b = [0; BYTES];
         LE::write_u64(&mut b[0..8], self.first_frame);
         LE::write_u32(&mut b[8..12], self.frame_count);
@@ -66,18 +66,18 @@ impl ClipEntry {
             LE::write_u32(&mut b[56 + 4 * i..][..4], text.length);
         }
         LE::write_u32(&mut b[68..72], self.strings_crc32);
-        let crc = crc32(&b[..76]);
+        let crc = entry_crc32(&b[..76], ordinal);
         LE::write_u32(&mut b[76..80], crc);
         b
     }
 
-    /// Reads an entry; `None` if its CRC-32 does not fit.
-    pub fn from_bytes(b: &[u8; BYTES]) -> Option<Self> {
+    /// Reads the entry of clip `ordinal`; `None` if its CRC-32 does not fit.
+    pub fn from_bytes(b: &[u8; BYTES], ordinal: u64) -> Option<Self> {
         let text = |i: usize| StringRef {
             offset: LE::read_u64(&b[32 + 8 * i..][..8]),
             length: LE::read_u32(&b[56 + 4 * i..][..4]),
         };
-        (LE::read_u32(&b[76..80]) == crc32(&b[..76])).then(|| ClipEntry {
+        (LE::read_u32(&b[76..80]) == entry_crc32(&b[..76], ordinal)).then(|| ClipEntry {
             first_frame: LE::read_u64(&b[0..8]),
             frame_count: LE::read_u32(&b[8..12]),
             label: LE::read_i32(&b[12..16]),
@@ -112,12 +112,13 @@ mod tests {
             attributes: StringRef { offset: 5, length: 6 },
             strings_crc32: 9,
         };
-        let bytes = entry.to_bytes();
-        assert_eq!(ClipEntry::from_bytes(&bytes), Some(entry));
+        let bytes = entry.to_bytes(7);
+        assert_eq!(ClipEntry::from_bytes(&bytes, 7), Some(entry));
+        assert_eq!(ClipEntry::from_bytes(&bytes, 8), None, "in another's place");
         for bit in 0..BYTES * 8 {
             let mut bad = bytes;
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(ClipEntry::from_bytes(&bad), None, "bit {bit}");
+            assert_eq!(ClipEntry::from_bytes(&bad, 7), None, "bit {bit}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
-use super::crc32;
+use super::entry_crc32;
 
 /// Size of an entry in bytes.
 pub const BYTES: usize = 32;
@@ -26,22 +26,22 @@ pub struct FrameEntry {
 }
 
 impl FrameEntry {
-    /// The bytes on disk, with the entry's own CRC-32.
-    pub fn to_bytes(self) -> [u8; BYTES] {
+    /// The bytes on disk of frame `ordinal` of the shard, with the entry's own CRC-32.
+    pub fn to_bytes(self, ordinal: u64) -> [u8; BYTES] {
         let mut b = [0; BYTES];
         LE::write_u64(&mut b[0..8], self.record_offset);
         LE::write_i64(&mut b[8..16], self.pts);
         LE::write_u32(&mut b[16..20], self.jpeg_length);
         LE::write_u32(&mut b[20..24], self.jpeg_crc32);
         LE::write_u32(&mut b[24..28], self.source_index);
-        let crc = crc32(&b[..28]);
+        let crc = entry_crc32(&b[..28], ordinal);
         LE::write_u32(&mut b[28..32], crc);
         b
     }
 
-    /// Reads an entry; `None` if its CRC-32 does not fit.
-    pub fn from_bytes(b: &[u8; BYTES]) -> Option<Self> {
-        (LE::read_u32(&b[28..32]) == crc32(&b[..28])).then(|| FrameEntry {
+    /// Reads the entry of frame `ordinal`; `None` if its CRC-32 does not fit.
+    pub fn from_bytes(b: &[u8; BYTES], ordinal: u64) -> Option<Self> {
+        (LE::read_u32(&b[28..32]) == entry_crc32(&b[..28], ordinal)).then(|| FrameEntry {
             record_offset: LE::read_u64(&b[0..8]),
             pts: LE::read_i64(&b[8..16]),
             jpeg_length: LE::read_u32(&b[16..20]),
@@ -58,12 +58,13 @@ mod tests {
     #[test]
     fn an_entry_survives_and_a_flipped_bit_does_not() {
         let entry = FrameEntry { record_offset: 1 << 40, pts: -5, jpeg_length: 9, jpeg_crc32: 7, source_index: 3 };
-        let bytes = entry.to_bytes();
-        assert_eq!(FrameEntry::from_bytes(&bytes), Some(entry));
+        let bytes = entry.to_bytes(7);
+        assert_eq!(FrameEntry::from_bytes(&bytes, 7), Some(entry));
+        assert_eq!(FrameEntry::from_bytes(&bytes, 8), None, "in another's place");
         for bit in 0..BYTES * 8 {
             let mut bad = bytes;
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(FrameEntry::from_bytes(&bad), None, "bit {bit}");
+            assert_eq!(FrameEntry::from_bytes(&bad, 7), None, "bit {bit}");
         }
     }
 }

@@ -17,6 +17,17 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
+/// CRC-32 of an entry of a table: of its bytes before the CRC-32 itself, followed by its ordinal as a `u64`.
+///
+/// With the ordinal an entry that is whole but in the wrong place is found when it is used; without it, the CRC-32 of
+/// the whole table would be the same for any entries.
+pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(bytes);
+    hasher.update(&ordinal.to_le_bytes());
+    hasher.finalize()
+}
+
 /// Rounds `n` up to a multiple of `to`, or `None` if that does not fit.
 pub(crate) fn align_up(n: u64, to: u64) -> Option<u64> {
     n.checked_next_multiple_of(to)

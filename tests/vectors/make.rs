@@ -116,7 +116,7 @@ fn optional_section() -> (Shard, Index) {
     let index = shard.index().change(Seal::Sections, |index| {
         let (clip, data) = (index.section(1).start, index.section(3).start);
         index.u32(clip + 72, 0x5555_5555);
-        let crc = crc32(&index.0[clip..clip + 76]);
+        let crc = crc32(&[&index.0[clip..clip + 76], &[0; 8]].concat()); // and the ordinal of the clip
         index.u32(clip + 76, crc);
         index.u32(data + 44, 0x5555_5555);
         for n in 0..6 {
@@ -338,6 +338,7 @@ fn bad_folders(bad: &mut Bad) {
 
 fn bad_clips(bad: &mut Bad) {
     bad.index("clip-crc", When::Use, Seal::Sections, |index| index.flip(index.section(1).start + 12));
+    bad.index("clip-crc.misplaced", When::Use, Seal::Sections, |index| index.swap_entries(1, 80));
     bad.shard("clip-frames", When::Use, |s| s.clips[1].frame_count = 2);
     bad.shard("clip-frames.overflow", When::Use, |s| s.clips[1].first_frame = u64::MAX);
     bad.shard("clip-label", When::Use, |s| s.clips[1].label = -2);
@@ -369,6 +370,7 @@ fn bad_clips(bad: &mut Bad) {
 
 fn bad_records(bad: &mut Bad) {
     bad.index("frame-crc", When::Use, Seal::Sections, |index| index.flip(index.section(0).start + 8));
+    bad.index("frame-crc.misplaced", When::Use, Seal::Sections, |index| index.swap_entries(0, 32));
     bad.shard("record-bounds", When::Use, |s| s.frames[2].record_offset = s.records.len() as u64 - 4);
     bad.shard("record-bounds.overflow", When::Use, |s| s.frames[2].record_offset = u64::MAX - 3);
     bad.shard("record-bounds.length", When::Use, |s| lrec(s, 2, |word| word + 4));

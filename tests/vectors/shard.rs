@@ -90,8 +90,8 @@ impl Shard {
     pub fn index(&self) -> Index {
         let required = |id: SectionId, bytes: Vec<u8>| (id.0, section::FLAG_REQUIRED, bytes);
         let mut sections = vec![
-            required(SectionId::FRAMES, self.frames.iter().flat_map(|f| f.to_bytes()).collect()),
-            required(SectionId::CLIPS, self.clips.iter().flat_map(ClipEntry::to_bytes).collect()),
+            required(SectionId::FRAMES, (0..).zip(&self.frames).flat_map(|(i, f)| f.to_bytes(i)).collect()),
+            required(SectionId::CLIPS, (0..).zip(&self.clips).flat_map(|(i, c)| c.to_bytes(i)).collect()),
             required(SectionId::STRINGS, self.strings.clone()),
             required(SectionId::DATA, self.binding().to_bytes().to_vec()),
             required(SectionId::META, self.meta.clone()),
@@ -162,6 +162,13 @@ impl Index {
     pub fn add(&mut self, at: usize, n: u64) {
         let sum = self.u64(at).wrapping_add(n);
         self.0[at..at + 8].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Exchanges the first two entries, of `bytes` each, of the table in section `n`.
+    pub fn swap_entries(&mut self, n: usize, bytes: usize) {
+        let first = self.section(n).start;
+        let (a, b) = self.0[first..first + 2 * bytes].split_at_mut(bytes);
+        a.swap_with_slice(b);
     }
 
     fn u64(&self, at: usize) -> u64 {
