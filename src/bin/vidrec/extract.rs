@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use vidrec::Dataset;
 
-use crate::output::{bytes, grouped};
+use crate::output::{bytes, count};
 use crate::ranges::{self, ClipRange};
 use crate::{Outcome, Run, output};
 
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Run {
     }
     let to = args.output.display();
     output::print(args.json, &report, |r| {
-        format!("wrote {} frames of {} clips, {}, to {to}\n", grouped(r.frames), grouped(r.clips), bytes(r.bytes))
+        format!("wrote {} of {}, {}, to {to}\n", count(r.frames, "frame"), count(r.clips, "clip"), bytes(r.bytes))
     })?;
     Ok(Outcome::Done)
 }

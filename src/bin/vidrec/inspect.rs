@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use vidrec::dataset_json::ShardJson;
 use vidrec::{Clip, Dataset, Result};
 
-use crate::output::{bytes, grouped};
+use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
 
 /// Say what is in a data set, or all about one clip.
@@ -162,11 +162,11 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
 fn render(o: &Overview) -> String {
     let per_clip = o.frames_per_clip.map_or("a varying number".into(), |n| n.to_string());
     let mut text = format!(
-        "vidrec format {}, written by {}\n{} clips of {per_clip} frames, {} frames in all, {}\n",
+        "vidrec format {}, written by {}\n{} of {per_clip} frames, {} in all, {}\n",
         o.format_version,
         if o.tool.is_empty() { "an unnamed program" } else { &o.tool },
-        grouped(o.clips),
-        grouped(o.frames),
+        count(o.clips, "clip"),
+        count(o.frames, "frame"),
         bytes(o.bytes),
     );
     if !o.classes.is_empty() {
@@ -174,10 +174,10 @@ fn render(o: &Overview) -> String {
     }
     for s in &o.shards {
         text += &format!(
-            "shard {}: {} clips, {} frames, {}\n",
+            "shard {}: {}, {}, {}\n",
             s.record_file,
-            grouped(s.clips),
-            grouped(s.frames),
+            count(s.clips, "clip"),
+            count(s.frames, "frame"),
             bytes(s.bytes)
         );
     }

@@ -43,6 +43,11 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
+/// How many there are of something: 1 clip, 2 clips.
+pub fn count(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 /// A number of bytes in binary units: 1.5 MiB.
 pub fn bytes(n: u64) -> String {
     let mut value = n as f64;
@@ -64,6 +69,7 @@ mod tests {
     #[test]
     fn numbers_are_readable() {
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([count(0, "clip"), count(1, "clip"), count(1000, "clip")], ["0 clips", "1 clip", "1 000 clips"]);
         assert_eq!([bytes(0), bytes(1023), bytes(1536), bytes(3 << 30)], ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"]);
     }
 }

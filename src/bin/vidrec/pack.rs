@@ -8,7 +8,7 @@ use vidrec::pack::{OnError, PackOptions, PackReport, pack};
 use vidrec::sampler::{Rule, Short};
 use vidrec::video::FrameSize;
 
-use crate::output::{bytes, grouped};
+use crate::output::{bytes, count};
 use crate::{Outcome, Run, output, progress};
 
 /// Sample frames from videos and write them as a data set.
@@ -140,25 +140,26 @@ pub fn run(args: &Args) -> Run {
 
 fn render(r: &PackReport, out: &str) -> String {
     if r.clips == 0 {
-        return format!("nothing could be packed: {} videos were left out, see {out}/failures.jsonl\n", r.failed);
+        let left_out = count(r.failed, "video");
+        return format!("nothing could be packed: {left_out} left out, see {out}/failures.jsonl\n");
     }
     let mut text = format!(
-        "packed {} clips, {} frames, {} into {out} in {:.1} s ({:.1} videos/s)\n",
-        grouped(r.clips),
-        grouped(r.frames),
+        "packed {}, {}, {} into {out} in {:.1} s ({:.1} videos/s)\n",
+        count(r.clips, "clip"),
+        count(r.frames, "frame"),
         bytes(r.bytes),
         r.seconds,
         r.clips as f64 / r.seconds.max(1e-9),
     );
-    let mut line = |n: u64, what: &str| {
+    let mut line = |n: u64, what: &str, rest: &str| {
         if n > 0 {
-            text += &format!("  {} {what}\n", grouped(n));
+            text += &format!("  {} {rest}\n", count(n, what));
         }
     };
-    line(r.short, "videos had fewer frames than asked for");
-    line(r.warnings.len() as u64, "videos were packed although something was wrong with them");
-    line(r.failed, "videos were left out, see failures.jsonl");
-    line(r.ignored_files, "files do not have a video's ending and were not looked at");
+    line(r.short, "video", "with fewer frames than asked for");
+    line(r.warnings.len() as u64, "video", "packed although something was wrong");
+    line(r.failed, "video", "left out, see failures.jsonl");
+    line(r.ignored_files, "file", "without a video's ending, not looked at");
     text
 }
 

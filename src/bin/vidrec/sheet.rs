@@ -10,6 +10,7 @@ use vidrec::jpeg::Decoder;
 use vidrec::sampler::uniform;
 use vidrec::{Clip, Dataset, Frame};
 
+use crate::output::count;
 use crate::ranges::{self, ClipRange};
 use crate::{Outcome, Run, output};
 
@@ -98,7 +99,9 @@ pub fn run(args: &Args) -> Run {
         height: sheet.height(),
     };
     let to = args.output.display();
-    output::print(args.json, &report, |r| format!("drew {} frames of {} clips to {to}\n", r.frames, r.clips))?;
+    output::print(args.json, &report, |r| {
+        format!("drew {} of {} to {to}\n", count(r.frames, "frame"), count(r.clips, "clip"))
+    })?;
     Ok(Outcome::Done)
 }
 

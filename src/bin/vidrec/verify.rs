@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use vidrec::{VerifyOptions, VerifyReport};
 
-use crate::output::grouped;
+use crate::output::count;
 use crate::{Outcome, Run, output};
 
 /// Prove that a data set is whole: structure, ids, every checksum.
@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> Run {
 
 fn render(r: &VerifyReport, deep: bool) -> String {
     let what = if deep { "structure, ids, checksums and pictures" } else { "structure, ids and checksums" };
-    let size = format!("{} clips, {} frames", grouped(r.clips), grouped(r.frames));
+    let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
     if r.ok {
         return format!("whole: {size}; {what} are right\n");
     }
@@ -38,5 +38,5 @@ fn render(r: &VerifyReport, deep: bool) -> String {
     for p in &r.problems {
         text += &format!("{}: {}\n", p.kind, p.message);
     }
-    text + &format!("{} problems in {size}\n", grouped(r.problems.len() as u64))
+    text + &format!("{} in {size}\n", count(r.problems.len() as u64, "problem"))
 }
