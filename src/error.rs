@@ -85,6 +85,13 @@ impl Error {
         self
     }
 
+    /// The same without the file, for a report that names it already.
+    #[cfg(feature = "pack")]
+    pub(crate) fn without_file(mut self) -> Self {
+        self.0.file = None;
+        self
+    }
+
     pub(crate) fn section(mut self, section: &'static str) -> Self {
         self.0.section = Some(section);
         self

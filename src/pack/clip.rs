@@ -52,8 +52,10 @@ impl ClipFailure {
 
 impl From<VideoError> for ClipFailure {
     fn from(e: VideoError) -> Self {
-        let cause = std::error::Error::source(&e.error).map(|c| format!(": {c}")).unwrap_or_default();
-        ClipFailure { stage: PackStage::Video(e.stage), message: format!("{}{cause}", e.error) }
+        let stage = PackStage::Video(e.stage);
+        let error = e.error.without_file();
+        let cause = std::error::Error::source(&error).map(|c| format!(": {c}")).unwrap_or_default();
+        ClipFailure { stage, message: format!("{error}{cause}") }
     }
 }
 
