@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::order::Order;
 use vidrec::{
     Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, LastBatch, Layout, Loader, LoaderOptions, Planes, Writer,
     WriterOptions,
@@ -56,7 +57,13 @@ fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
 }
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions { crop: Crop::RANDOM_RESIZED, flip: 0.5, shuffle: true, seed: 3, ..options(batch_size, size) }
+    LoaderOptions {
+        crop: Crop::RANDOM_RESIZED,
+        flip: 0.5,
+        order: Order::Shuffled,
+        seed: 3,
+        ..options(batch_size, size)
+    }
 }
 
 fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {

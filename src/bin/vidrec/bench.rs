@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use vidrec::order::LastBatch;
+use vidrec::order::{LastBatch, Order};
 use vidrec::{Batch, Crop, Dataset, Dtype, Layout, Loader, LoaderOptions};
 
 use crate::output::bytes;
@@ -105,7 +105,7 @@ impl Args {
             layout: if self.layout == LayoutArg::Btchw { Layout::Btchw } else { Layout::Bthwc },
             mean: [0.485, 0.456, 0.406],
             std: [0.229, 0.224, 0.225],
-            shuffle: true,
+            order: Order::Shuffled,
             last: LastBatch::Wrap,
             threads: self.threads,
             ..LoaderOptions::default()
