@@ -50,7 +50,7 @@ mod tests {
         for advice in [Advice::Soon, Advice::Done, Advice::Random] {
             let taken = advise(file.as_file(), 5000..90_000, advice);
             assert!(taken || !cfg!(target_os = "linux"), "{advice:?}");
-            advise(file.as_file(), 90_000..5000, advice);
+            advise(file.as_file(), 0..0, advice);
             assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; 100_000]);
         }
         assert!(!advise(file.as_file(), u64::MAX..u64::MAX, Advice::Soon), "past any file");

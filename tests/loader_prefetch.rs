@@ -89,6 +89,7 @@ fn no_epochs_and_no_clips_are_no_batches() {
     assert_eq!(loader(&dir, ahead(2)).iter_epochs(3..3).unwrap().count(), 0);
     let (_folder, dir) = set(0, 1, (16, 16));
     assert_eq!(loader(&dir, ahead(2)).iter(0).unwrap().count(), 0);
+    assert_eq!(loader(&dir, ahead(2)).iter_epochs(0..u64::MAX).unwrap().count(), 0, "not for ever");
 }
 
 #[test]

@@ -145,6 +145,11 @@ impl Engine {
         self.shape().iter().product::<usize>() * sample
     }
 
+    /// How ranks share an epoch that is not cut short by resuming.
+    pub fn whole_epoch(&self) -> Ranks {
+        self.ranks
+    }
+
     /// How ranks share `epoch`, or the rest of it.
     pub fn ranks(&self, epoch: u64) -> Ranks {
         match self.resumed {

@@ -136,7 +136,7 @@ impl Loader {
 
     /// Batches that this rank has in a whole epoch; the same on every rank.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.0.ranks(u64::MAX).batches()
+        self.0.whole_epoch().batches()
     }
 
     /// Batches that this rank has in `epoch`: fewer in one that was resumed.

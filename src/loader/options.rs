@@ -75,7 +75,7 @@ pub enum OnBadFrame {
     Error,
     /// Another sample stands in for the whole clip: a draw from (seed, epoch, sample), so always the same one.
     ///
-    /// [`Batch::clips`](super::Batch::clips) says which clip it is, [`SampleParams::instead_of`](super::SampleParams)
+    /// [`Batch::clips`](super::Batch::clips) says which clip it is (its mask is that of the sample it replaces), [`SampleParams::instead_of`](super::SampleParams)
     /// which it replaces, and [`LoaderStats`](super::LoaderStats) counts. After 16 draws that cannot be read either, it
     /// is an error.
     Substitute,

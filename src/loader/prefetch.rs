@@ -114,12 +114,18 @@ impl Drop for PrefetchedBatch {
 fn make(ring: &Ring<Engine>, epochs: Range<u64>) -> Result<()> {
     let engine = &*ring.owner;
     let readahead = u64::from(engine.options.readahead);
+    if engine.whole_epoch().batches() == 0 {
+        return Ok(());
+    }
     for epoch in epochs {
         for k in 0..engine.ranks(epoch).batches() {
             let Some(mut batch) = ring.reserve() else { return Ok(()) };
             let made = catch(|| {
-                let next = if k == 0 { 1 } else { readahead.max(1) };
-                (next..=readahead).for_each(|ahead| engine.read_ahead(epoch, k + ahead));
+                // Each batch once: at the beginning of an epoch all those ahead, then one more with each batch.
+                let next = if k == 0 { 0 } else { readahead };
+                if readahead > 0 {
+                    (next..=readahead).for_each(|ahead| engine.read_ahead(epoch, k + ahead));
+                }
                 engine.fill(epoch, k, &mut batch)
             });
             ring.push(Number { epoch, k }, made.map(|()| batch));
