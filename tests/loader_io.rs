@@ -123,19 +123,29 @@ fn the_crc_need_not_be_compared() {
 
 /// Clips of 3, 2 and 4 frames have three times 3, so the counts alone do not tell.
 #[test]
-fn clips_that_only_add_up_as_if_they_were_equal_are_found_when_they_are_used() {
+fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
     let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
+    let dense = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 1 }, ..options(1, (8, 8)) };
     let (_folder, dir) = write(&[clip(3), clip(2), clip(4)], (16, 16));
-    for o in [
-        options(1, (8, 8)),
-        LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 1 }, ..options(1, (8, 8)) },
-    ] {
-        let found = epoch(&dir, Io::Map, o);
-        let e = found.iter().find_map(|batch| batch.as_ref().err()).unwrap();
-        assert!(e.clip() == Some(1) && e.to_string().contains("expected 3, found 2"), "{e}");
+    let set = Dataset::open(&dir).unwrap();
+    assert_eq!(set.likely_frames_per_clip().unwrap(), None);
+    let e = Loader::new(&set, options(1, (8, 8))).err().unwrap();
+    assert!(e.clip() == Some(1) && e.to_string().contains("expected 3, found 2"), "{e}");
+    let clips: Vec<u64> =
+        epoch(&dir, Io::Map, dense.clone()).into_iter().map(|batch| batch.unwrap().clips[0]).collect();
+    assert_eq!(clips, [0, 0, 1, 2, 2, 2]);
+
+    // Two of many: found when they are used, and only where it matters.
+    let mut many = vec![clip(2); 200];
+    (many[1], many[2]) = (clip(1), clip(3));
+    let (_folder, dir) = write(&many, (16, 16));
+    assert_eq!(Dataset::open(&dir).unwrap().likely_frames_per_clip().unwrap(), Some(2));
+    for o in [options(1, (8, 8)), dense] {
+        let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
+        assert!(e.clip() == Some(1) && e.to_string().contains("expected 2, found 1"), "{e}");
     }
     let o = LoaderOptions { frames: Some(2), ..options(1, (8, 8)) };
-    assert!(epoch(&dir, Io::Map, o).iter().all(Result::is_ok), "and nothing is wrong where it does not matter");
+    assert!(epoch(&dir, Io::Map, o).iter().all(Result::is_ok));
 }
 
 /// A million frames; ten million with `VIDREC_SOAK=1`. What is timed must not depend on it.

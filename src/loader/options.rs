@@ -133,7 +133,7 @@ pub struct LoaderOptions {
     pub last: LastBatch,
     /// Threads that decode. Default `None`: as many as there are cores, up to 8. The batches do not depend on it.
     pub threads: Option<usize>,
-    /// Whether the CRC-32 of every frame is compared. Default `true`; it costs about 1 % of decoding.
+    /// Whether the CRC-32 of every frame is compared. Default `true`; it costs a few microseconds a frame.
     pub check_crc: bool,
     /// What becomes of a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
     pub on_bad_frame: OnBadFrame,

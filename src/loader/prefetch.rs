@@ -147,6 +147,8 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use rayon::prelude::*;
+
     use super::*;
 
     #[test]
@@ -156,5 +158,13 @@ mod tests {
         assert!(e.to_string().contains("at the disco 1"), "{e}");
         assert!(catch(|| std::panic::resume_unwind(Box::new(1))).is_err());
         assert!(catch(|| Ok(())).is_ok());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let in_pool = || (0..9).into_par_iter().for_each(|i| assert!(i < 8, "in a thread"));
+        let e = catch(|| {
+            pool.install(in_pool);
+            Ok(())
+        });
+        let e = e.unwrap_err();
+        assert!(e.to_string().contains("in a thread"), "{e}");
     }
 }
