@@ -151,6 +151,19 @@ fn the_order_may_be_given_or_weighted() {
             .collect::<Vec<_>>()
     };
     assert_eq!(clips(Order::Given([5, 0, 5, 2].into())), [5, 0, 5, 2]);
+    let crop = Crop::Three;
+    let o = LoaderOptions { order: Order::Given([4, 4, 5].into()), crop, flip: 0.5, ..options(3, (8, 8)) };
+    let views: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| (p.sample, p.view, p.window)).collect();
+    assert!(
+        views[0] == (4, 1, Some([4.0, 4.0, 8.0, 8.0]))
+            && views[1] == views[0]
+            && views[2].2 == Some([8.0, 4.0, 8.0, 8.0])
+    );
+    let o = LoaderOptions { order: Order::Given([4; 6].into()), crop: Crop::Random, ..options(6, (4, 4)) };
+    let mut windows: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| p.window.unwrap().map(|x| x as u32)).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    assert!(windows.len() > 3, "a clip that comes again is cropped anew: {windows:?}");
     let weights = Arc::new(Weights::new(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]).unwrap());
     assert!(clips(Order::Weighted(weights)).iter().all(|clip| [2, 5].contains(clip)));
     let labels = Dataset::open(&dir).unwrap().labels().unwrap();

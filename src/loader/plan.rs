@@ -12,16 +12,20 @@ use crate::random::{Random, stream};
 use crate::reader::Clip;
 use crate::{Error, Result};
 
-/// A sample of a batch, and whether it counts.
+/// A place in a batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub sample: u64,
+    /// What random numbers are drawn for: the sample, or where an order may repeat one, this occurrence of it.
+    /// Modulo the number of crops of a clip it is the sample's crop.
+    pub draw: u64,
+    /// Whether it counts.
     pub counts: bool,
 }
 
 /// Frames of a clip that make a sample.
 pub(super) struct Chosen<'a> {
-    pub sample: u64,
+    pub draw: u64,
     place: Place,
     pub clip: Clip<'a>,
     pub frames: Vec<u32>,
@@ -38,6 +42,7 @@ pub(super) struct Planned<'a> {
 }
 
 impl Engine {
+    /// The order of samples in `epoch`.
     pub fn order(&self, epoch: u64) -> EpochOrder {
         self.options.order.proven(self.space.len(), self.options.seed, epoch)
     }
@@ -47,7 +52,10 @@ impl Engine {
         let ranks = self.ranks(epoch);
         let slot = |i| {
             let slot = ranks.slot(k, self.options.rank, i)?;
-            Some(Slot { sample: order.get(slot.position)?, counts: slot.counts })
+            let sample = order.get(slot.position)?;
+            // A multiple of the number of crops, which divides the number of samples.
+            let occurrence = if order.repeats() { self.space.len().wrapping_mul(slot.position + 1) } else { 0 };
+            Some(Slot { sample, draw: sample.wrapping_add(occurrence), counts: slot.counts })
         };
         let slots = if k < ranks.batches() { (0..self.options.batch_size).map(slot).collect() } else { None };
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {}", ranks.batches()));
@@ -55,28 +63,29 @@ impl Engine {
     }
 
     /// The clip and the frames of a sample.
-    fn choose(&self, epoch: u64, sample: u64) -> Result<Chosen<'_>> {
-        let place = self.space.place(sample);
+    fn choose(&self, epoch: u64, slot: Slot) -> Result<Chosen<'_>> {
+        let place = self.space.place(slot.sample);
         let clip = self.dataset.clip(place.clip)?;
         if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(&clip, expected));
         }
-        let random = || Random::new(self.options.seed, &[stream::TEMPORAL, epoch, sample]);
+        let random = || Random::new(self.options.seed, &[stream::TEMPORAL, epoch, slot.draw]);
         let frames = self.options.temporal.frames(clip.frame_count(), self.frames, &place, random);
         if frames.len() != self.frames as usize {
             return Err(Error::usage("the clip has no frames").in_clip(place.clip));
         }
-        Ok(Chosen { sample, place, clip, frames })
+        Ok(Chosen { draw: slot.draw, place, clip, frames })
     }
 
-    pub fn plan(&self, epoch: u64, Slot { sample, counts }: Slot) -> Result<Planned<'_>> {
-        let chosen = self.choose(epoch, sample)?;
+    /// Frames, view and colours of a sample.
+    pub fn plan(&self, epoch: u64, slot: Slot) -> Result<Planned<'_>> {
+        let chosen = self.choose(epoch, slot)?;
         let size = (chosen.clip.width(), chosen.clip.height());
         let known = size.0 > 0 && size.1 > 0;
-        let view = view(&self.options, epoch, sample, if known { size } else { (1, 1) });
-        let color = ColorDraw::new(&self.options, epoch, sample);
+        let view = view(&self.options, epoch, slot.draw, if known { size } else { (1, 1) });
+        let color = ColorDraw::new(&self.options, epoch, slot.draw);
         let params = SampleParams {
-            sample,
+            sample: slot.sample,
             view: chosen.place.view * self.options.crop.count() + chosen.place.crop,
             frames: Vec::new(),
             window: known.then(|| view.window(self.options.size)),
@@ -85,7 +94,7 @@ impl Engine {
             instead_of: None,
         };
         let kernel = known.then(|| Kernel::new(&self.options, &view, size));
-        Ok(Planned { chosen, counts, params, color: color.matrix(), kernel })
+        Ok(Planned { chosen, counts: slot.counts, params, color: color.matrix(), kernel })
     }
 
     /// Asks the system for the pages of batch `k` of `epoch`, if there is such a batch. Errors come when it is read.
@@ -94,8 +103,8 @@ impl Engine {
         let mut slots = self.slots(&order, epoch, k).unwrap_or_default();
         // In the order of the files, so that neighbours of a block-wise order are read in sequence.
         slots.sort_unstable_by_key(|slot| slot.sample);
-        for Slot { sample, .. } in slots {
-            if let Ok(Chosen { clip, frames, .. }) = self.choose(epoch, sample) {
+        for slot in slots {
+            if let Ok(Chosen { clip, frames, .. }) = self.choose(epoch, slot) {
                 clip.advise(&frames, Advice::Soon);
             }
         }

@@ -74,7 +74,8 @@ impl Engine {
     fn substitute<S: Sample + Level>(&self, epoch: u64, slot: Slot, data: &mut [S]) -> Option<Planned<'_>> {
         let read = |attempt| {
             let mut random = Random::new(self.options.seed, &[stream::SUBSTITUTE, epoch, slot.sample, attempt]);
-            let other = Slot { sample: random.below(self.space.len()), ..slot };
+            let sample = random.below(self.space.len());
+            let other = Slot { sample, draw: sample, ..slot };
             (other.sample != slot.sample).then(|| self.read(epoch, other, data).ok()).flatten()
         };
         let mut planned = (0..SUBSTITUTE_TRIES).find_map(read)?;
@@ -97,7 +98,7 @@ impl Engine {
     fn frame<S: Sample + Level>(&self, epoch: u64, planned: &Planned<'_>, t: usize, picture: &mut [S]) -> Result<()> {
         let Planned { chosen, kernel, color, .. } = planned;
         let options = &self.options;
-        let other = |size| Kernel::new(options, &view(options, epoch, chosen.sample, size), size);
+        let other = |size| Kernel::new(options, &view(options, epoch, chosen.draw, size), size);
         let (clip, t) = (&chosen.clip, chosen.frames[t]);
         let work = self.worker().frame(clip, t, options.check_crc, kernel.as_ref(), other, picture)?;
         add(&self.counters.frames, 1);

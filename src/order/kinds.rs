@@ -32,12 +32,14 @@ pub enum Order {
         /// Blocks whose samples are mixed, at least 1.
         window: u32,
     },
-    /// These samples, in this order in each epoch. Any may be left out or occur more than once.
+    /// These samples, in this order in each epoch. Any may be left out or occur more than once, and then gets another
+    /// crop each time.
     ///
     /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see
     /// [`Temporal`](crate::Temporal).
     Given(Arc<[u64]>),
-    /// As many draws as there are samples, *with replacement*: a sample may come several times in an epoch, or never.
+    /// As many draws as there are samples, *with replacement*: a sample may come several times in an epoch, each
+    /// time with another crop, or never.
     Weighted(Arc<Weights>),
 }
 
@@ -112,6 +114,11 @@ impl EpochOrder {
     /// Whether the epoch has no positions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether a sample may come more than once.
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
     }
 
     /// The sample at `position`; `None` past the end.
