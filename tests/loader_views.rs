@@ -126,13 +126,13 @@ fn colours_are_those_of_the_map_that_the_batch_names() {
             let (channel, step) = if layout == Layout::Btchw { (256, 1) } else { (1, 3) };
             for pixel in 0..6 * 2 * 256 {
                 let at = |c| pixel / 256 * 768 + pixel % 256 * step + c * channel;
-                let level = |batch: &Batch, c| batch.f32().unwrap()[at(c)] * std[c] + mean[c];
+                let level = |batch: &Batch, c| (batch.f32().unwrap()[at(c)] * std[c] + mean[c]) * 255.0;
                 let map = jittered.params[pixel / 512].color.matrix().expect("a map");
                 let expected = map.apply([0, 1, 2].map(|c| level(&plain, c)));
-                for c in 0..3 {
-                    assert!((level(&jittered, c) - expected[c]).abs() < 1e-4);
+                for (c, expected) in expected.into_iter().enumerate() {
+                    assert!((level(&jittered, c) - expected).abs() < 0.02);
                     // Of bytes, levels are rounded before the map too.
-                    assert!((f32::from(bytes.u8().unwrap()[at(c)]) / 255.0 - expected[c]).abs() < 0.01);
+                    assert!((f32::from(bytes.u8().unwrap()[at(c)]) - expected).abs() < 2.5);
                 }
             }
         }

@@ -71,11 +71,14 @@ const ORDERS: [[ColorStep; 3]; 6] = [[B, C, S], [B, S, C], [C, B, S], [C, S, B],
 /// Weights of red, green and blue in grey: ITU-R BT.601 as torchvision rounds it.
 const GREY: [f32; 3] = [0.2989, 0.587, 0.114];
 
-/// An affine map of (red, green, blue), where 1 is full: `matrix * rgb + offset`, then clamped to 0 to 1.
+/// The middle of 0 and 255, which contrast keeps.
+const MID_GREY: f32 = 127.5;
+
+/// An affine map of (red, green, blue), levels of 0 to 255 before and after: `rows * rgb + offset`, then clamped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColorMatrix {
     /// One row for each channel of the result.
-    pub matrix: [[f32; 3]; 3],
+    pub rows: [[f32; 3]; 3],
     /// Added to each channel of the result.
     pub offset: [f32; 3],
 }
@@ -83,30 +86,30 @@ pub struct ColorMatrix {
 impl ColorMatrix {
     /// Changes nothing.
     pub const IDENTITY: ColorMatrix =
-        ColorMatrix { matrix: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], offset: [0.0; 3] };
+        ColorMatrix { rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], offset: [0.0; 3] };
 
     /// Keeps `factor` of each pixel and takes the rest of a mix of its channels and a constant.
     fn blend(factor: f32, mix: [f32; 3], constant: f32) -> Self {
         let rest = 1.0 - factor;
-        let matrix = Self::IDENTITY.matrix.map(|row| std::array::from_fn(|c| factor * row[c] + rest * mix[c]));
-        ColorMatrix { matrix, offset: [rest * constant; 3] }
+        let rows = Self::IDENTITY.rows.map(|row| std::array::from_fn(|c| factor * row[c] + rest * mix[c]));
+        ColorMatrix { rows, offset: [rest * constant; 3] }
     }
 
     /// This map, and `next` after it.
     fn then(self, next: ColorMatrix) -> Self {
         let dot = |row: [f32; 3], column: [f32; 3]| row[0] * column[0] + row[1] * column[1] + row[2] * column[2];
-        let column = |c: usize| self.matrix.map(|row| row[c]);
+        let column = |c: usize| self.rows.map(|row| row[c]);
         ColorMatrix {
-            matrix: next.matrix.map(|row| std::array::from_fn(|c| dot(row, column(c)))),
-            offset: std::array::from_fn(|r| dot(next.matrix[r], self.offset) + next.offset[r]),
+            rows: next.rows.map(|row| std::array::from_fn(|c| dot(row, column(c)))),
+            offset: std::array::from_fn(|r| dot(next.rows[r], self.offset) + next.offset[r]),
         }
     }
 
     /// The map of one colour.
     pub fn apply(&self, rgb: [f32; 3]) -> [f32; 3] {
         std::array::from_fn(|r| {
-            let row = self.matrix[r];
-            (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] + self.offset[r]).clamp(0.0, 1.0)
+            let row = self.rows[r];
+            (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2] + self.offset[r]).clamp(0.0, 255.0)
         })
     }
 }
@@ -132,7 +135,7 @@ impl ColorDraw {
     pub fn matrix(&self) -> Option<ColorMatrix> {
         let step = |step: &ColorStep| match step {
             B => ColorMatrix::blend(self.brightness, [0.0; 3], 0.0),
-            C => ColorMatrix::blend(self.contrast, [0.0; 3], 0.5),
+            C => ColorMatrix::blend(self.contrast, [0.0; 3], MID_GREY),
             S => ColorMatrix::blend(self.saturation, GREY, 0.0),
         };
         let grey = self.grayscale.then(|| ColorMatrix::blend(0.0, GREY, 0.0));
@@ -153,25 +156,25 @@ mod tests {
         for step in draw.order {
             let (factor, other) = match step {
                 B => (draw.brightness, 0.0),
-                C => (draw.contrast, 0.5),
+                C => (draw.contrast, MID_GREY),
                 S => (draw.saturation, grey(v)),
             };
             v = v.map(|x| factor * x + (1.0 - factor) * other);
         }
-        if draw.grayscale { [grey(v).clamp(0.0, 1.0); 3] } else { v.map(|x| x.clamp(0.0, 1.0)) }
+        if draw.grayscale { [grey(v).clamp(0.0, 255.0); 3] } else { v.map(|x| x.clamp(0.0, 255.0)) }
     }
 
     proptest! {
         #[test]
         fn the_map_is_the_steps_one_after_another(
             factors in prop::array::uniform3(0.0f32..2.0), order in 0usize..6, grayscale: bool,
-            rgb in prop::array::uniform3(0.0f32..1.0),
+            rgb in prop::array::uniform3(0.0f32..255.0),
         ) {
             let [brightness, contrast, saturation] = factors;
             let draw = ColorDraw { brightness, contrast, saturation, order: ORDERS[order], grayscale };
             let found = draw.matrix().unwrap_or(ColorMatrix::IDENTITY).apply(rgb);
             for (a, b) in found.iter().zip(naive(&draw, rgb)) {
-                prop_assert!((a - b).abs() < 1e-5, "{:?}: {} {}", draw, a, b);
+                prop_assert!((a - b).abs() < 2e-3, "{:?}: {} {}", draw, a, b);
             }
         }
     }

@@ -1,7 +1,13 @@
-//! Batches for a training loop: order, crop, decode, resize, normalise.
+//! Batches for a training loop: order, frames, crop, decode, resize, colours, normalise.
 //!
 //! A batch is a pure function of (data set, options, epoch, number of the batch): with any number of threads it has the
-//! same bits, and a run that stopped goes on from two integers with [`Loader::batch`].
+//! same bits, and a run that stopped goes on from a few integers ([`LoaderState`]).
+//!
+//! ```text
+//! order, ranks  position -> sample        space     sample -> clip, view, start     temporal  -> frames of the clip
+//! view, colour  what is drawn for it      plan      all of that, for one sample     read      frames into the batch
+//! prefetch      a thread that reads on    ring      batches there and memory back   engine    what they all share
+//! ```
 
 mod batch;
 mod colour;

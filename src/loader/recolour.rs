@@ -3,7 +3,7 @@
 use super::colour::ColorMatrix;
 use super::options::{Layout, LoaderOptions};
 
-/// A sample that can be taken back to a level where 1 is full.
+/// A sample that can be taken back to a level of 0 to 255.
 pub(super) trait Level: Copy {
     /// The level of a sample that was normalised with this mean and deviation.
     fn level(self, mean: f32, std: f32) -> f32;
@@ -13,21 +13,21 @@ pub(super) trait Level: Copy {
 
 impl Level for u8 {
     fn level(self, _: f32, _: f32) -> f32 {
-        f32::from(self) / 255.0
+        f32::from(self)
     }
 
     fn from_level(level: f32, _: f32, _: f32) -> u8 {
-        (level * 255.0 + 0.5) as u8
+        (level + 0.5) as u8
     }
 }
 
 impl Level for f32 {
     fn level(self, mean: f32, std: f32) -> f32 {
-        self * std + mean
+        (self * std + mean) * 255.0
     }
 
     fn from_level(level: f32, mean: f32, std: f32) -> f32 {
-        (level - mean) / std
+        (level / 255.0 - mean) / std
     }
 }
 
