@@ -6,6 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::order::Order;
 use vidrec::{Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Planes, Writer, WriterOptions};
 
 const WIDTH: u32 = 340;
@@ -83,8 +84,14 @@ fn loader(c: &mut Criterion) {
         ("random/224/f32", Crop::Random, Dtype::F32),
         ("random-resized/224/f32", Crop::RANDOM_RESIZED, Dtype::F32),
     ] {
-        let options =
-            LoaderOptions { crop, dtype, batch_size: CLIPS, flip: 0.5, shuffle: true, ..LoaderOptions::default() };
+        let options = LoaderOptions {
+            crop,
+            dtype,
+            batch_size: CLIPS,
+            flip: 0.5,
+            order: Order::Shuffled,
+            ..LoaderOptions::default()
+        };
         let loader = Loader::new(&set, options).unwrap();
         let (mut batch, mut epoch) = (Batch::default(), 0);
         group.bench_function(name, |b| {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use vidrec::jpeg::Encoder;
+use vidrec::order::Order;
 use vidrec::{
     Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Planes, Result, Writer, WriterOptions,
 };
@@ -64,7 +65,7 @@ fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
     };
     // A mirrored clip moves the other way, so there is no flip here: it would change the label.
     let crop = Crop::RandomResized { scale: (0.6, 1.0), ratio: (0.8, 1.25) };
-    let augmented = LoaderOptions { shuffle: true, seed: 1, crop, resize_short: None, ..options.clone() };
+    let augmented = LoaderOptions { order: Order::Shuffled, seed: 1, crop, resize_short: None, ..options.clone() };
     let (train_loader, val_loader) = (Loader::new(&train, augmented)?, Loader::new(&val, options)?);
 
     let mut model = Model::new(class_count(&train)?);

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Usage,
     /// A picture or a video could not be decoded or encoded.
     Decode,
+    /// A fault of this crate: it panicked where it should not. Please report it.
+    Internal,
 }
 
 /// An error that carries its place: file, section, byte offset, clip and frame, as far as they are known.
@@ -78,6 +80,10 @@ impl Error {
 
     pub(crate) fn decode(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Decode, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
     }
 
     pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {

@@ -1,11 +1,12 @@
 //! A file mapped for reading: the only place that maps, and its safety argument.
 
 use std::fs::File;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use memmap2::Mmap;
 
+use crate::advice::Advice;
 use crate::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy and shared by all threads and forked processes.
@@ -31,6 +32,22 @@ impl MappedFile {
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io("map the file", path, e))?;
         Ok(MappedFile(Some(map)))
     }
+
+    /// Gives advice on a stretch of the file. [`Advice::Soon`] alone has a meaning for a map.
+    #[cfg(unix)]
+    pub(crate) fn advise(&self, range: Range<u64>, advice: Advice) {
+        let Some(map) = &self.0 else { return };
+        let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
+        let (begin, end) = (place(range.start), place(range.end));
+        if advice == Advice::Soon && begin < end {
+            // Advice that is not taken costs speed only.
+            let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
+        }
+    }
+
+    /// Gives advice on a stretch of the file: there is none to give here.
+    #[cfg(not(unix))]
+    pub(crate) fn advise(&self, _: Range<u64>, _: Advice) {}
 }
 
 impl Deref for MappedFile {

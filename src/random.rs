@@ -8,10 +8,18 @@
 pub(crate) mod stream {
     /// Frames chosen at pack time: then the ordinal of the video.
     pub const FRAMES: u64 = 1;
-    /// The order of an epoch: then the epoch.
+    /// The order of an epoch: then the epoch, and the window where samples are mixed within windows.
     pub const ORDER: u64 = 2;
-    /// Crop and flip of a clip: then the epoch and the ordinal of the clip.
+    /// Crop and flip: then the epoch and the sample.
     pub const AUGMENT: u64 = 3;
+    /// A draw in proportion to weights: then the epoch and the position.
+    pub const WEIGHTED: u64 = 4;
+    /// Frames chosen when loading: then the epoch and the sample.
+    pub const TEMPORAL: u64 = 5;
+    /// Colour of a clip: then the epoch and the sample.
+    pub const COLOUR: u64 = 6;
+    /// What stands in for a sample that cannot be read: then the epoch, the sample and the number of the try.
+    pub const SUBSTITUTE: u64 = 7;
 }
 
 /// A stream of random numbers for one key: a seed and the names of the thing that is drawn for.

@@ -1,10 +1,17 @@
-//! Reading a data set: mapped files, clips and frames that borrow from the map.
+//! Reading a data set: its files, clips, and frames that borrow from a map or a buffer.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
+use crate::advice::{Advice, advise};
 use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::fingerprint::Fingerprint;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
@@ -12,7 +19,7 @@ use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
 use crate::index::Index;
-use crate::map::MappedFile;
+use crate::storage::{self, IndexBytes, Io, Records};
 use crate::{Error, ErrorKind, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
@@ -42,29 +49,30 @@ struct Inner {
     /// Ordinal of each shard's first clip, and the number of clips at the end.
     starts: Vec<u64>,
     frame_count: u64,
+    io: Io,
 }
 
-/// One record file and its index, both mapped.
+/// One record file and its index.
 #[derive(Debug)]
 pub(crate) struct Shard {
     pub record_path: PathBuf,
     pub index_path: PathBuf,
-    pub records: MappedFile,
-    pub index_bytes: MappedFile,
+    pub records: Records,
+    pub index_bytes: IndexBytes,
     pub index: Index,
 }
 
 impl Shard {
-    fn open(path: &Path) -> Result<Self> {
-        let shard = Self::open_unbound(path)?;
+    fn open(path: &Path, io: Io) -> Result<Self> {
+        let shard = Self::open_unbound(path, io)?;
         shard.prove_binding()?;
         Ok(shard)
     }
 
     /// Opens index and record file without proving that they belong together.
-    pub fn open_unbound(path: &Path) -> Result<Self> {
+    pub fn open_unbound(path: &Path, io: Io) -> Result<Self> {
         let (record_path, index_path) = (path.with_extension("rec"), path.with_extension("vidx"));
-        let index_bytes = MappedFile::open(&index_path).map_err(|e| {
+        let index_bytes = IndexBytes::open(&index_path, io).map_err(|e| {
             if path == record_path && record_path.exists() && e.kind() == ErrorKind::Io {
                 e.help("a record file is read through the index of the same name beside it")
             } else {
@@ -72,7 +80,7 @@ impl Shard {
             }
         })?;
         let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
-        let records = MappedFile::open(&record_path)?;
+        let records = Records::open(&record_path, io)?;
         Ok(Shard { record_path, index_path, records, index_bytes, index })
     }
 
@@ -84,13 +92,13 @@ impl Shard {
                 .file(&self.record_path)
                 .help("the record file was cut or replaced, or the index belongs to another one")
         };
-        let length = self.records.len() as u64;
+        let length = self.records.len();
         if length != binding.length {
             return Err(fault("data-length", "the record file does not have the length that its index says")
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
-        let edges = data_binding::edge_crc32(&self.records);
+        let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
         if edges != binding.edge_crc32 {
             return Err(fault("data-edges", "the CRC-32 of the record file's ends is not what its index says")
                 .expected(format!("{:#010x}", binding.edge_crc32))
@@ -121,30 +129,50 @@ impl Shard {
 
     /// Entry, record header and JPEG of frame `ordinal` of the shard.
     pub fn frame(&self, ordinal: u64) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
-        let entry = self.index.frame(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))?;
-        let (header, jpeg) = self.record(&entry).map_err(|e| e.file(&self.record_path))?;
+        let entry = self.frame_entry(ordinal)?;
+        if let Records::Mapped(map) = &self.records {
+            let record = recordio::read(map, entry.record_offset).and_then(|record| split_record(record, &entry));
+            let (header, jpeg) = record.map_err(|e| e.file(&self.record_path))?;
+            return Ok((entry, header, jpeg));
+        }
+        let mut buffer = Vec::new();
+        let (entry, header, jpeg) = self.frame_with(ordinal, &mut buffer)?;
+        let jpeg = jpeg.into_owned();
+        Ok((entry, header, Cow::Owned(jpeg)))
+    }
+
+    /// As [`frame`](Self::frame), with a buffer that is used where the file is not mapped.
+    pub fn frame_with<'a>(
+        &'a self,
+        ordinal: u64,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
+        let entry = self.frame_entry(ordinal)?;
+        let record = self.records.record(&entry, buffer).and_then(|record| split_record(record, &entry));
+        let (header, jpeg) = record.map_err(|e| e.file(&self.record_path))?;
         Ok((entry, header, jpeg))
     }
 
-    fn record(&self, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'_, [u8]>)> {
-        let record = recordio::read(&self.records, entry.record_offset)?;
-        let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
-        let jpeg = match record.payload {
-            Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
-            Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
-        };
-        if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
-            return Err(Error::format(
-                "record-length",
-                "the record's JPEG does not have the length that the index says",
-            )
+    fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
+        self.index.frame(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))
+    }
+}
+
+/// Header and JPEG of a record.
+fn split_record<'a>(record: recordio::Record<'a>, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'a, [u8]>)> {
+    let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+    let jpeg = match record.payload {
+        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+    };
+    if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
+        return Err(Error::format("record-length", "the record's JPEG does not have the length that the index says")
             .section("record")
             .at(entry.record_offset)
             .expected(format!("{} bytes", entry.jpeg_length))
             .found(format!("{} bytes", jpeg.len())));
-        }
-        Ok((header, jpeg))
     }
+    Ok((header, jpeg))
 }
 
 /// A payload's header and the offset of its JPEG, after the label vector if there is one.
@@ -204,7 +232,21 @@ impl Dataset {
     /// [`Io`](crate::ErrorKind::Io): something is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a
     /// file is cut, is not what it should be, or index and record file do not belong together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_shards(&shard_files(path.as_ref())?.indexes)
+        Self::open_with(path, Io::Map)
+    }
+
+    /// As [`open`](Self::open), with a choice of how the files are read.
+    ///
+    /// ```no_run
+    /// let train = vidrec::Dataset::open_with("/net/train", vidrec::Io::Read)?;
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, io: Io) -> Result<Self> {
+        Self::open_shards_with(&shard_files(path.as_ref())?.indexes, io)
     }
 
     /// Opens several shards as one data set; clip ordinals count on from one to the next.
@@ -215,7 +257,16 @@ impl Dataset {
     ///
     /// As [`open`](Self::open); and if the shards do not agree on the class names.
     pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
-        let shards = paths.iter().map(|p| Shard::open(p.as_ref())).collect::<Result<Vec<_>>>()?;
+        Self::open_shards_with(paths, Io::Map)
+    }
+
+    /// As [`open_shards`](Self::open_shards), with a choice of how the files are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_shards`](Self::open_shards).
+    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
+        let shards = paths.iter().map(|p| Shard::open(p.as_ref(), io)).collect::<Result<Vec<_>>>()?;
         let Some(first) = shards.first() else {
             return Err(Error::usage("no shards to open"));
         };
@@ -231,7 +282,12 @@ impl Dataset {
             starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
         }
         let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count })))
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io })))
+    }
+
+    /// How the files are read.
+    pub fn io(&self) -> Io {
+        self.0.io
     }
 
     /// Number of clips.
@@ -270,6 +326,74 @@ impl Dataset {
         self.0.shards.iter().map(|s| s.record_path.as_path())
     }
 
+    /// Frames of every clip, if all seem to have as many; `None` if some have more than others, or if there are no clips.
+    ///
+    /// Costs the same whatever the number of clips: the counts of clips and frames in the files' headers must fit, and
+    /// the first clip and up to 64 others, evenly spread, must agree. That is proof for no more than 64 clips only.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if the entry of the first clip is damaged.
+    pub fn likely_frames_per_clip(&self) -> Result<Option<u32>> {
+        const PROBES: u64 = 64;
+        let Some(first) = self.clips().next() else { return Ok(None) };
+        let frames = first?.frame_count();
+        let fits = |s: &Shard| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
+        let count = PROBES.min(self.len());
+        // Ordinals of clips fit 48 bits and more.
+        let mut probes = (0..count).map(|i| i * self.len() / count);
+        // What cannot be read is somebody else's to report.
+        let agrees = |clip: u64| self.clip(clip).map_or(true, |clip| clip.frame_count() == frames);
+        Ok((self.0.shards.iter().all(fits) && probes.all(agrees)).then_some(frames))
+    }
+
+    /// The label of every clip, as [`Weights`](crate::order::Weights) take them. Reads the entry of every clip.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if an entry is damaged.
+    pub fn labels(&self) -> Result<Vec<Option<u32>>> {
+        self.clips().map(|clip| Ok(clip?.label())).collect()
+    }
+
+    /// What this data set is, in a few bytes: see [`Fingerprint`].
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut digest = Sha256::new();
+        self.0.shards.iter().for_each(|shard| digest.update(shard.index.binding.sha256));
+        Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
+    }
+
+    /// Reads all files once from beginning to end, so that their pages lie in the page cache; returns how many bytes.
+    ///
+    /// Worth it where a disk is slow at random and the data set fits in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io) if a file cannot be read.
+    pub fn warm(&self) -> Result<u64> {
+        let mut buffer = vec![0; 1 << 20];
+        self.files().map(|path| read_through(path, &mut buffer)).sum()
+    }
+
+    /// Asks the system to drop the files from the page cache, so that a measurement begins cold; whether it agreed to
+    /// for all of them. Pages that some process has mapped and used stay, so call it before reading anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io) if a file cannot be opened.
+    pub fn cool(&self) -> Result<bool> {
+        let cool = |path: &Path| {
+            let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
+            let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
+            Ok(advise(&file, 0..length, Advice::Done))
+        };
+        self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.shards.iter().flat_map(|s| [s.index_path.as_path(), s.record_path.as_path()])
+    }
+
     /// Clip `ordinal`, counted from 0 over all shards.
     ///
     /// # Errors
@@ -291,6 +415,19 @@ impl Dataset {
     /// All clips, in order.
     pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
         (0..self.len()).map(|i| self.clip(i))
+    }
+}
+
+/// Reads a file from beginning to end; returns its length.
+fn read_through(path: &Path, buffer: &mut [u8]) -> Result<u64> {
+    let failed = |e| Error::io("read the file", path, e);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut length = 0;
+    loop {
+        match file.read(buffer).map_err(failed)? {
+            0 => return Ok(length),
+            n => length += n as u64,
+        }
     }
 }
 
@@ -395,14 +532,59 @@ impl<'a> Clip<'a> {
     /// [`Usage`](crate::ErrorKind::Usage) if there is no such frame; [`Format`](crate::ErrorKind::Format) if its entry
     /// or its record is damaged. The JPEG's CRC-32 is compared by [`Frame::check`].
     pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
+        let found = self.shard.frame(self.frame_ordinal(t)?);
+        self.place(t, found)
+    }
+
+    /// As [`frame`](Self::frame), with a buffer that is used where files are not mapped ([`Io::Read`]), so that frame
+    /// after frame is read into the same memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame).
+    pub fn frame_with<'b>(&self, t: u32, buffer: &'b mut Vec<u8>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
+        let found = self.shard.frame_with(self.frame_ordinal(t)?, buffer);
+        self.place(t, found)
+    }
+
+    fn frame_ordinal(&self, t: u32) -> Result<u64> {
         if t >= self.entry.frame_count {
             return Err(Error::usage(format!("there is no frame {t}"))
                 .in_clip(self.ordinal)
                 .expected(format!("less than {}", self.entry.frame_count)));
         }
-        let found = self.shard.frame(self.entry.first_frame + u64::from(t));
+        Ok(self.entry.first_frame + u64::from(t))
+    }
+
+    fn place<'b>(&self, t: u32, found: Result<(FrameEntry, RecordHeader, Cow<'b, [u8]>)>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
         let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+    }
+
+    /// Gives the system advice on the records of some frames. Entries that cannot be read are passed over.
+    pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
+        let mut stretch: Option<Range<u64>> = None;
+        for &t in frames {
+            let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
+            let Ok(entry) = entry else { continue };
+            let record = entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(&entry));
+            match &mut stretch {
+                Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
+                    stretch.end = stretch.end.max(record.end);
+                }
+                _ => {
+                    let before = stretch.replace(record);
+                    before.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+                }
+            }
+        }
+        stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
     }
 
     /// All frames, in order.
@@ -411,7 +593,7 @@ impl<'a> Clip<'a> {
     }
 }
 
-/// One frame of a clip. The JPEG borrows from the map, but for the rare record that is stored in several parts.
+/// One frame of a clip. The JPEG borrows from the map or the buffer, but for the rare record that is stored in parts.
 #[derive(Debug, Clone)]
 pub struct Frame<'a> {
     shard: &'a Shard,

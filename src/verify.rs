@@ -13,6 +13,7 @@ use crate::format::{crc32, recordio};
 use crate::index::proven_bytes;
 use crate::jpeg::Decoder;
 use crate::reader::{self, Shard, ShardFiles};
+use crate::storage::Io;
 use crate::{Dataset, Error, ErrorKind, Result};
 
 /// How much [`verify`] proves.
@@ -59,7 +60,7 @@ impl From<Error> for Problem {
             ErrorKind::Io => "io",
             ErrorKind::Limit => "limit",
             ErrorKind::Decode => "jpeg-decode",
-            ErrorKind::Format | ErrorKind::Usage => "structure",
+            ErrorKind::Format | ErrorKind::Usage | ErrorKind::Internal => "structure",
         });
         Problem {
             kind: kind.to_owned(),
@@ -103,7 +104,7 @@ fn verify_shards(
     report: &mut VerifyReport,
 ) {
     for path in &files.indexes {
-        let shard = match Shard::open_unbound(path) {
+        let shard = match Shard::open_unbound(path, Io::Map) {
             Ok(shard) => shard,
             Err(e) => {
                 report.problems.push(e.into());
@@ -180,7 +181,7 @@ impl ShardScan<'_> {
     /// Length, ends and SHA-256 of the record file.
     fn binding(&mut self) {
         let bound = self.shard.prove_binding();
-        let found: [u8; 32] = Sha256::digest(&self.shard.records[..]).into();
+        let found: [u8; 32] = Sha256::digest(self.shard.records.mapped()).into();
         let expected = self.shard.index.binding.sha256;
         if let Err(e) = bound {
             self.problems.push(e.into());
@@ -208,7 +209,7 @@ impl ShardScan<'_> {
                 .found(self.frames_seen);
             self.problems.push(e.file(&self.shard.index_path).into());
         }
-        let length = self.shard.records.len() as u64;
+        let length = self.shard.records.len();
         if self.record_end != length && self.problems.is_empty() {
             let e = Error::format("record-trailing", "there is something after the last record").at(self.record_end);
             self.problems.push(e.file(&self.shard.record_path).into());
@@ -257,7 +258,7 @@ impl ShardScan<'_> {
         let entry = entry.map_err(|e| e.file(&self.shard.index_path))?;
         let at = entry.record_offset;
         let expected_at = std::mem::replace(&mut self.record_end, at);
-        let end = recordio::read(&self.shard.records, at).map(|r| r.end);
+        let end = recordio::read(self.shard.records.mapped(), at).map(|r| r.end);
         // Where this record cannot be read, the next one is taken to be where the index has it.
         self.record_end = match &end {
             Ok(end) => *end,

@@ -317,6 +317,37 @@ fn bench_measures_what_was_asked_for() {
     assert_eq!(bench["shape"], serde_json::json!([3, 8, 32, 32, 3]));
     assert_eq!(bench["threads"], 2);
     assert!(wanted.iter().all(|k| bench[k].as_f64().unwrap() > 0.0), "{bench}");
+    assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
+}
+
+#[test]
+fn bench_takes_every_way_of_loading() {
+    let videos = Videos::make();
+    videos.pack("set", &["--size", "80x60"]);
+    let trace = videos.out("trace.jsonl");
+    let small = ["--batch", "2", "--size", "32", "--seconds", "0.02"];
+    for more in [
+        &["--temporal", "clip", "--frames", "3", "--stride", "2", "--crop", "multi-scale", "--color", "0.4"][..],
+        &["--temporal", "dense", "--frames", "2", "--crop", "three", "--resize-short", "40-50", "--order", "blocks"],
+        &["--temporal", "views", "--frames", "2", "--views", "3", "--io", "read", "--no-crc", "--substitute"],
+        &["--io", "read-uncached", "--prefetch", "1", "--readahead", "0", "--order", "sequential", "--dtype", "u8"],
+    ] {
+        let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
+        assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
+    }
+    let args = ["--batch", "2", "--size", "32", "--epochs", "3", "--trace", trace.to_str().unwrap()];
+    let bench = report("bench", &videos.out("set"), &args);
+    assert_eq!(bench["batches"], 6, "three epochs of four clips");
+    let lines = std::fs::read_to_string(&trace).unwrap();
+    let lines: Vec<serde_json::Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines.len(), 6);
+    lines.iter().for_each(|line| has_keys(line, &["epoch", "batch", "at_ms", "wait_ms", "ready"]));
+    let tuning = report("bench", &videos.out("set"), &[&small[..], &["--tune"]].concat());
+    assert!(tuning["best_threads"].as_u64().unwrap() >= 1 && tuning["runs"].as_array().unwrap().len() >= 2);
+    if cfg!(target_os = "linux") {
+        let cold = report("bench", &videos.out("set"), &["--batch", "2", "--size", "32", "--cold", "--epochs", "1"]);
+        assert_eq!(cold["batches"], 2, "{cold}");
+    }
 }
 
 #[test]

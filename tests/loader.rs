@@ -1,62 +1,20 @@
 //! The loader on data sets that are packed for the test.
 
-use std::path::{Path, PathBuf};
+mod common;
 
-use tempfile::TempDir;
-use vidrec::jpeg::{Decoder, Encoder};
-use vidrec::{
-    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, LastBatch, Layout, Loader, LoaderOptions, Planes, Writer,
-    WriterOptions,
-};
-
-/// A picture that no other `seed` gives.
-fn jpeg((width, height): (u32, u32), seed: u32) -> Vec<u8> {
-    let mut picture = Planes::new(width, height).unwrap();
-    let wave = |i: usize, row: u32, a: u32| {
-        let (x, y) = (f64::from(i as u32 % row), f64::from(i as u32 / row));
-        let s = f64::from(seed + a);
-        (128.0 + 100.0 * ((x / 7.0 + s).sin() * (y / 9.0 - 2.0 * s).cos())) as u8
-    };
-    let chroma_width = picture.chroma_width();
-    picture.y.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, width, 0));
-    picture.cb.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, chroma_width, 1));
-    picture.cr.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, chroma_width, 2));
-    let mut jpeg = Vec::new();
-    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-    jpeg
-}
-
-/// Writes clips, each a list of JPEGs; clip `i` has label `i`, but clip 1 has none.
-fn write(clips: &[Vec<Vec<u8>>], size: (u32, u32)) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("set");
-    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
-    for (i, frames) in clips.iter().enumerate() {
-        let label = (i != 1).then_some(i as u32);
-        let info = ClipInfo { label, width: size.0, height: size.1, ..ClipInfo::default() };
-        let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
-        writer.append(&info, &frames).unwrap();
-    }
-    writer.finish().unwrap();
-    (folder, dir)
-}
-
-/// `clips` clips of `frames` frames, all different.
-fn set(clips: u32, frames: u32, size: (u32, u32)) -> (TempDir, PathBuf) {
-    let clip = |c| (0..frames).map(|t| jpeg(size, c * 100 + t)).collect();
-    write(&(0..clips).map(clip).collect::<Vec<_>>(), size)
-}
-
-fn loader(dir: &Path, options: LoaderOptions) -> Loader {
-    Loader::new(&Dataset::open(dir).unwrap(), options).unwrap()
-}
-
-fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions { batch_size, size, threads: Some(2), ..LoaderOptions::default() }
-}
+use common::{jpeg, loader, options, set, write};
+use vidrec::jpeg::Decoder;
+use vidrec::order::Order;
+use vidrec::{Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions};
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions { crop: Crop::RANDOM_RESIZED, flip: 0.5, shuffle: true, seed: 3, ..options(batch_size, size) }
+    LoaderOptions {
+        crop: Crop::RANDOM_RESIZED,
+        flip: 0.5,
+        order: Order::Shuffled,
+        seed: 3,
+        ..options(batch_size, size)
+    }
 }
 
 fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
@@ -255,13 +213,13 @@ fn frames_of_several_sizes_and_kinds_fit_one_batch() {
 #[test]
 fn clips_of_several_lengths_need_the_option_frames() {
     let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
-    let (_folder, dir) = write(&[clip(5), clip(2), clip(8)], (16, 16));
+    let (_folder, dir) = write(&[clip(5), clip(2), clip(9)], (16, 16));
     let set = Dataset::open(&dir).unwrap();
     let e = Loader::new(&set, options(3, (16, 16))).err().expect("an error");
     assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
     let o = LoaderOptions { frames: Some(3), ..options(3, (16, 16)) };
     let batch = loader(&dir, o).batch(0, 0).unwrap();
-    // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 6 of eight; equal frames in all clips are equal pictures.
+    // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 7 of nine; equal frames in all clips are equal pictures.
     let pictures: Vec<_> = batch.u8().unwrap().chunks(768).collect();
     assert_eq!(pictures[0], pictures[3]);
     assert_eq!(pictures[4], pictures[5]);
@@ -273,15 +231,8 @@ fn clips_of_several_lengths_need_the_option_frames() {
 #[test]
 fn a_damaged_frame_is_named_and_the_other_batches_still_come() {
     let (_folder, dir) = set(8, 3, (160, 120));
-    let (offset, length) = {
-        let set = Dataset::open(&dir).unwrap();
-        let frame = set.clip(5).unwrap().frame(1).unwrap();
-        (frame.offset() as usize, frame.jpeg().len())
-    };
+    common::damage(&dir, 5, 1);
     let path = dir.join("shard-00000.rec");
-    let mut bytes = std::fs::read(&path).unwrap();
-    bytes[offset + 32 + length / 2] ^= 4;
-    std::fs::write(&path, bytes).unwrap();
     for threads in [1, 4] {
         let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..options(2, (32, 32)) });
         let batches: Vec<_> = loader.epoch(0).collect();

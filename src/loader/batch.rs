@@ -1,5 +1,6 @@
 //! What the loader gives: one buffer of pictures, and what is known of each clip.
 
+use super::colour::ColorDraw;
 use super::options::{Dtype, Layout};
 
 /// The samples of a batch, in the type that was asked for.
@@ -11,7 +12,38 @@ pub enum BatchData {
     F32(Vec<f32>),
 }
 
-/// A batch of clips: pictures, labels, ordinals and mask.
+impl BatchData {
+    /// The samples as bytes, each in this machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            BatchData::U8(data) => data,
+            BatchData::F32(data) => bytemuck::cast_slice(data),
+        }
+    }
+}
+
+/// What was drawn for one clip of a batch.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SampleParams {
+    /// The sample: the ordinal of the clip, or of one of its views as [`Temporal`](super::Temporal) counts them.
+    pub sample: u64,
+    /// Number of the view of the clip: temporal view times crops, plus crop. 0 where a clip has one view, and with
+    /// [`Temporal::Dense`](super::Temporal::Dense) the number of the crop.
+    pub view: u32,
+    /// Frames of the clip that were taken.
+    pub frames: Vec<u32>,
+    /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` where the clip's
+    /// frames differ in size, for then each has its own.
+    pub window: Option<[f64; 4]>,
+    /// Whether left and right changed places.
+    pub flip: bool,
+    /// What happened to the colours.
+    pub color: ColorDraw,
+    /// The clip that should stand here but could not be read: see [`OnBadFrame::Substitute`](super::OnBadFrame).
+    pub instead_of: Option<u64>,
+}
+
+/// A batch of clips: pictures, labels, ordinals, mask, and what was drawn for each.
 ///
 /// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same samples, of
 /// [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape). An empty batch (the default) takes any shape, and
@@ -31,13 +63,15 @@ pub struct Batch {
     pub clips: Vec<u64>,
     /// False for a clip that only fills up the last batch and should not count.
     pub mask: Vec<bool>,
+    /// What was drawn for each clip.
+    pub params: Vec<SampleParams>,
     shape: [usize; 5],
 }
 
 impl Default for Batch {
     fn default() -> Self {
         let data = BatchData::U8(Vec::new());
-        Batch { data, labels: Vec::new(), clips: Vec::new(), mask: Vec::new(), shape: [0; 5] }
+        Batch { data, labels: Vec::new(), clips: Vec::new(), mask: Vec::new(), params: Vec::new(), shape: [0; 5] }
     }
 }
 
@@ -63,13 +97,16 @@ impl Batch {
         if let BatchData::F32(data) = &self.data { Some(data) } else { None }
     }
 
-    /// Takes a shape and type, keeping memory where the type stays. The samples have unspecified values.
-    pub(super) fn reshape(&mut self, clips: usize, frames: u32, size: (u32, u32), layout: Layout, dtype: Dtype) {
-        let (t, w, h) = (frames as usize, size.0 as usize, size.1 as usize);
-        self.shape = match layout {
-            Layout::Btchw => [clips, t, 3, h, w],
-            Layout::Bthwc => [clips, t, h, w, 3],
-        };
+    /// Takes a shape and forgets what it was of. The samples stay as they are.
+    pub(super) fn reshape(&mut self, shape: [usize; 5]) {
+        self.shape = shape;
+        self.labels.clear();
+        self.clips.clear();
+        self.mask.clear();
+        self.params.clear();
+    }
+    /// Makes room for the samples of the shape, keeping memory where the type stays; they have unspecified values.
+    pub(super) fn reserve(&mut self, dtype: Dtype) {
         let samples = self.shape.iter().product();
         match (&mut self.data, dtype) {
             (BatchData::U8(data), Dtype::U8) => data.resize(samples, 0),
@@ -77,8 +114,14 @@ impl Batch {
             (data, Dtype::U8) => *data = BatchData::U8(vec![0; samples]),
             (data, Dtype::F32) => *data = BatchData::F32(vec![0.0; samples]),
         }
-        self.labels.clear();
-        self.clips.clear();
-        self.mask.clear();
+    }
+}
+
+/// The shape of a batch in a layout.
+pub(super) fn shape(clips: usize, frames: u32, (width, height): (u32, u32), layout: Layout) -> [usize; 5] {
+    let (t, w, h) = (frames as usize, width as usize, height as usize);
+    match layout {
+        Layout::Btchw => [clips, t, 3, h, w],
+        Layout::Bthwc => [clips, t, h, w, 3],
     }
 }

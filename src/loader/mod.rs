@@ -1,35 +1,50 @@
-//! Batches for a training loop: order, crop, decode, resize, normalise.
+//! Batches for a training loop: order, frames, crop, decode, resize, colours, normalise.
 //!
 //! A batch is a pure function of (data set, options, epoch, number of the batch): with any number of threads it has the
-//! same bits, and a run that stopped goes on from two integers with [`Loader::batch`].
+//! same bits, and a run that stopped goes on from a few integers ([`LoaderState`]).
+//!
+//! ```text
+//! order, ranks  position -> sample        space     sample -> clip, view, start     temporal  -> frames of the clip
+//! view, colour  what is drawn for it      plan      all of that, for one sample     read      frames into the batch
+//! prefetch      a thread that reads on    ring      batches there and memory back   engine    what they all share
+//! ```
 
 mod batch;
+mod colour;
+mod engine;
 mod kernel;
 mod options;
+mod plan;
+mod prefetch;
+mod read;
+mod recolour;
+mod ring;
+mod space;
+mod state;
+mod stats;
+mod temporal;
 mod view;
 mod worker;
 
-use std::num::NonZero;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::Arc;
 
-use rayon::prelude::*;
+use crate::Result;
+use crate::reader::Dataset;
 
-use crate::order::{Permutation, Ranks};
-use crate::reader::{Clip, Dataset};
-use crate::{Error, Result, sampler};
-
-pub use batch::{Batch, BatchData};
-use kernel::{Kernel, Sample};
-pub use options::{Crop, Dtype, Layout, LoaderOptions};
-use view::view;
-use worker::Worker;
-
-/// Most threads that are taken without being asked for.
-const DEFAULT_THREADS: usize = 8;
+pub use batch::{Batch, BatchData, SampleParams};
+pub use colour::{ColorDraw, ColorJitter, ColorMatrix, ColorStep};
+use engine::Engine;
+pub use options::{Crop, Dtype, Layout, LoaderOptions, OnBadFrame};
+pub use prefetch::{Batches, PrefetchedBatch};
+pub use state::LoaderState;
+pub use stats::LoaderStats;
+pub use temporal::{Start, Temporal};
 
 /// Gives the batches of a data set, epoch after epoch.
 ///
 /// ```
+/// use vidrec::order::Order;
 /// use vidrec::{Crop, Dataset, Dtype, Loader, LoaderOptions};
 /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 /// # let folder = tempfile::tempdir().unwrap();
@@ -51,12 +66,12 @@ const DEFAULT_THREADS: usize = 8;
 ///     dtype: Dtype::F32,
 ///     mean: [0.485, 0.456, 0.406],
 ///     std: [0.229, 0.224, 0.225],
-///     shuffle: true,
+///     order: Order::Shuffled,
 ///     ..LoaderOptions::default()
 /// };
 /// let loader = Loader::new(&train, options)?;
 /// for epoch in 0..2 {
-///     for batch in loader.epoch(epoch) {
+///     for batch in loader.iter(epoch)? {
 ///         let batch = batch?;
 ///         assert_eq!(batch.shape(), [2, 8, 3, 224, 224]);
 ///         assert_eq!(batch.f32().unwrap().len(), 2 * 8 * 3 * 224 * 224);
@@ -65,67 +80,125 @@ const DEFAULT_THREADS: usize = 8;
 /// }
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-pub struct Loader {
-    dataset: Dataset,
-    options: LoaderOptions,
-    /// Frames that each clip gives.
-    frames: u32,
-    ranks: Ranks,
-    pool: rayon::ThreadPool,
-    /// One for each thread of `pool`, so that no lock is ever waited for.
-    workers: Vec<Mutex<Worker>>,
-}
-
-/// A clip of a batch: which frames it gives, and how.
-struct Planned<'a> {
-    clip: Clip<'a>,
-    frames: Vec<u32>,
-    counts: bool,
-    /// For frames of the size that the clip's entry says; none when it says that they differ.
-    kernel: Option<Kernel>,
-}
+#[derive(Clone)]
+pub struct Loader(Arc<Engine>);
 
 impl Loader {
-    /// A loader of `dataset`, which it shares.
+    /// A loader of `dataset`, which it shares. Clones share threads and counters.
     ///
-    /// Without [`LoaderOptions::frames`] it looks at the entry of every clip once.
+    /// It costs the same whatever the number of clips, if all have as many frames. Where they do not,
+    /// [`Temporal::Dense`] looks at the entry of every clip.
     ///
     /// # Errors
     ///
     /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, a batch larger
     /// than memory can be, or no threads.
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        options.check()?;
-        let frames = match options.frames {
-            Some(frames) => frames,
-            None => common_frame_count(dataset)?,
-        };
-        check_batch_size(&options, frames)?;
-        let ranks = Ranks::new(dataset.len(), options.batch_size, options.world_size, options.last)?;
-        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_THREADS);
-        let threads = options.threads.unwrap_or_else(cores);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("vidrec-loader-{i}"));
-        let pool = pool.build().map_err(|e| Error::limit(format!("could not start {threads} threads: {e}")))?;
-        let workers = (0..pool.current_num_threads()).map(|_| Worker::new().map(Mutex::new)).collect::<Result<_>>()?;
-        Ok(Loader { dataset: dataset.clone(), options, frames, ranks, pool, workers })
+        Ok(Loader(Arc::new(Engine::new(dataset, options)?)))
     }
 
-    /// Batches that this rank has in an epoch; the same on every rank.
+    /// A loader that goes on where another one stood, exactly: see [`LoaderState`].
+    ///
+    /// [`LoaderOptions::batch_size`], `rank` and `world_size` may be others than before. The rest of the state's epoch
+    /// is epoch [`first_epoch`](Self::first_epoch) here, of which the batches are counted from 0 again; the epochs after
+    /// it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an epoch, however
+    /// often a run is resumed.
+    ///
+    /// ```
+    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let dir = folder.path().join("train");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+    /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// # (0..5).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
+    /// # writer.finish()?;
+    /// # let train = Dataset::open(&dir)?;
+    /// let options = LoaderOptions { batch_size: 2, size: (16, 16), ..LoaderOptions::default() };
+    /// let state = Loader::new(&train, options.clone())?.state(0, 1); // after batch 0: clips 0 and 1
+    ///
+    /// let options = LoaderOptions { batch_size: 3, ..options };
+    /// let loader = Loader::resume(&train, options, &state)?;
+    /// assert_eq!(loader.batch(0, 0)?.clips, [2, 3, 4]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); and a state of another data set, seed or length of epoch.
+    pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        let mut engine = Engine::new(dataset, options)?;
+        engine.resume(state)?;
+        Ok(Loader(Arc::new(engine)))
+    }
+
+    /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next epoch.
+    pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
+        self.0.state(epoch, batches)
+    }
+
+    /// The epoch to begin with: 0, or that of the state from which the run goes on.
+    pub fn first_epoch(&self) -> u64 {
+        self.0.first_epoch()
+    }
+
+    /// Batches that this rank has in a whole epoch; the same on every rank.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.ranks.batches()
+        self.0.whole_epoch().batches()
+    }
+
+    /// Batches that this rank has in `epoch`: fewer in one that was resumed.
+    pub fn batches_in(&self, epoch: u64) -> u64 {
+        self.0.ranks(epoch).batches()
     }
 
     /// Threads that decode.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.0.threads()
     }
 
-    /// The batches of `epoch`, in order. An item may be an error; the batches after it still come.
+    /// Dimensions of every batch, as [`Batch::shape`].
+    pub fn shape(&self) -> [usize; 5] {
+        self.0.shape()
+    }
+
+    /// Bytes of the samples of a batch: the length of memory for [`fill_into`](Self::fill_into).
+    pub fn batch_bytes(&self) -> usize {
+        self.0.batch_bytes()
+    }
+
+    /// What was done so far, by this loader and its clones.
+    pub fn stats(&self) -> LoaderStats {
+        self.0.counters.snapshot()
+    }
+
+    /// The batches of `epoch`, in order, made ahead by threads in the background. An item may be an error; the batches
+    /// after it still come. This is how to train.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn iter(&self, epoch: u64) -> Result<Batches> {
+        Batches::start(&self.0, epoch..epoch.saturating_add(1))
+    }
+
+    /// As [`iter`](Self::iter), through several epochs: the first batches of one are made while the last ones of the
+    /// epoch before are used.
+    ///
+    /// # Errors
+    ///
+    /// As [`iter`](Self::iter).
+    pub fn iter_epochs(&self, epochs: Range<u64>) -> Result<Batches> {
+        Batches::start(&self.0, epochs)
+    }
+
+    /// The batches of `epoch`, in order, each made when it is asked for. An item may be an error; the batches after it
+    /// still come.
     pub fn epoch(&self, epoch: u64) -> Epoch<'_> {
         Epoch { loader: self, epoch, next: 0 }
     }
 
-    /// Batch `k` of `epoch`, counted from 0, at once: how a run that was interrupted goes on.
+    /// Batch `k` of `epoch`, counted from 0, at once.
     ///
     /// # Errors
     ///
@@ -138,99 +211,26 @@ impl Loader {
 
     /// Replaces the contents of `batch` by batch `k` of `epoch`, reusing its memory.
     ///
-    /// The CRC-32 of every frame is compared. After an error the contents of `batch` are unspecified.
+    /// After an error the contents of `batch` are unspecified.
     ///
     /// # Errors
     ///
     /// There is no such batch; or a frame is damaged or cannot be decoded: then the error names file, clip and frame, of
     /// the first such frame in the batch.
     pub fn fill(&self, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-        let planned = self.plan(epoch, k)?;
-        let LoaderOptions { size, layout, dtype, .. } = self.options;
-        batch.reshape(planned.len(), self.frames, size, layout, dtype);
-        for Planned { clip, counts, .. } in &planned {
-            batch.labels.push(clip.label().map_or(-1, i64::from));
-            batch.clips.push(clip.ordinal());
-            batch.mask.push(*counts);
-        }
-        match &mut batch.data {
-            BatchData::U8(data) => self.decode(epoch, &planned, data),
-            BatchData::F32(data) => self.decode(epoch, &planned, data),
-        }
+        self.0.fill(epoch, k, batch)
     }
 
-    /// The clips of batch `k`, with their tables.
-    fn plan(&self, epoch: u64, k: u64) -> Result<Vec<Planned<'_>>> {
-        let LoaderOptions { batch_size, rank, shuffle, seed, .. } = self.options;
-        let order = Permutation::new(self.dataset.len(), seed, epoch);
-        let plan = |slot| {
-            let none = || {
-                Error::usage(format!("there is no batch {k}")).expected(format!("less than {}", self.ranks.batches()))
-            };
-            let slot = self.ranks.slot(k, rank, slot).ok_or_else(none)?;
-            let ordinal = if shuffle { order.get(slot.position).ok_or_else(none)? } else { slot.position };
-            let clip = self.dataset.clip(ordinal)?;
-            let frames = sampler::uniform(clip.frame_count(), self.frames);
-            if frames.len() != self.frames as usize {
-                return Err(Error::usage("the clip has no frames").in_clip(ordinal));
-            }
-            let size = (clip.width(), clip.height());
-            let kernel = (size.0 > 0 && size.1 > 0).then(|| self.kernel(epoch, ordinal, size));
-            Ok(Planned { clip, frames, counts: slot.counts, kernel })
-        };
-        let planned: Vec<_> = self.pool.install(|| (0..batch_size).into_par_iter().map(plan).collect());
-        planned.into_iter().collect()
+    /// As [`fill`](Self::fill), but the samples go to `memory` of the caller (pinned, shared, or an array of another
+    /// language) as [`BatchData::bytes`] has them; [`Batch::data`] is left empty. Frames are decoded straight into it.
+    ///
+    /// # Errors
+    ///
+    /// As [`fill`](Self::fill); and `memory` is not of [`batch_bytes`](Self::batch_bytes) bytes or not aligned for a
+    /// sample.
+    pub fn fill_into(&self, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+        self.0.fill_into(epoch, k, memory, batch)
     }
-
-    fn kernel(&self, epoch: u64, clip: u64, frame: (u32, u32)) -> Kernel {
-        Kernel::new(&self.options, &view(&self.options, epoch, clip, frame), frame)
-    }
-
-    /// Decodes every frame into its own part of `data`.
-    fn decode<S: Sample>(&self, epoch: u64, planned: &[Planned<'_>], data: &mut [S]) -> Result<()> {
-        let picture = self.options.size.0 as usize * self.options.size.1 as usize * 3;
-        let frames = self.frames as usize;
-        let decode = |(i, slot): (usize, &mut [S])| {
-            let Planned { clip, frames: chosen, kernel, .. } = &planned[i / frames];
-            let other = |size| self.kernel(epoch, clip.ordinal(), size);
-            self.worker().frame(clip, chosen[i % frames], kernel.as_ref(), other, slot).err()
-        };
-        let failed = self.pool.install(|| data.par_chunks_mut(picture).enumerate().find_map_first(decode));
-        failed.map_or(Ok(()), Err)
-    }
-
-    /// The worker of this thread of the pool.
-    fn worker(&self) -> MutexGuard<'_, Worker> {
-        let thread = rayon::current_thread_index().unwrap_or(0) % self.workers.len();
-        // A worker holds buffers only, and each use begins by filling them: one that a panic left is as good as new.
-        self.workers[thread].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn common_frame_count(dataset: &Dataset) -> Result<u32> {
-    let Some(first) = dataset.clips().next() else { return Ok(1) };
-    let expected = first?.frame_count();
-    for clip in dataset.clips() {
-        let clip = clip?;
-        if clip.frame_count() != expected {
-            return Err(Error::usage("the clips do not all have the same number of frames")
-                .in_clip(clip.ordinal())
-                .expected(expected)
-                .found(clip.frame_count())
-                .help("set the loader option frames to how many to take from each"));
-        }
-    }
-    Ok(expected)
-}
-
-fn check_batch_size(options: &LoaderOptions, frames: u32) -> Result<()> {
-    let factors = [options.batch_size, frames, options.size.0, options.size.1, 3 * size_of::<f32>() as u32];
-    let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        return Ok(());
-    }
-    let (batch_size, (width, height)) = (options.batch_size, options.size);
-    Err(Error::limit(format!("a batch of {batch_size} clips of {frames} frames of {width}x{height} pixels")))
 }
 
 /// The batches of one epoch: see [`Loader::epoch`].
@@ -245,7 +245,7 @@ impl Iterator for Epoch<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let k = self.next;
-        if k >= self.loader.batches_per_epoch() {
+        if k >= self.loader.batches_in(self.epoch) {
             return None;
         }
         self.next += 1;
@@ -253,7 +253,7 @@ impl Iterator for Epoch<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.loader.batches_per_epoch() - self.next);
+        let left = usize::try_from(self.loader.batches_in(self.epoch) - self.next);
         (left.unwrap_or(usize::MAX), left.ok())
     }
 }

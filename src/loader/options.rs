@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::order::LastBatch;
+use super::colour::ColorJitter;
+use super::temporal::Temporal;
+use crate::order::{LastBatch, Order};
 use crate::{Error, Result, limits};
 
 /// Which part of a frame becomes the picture.
@@ -23,9 +25,24 @@ pub enum Crop {
         /// Least and greatest width over height; commonly 3/4 and 4/3.
         ratio: (f64, f64),
     },
+    /// A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, each side for itself but at most one step
+    /// apart, resized to the wanted size; TSN's `GroupMultiScaleCrop`. Drawn once a clip.
+    MultiScale {
+        /// Whether it stands at one of 13 fixed places (corners, centre, edges, quarters), as TSN has it, rather than
+        /// anywhere.
+        fixed: bool,
+    },
+    /// Three parts along the longer side: left, middle and right, or top, middle and bottom. For testing: each is a
+    /// sample of its own, as [`Temporal`] tells.
+    Three,
 }
 
 impl Crop {
+    /// Samples that differ in place that each clip gives.
+    pub(super) fn count(self) -> u32 {
+        if self == Crop::Three { 3 } else { 1 }
+    }
+
     /// [`Crop::RandomResized`] with torchvision's defaults: scale 0.08 to 1, ratio 3/4 to 4/3.
     pub const RANDOM_RESIZED: Crop = Crop::RandomResized { scale: (0.08, 1.0), ratio: (3.0 / 4.0, 4.0 / 3.0) };
 }
@@ -50,6 +67,20 @@ pub enum Layout {
     Bthwc,
 }
 
+/// What becomes of a clip that cannot be read or decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnBadFrame {
+    /// The batch is an error that names file, clip, frame and offset. The default.
+    #[default]
+    Error,
+    /// Another sample stands in for the whole clip: a draw from (seed, epoch, sample), so always the same one.
+    ///
+    /// [`Batch::clips`](super::Batch::clips) says which clip it is (its mask is that of the sample it replaces), [`SampleParams::instead_of`](super::SampleParams)
+    /// which it replaces, and [`LoaderStats`](super::LoaderStats) counts. After 16 draws that cannot be read either, it
+    /// is an error.
+    Substitute,
+}
+
 /// What a [`Loader`](super::Loader) gives and in which order.
 ///
 /// ```
@@ -62,18 +93,26 @@ pub enum Layout {
 pub struct LoaderOptions {
     /// Clips in a batch. Default 16.
     pub batch_size: u32,
-    /// Frames taken from each clip, spread evenly as [`sampler::uniform`](crate::sampler::uniform) does (a clip with
-    /// fewer repeats some). Default `None`: all of them, and then every clip must have the same number.
+    /// Frames taken from each clip, chosen by [`temporal`](Self::temporal) (a clip with fewer repeats some). Default
+    /// `None`: all of them, and then every clip must have the same number.
     pub frames: Option<u32>,
+    /// How they are chosen. Default [`Temporal::Uniform`]: spread evenly.
+    pub temporal: Temporal,
     /// Width and height of the pictures in pixels. Default 224 by 224.
     pub size: (u32, u32),
-    /// Length in pixels to which the shorter side of a frame is resized before [`Crop::Center`] or [`Crop::Random`].
-    /// Default `None`: not resized. Frames that would be smaller than `size` are enlarged until they cover it.
+    /// Length in pixels to which the shorter side of a frame is resized before [`Crop::Center`], [`Crop::Random`] or
+    /// [`Crop::Three`]. Default `None`: not resized. Frames that would be smaller than `size` are enlarged until they
+    /// cover it.
     pub resize_short: Option<u32>,
+    /// Where given, that length is drawn evenly from `resize_short` up to and with this, once a clip: the scale jitter
+    /// of SlowFast, commonly 256 to 320. Default `None`.
+    pub resize_short_max: Option<u32>,
     /// Which part of a frame is taken. Default [`Crop::Center`].
     pub crop: Crop,
     /// Probability that a clip is mirrored, left to right. Default 0.
     pub flip: f32,
+    /// How colours vary from clip to clip. Default: not.
+    pub color: ColorJitter,
     /// Type of a sample. Default [`Dtype::U8`].
     pub dtype: Dtype,
     /// Order of dimensions. Default [`Layout::Btchw`].
@@ -82,9 +121,9 @@ pub struct LoaderOptions {
     pub mean: [f32; 3],
     /// Standard deviation by which [`Dtype::F32`] then divides, in the same units. Default 1.
     pub std: [f32; 3],
-    /// Whether clips come in a new random order each epoch. Default `false`: as stored.
-    pub shuffle: bool,
-    /// Seed of order, crops and flips. Default 0.
+    /// In which order they come. Default [`Order::Sequential`]: as stored. Training takes [`Order::Shuffled`].
+    pub order: Order,
+    /// Seed of everything that is drawn: order, frames, crops, flips, colours. Default 0.
     pub seed: u64,
     /// Number of this process among those that train together, from 0. Default 0.
     pub rank: u32,
@@ -94,6 +133,17 @@ pub struct LoaderOptions {
     pub last: LastBatch,
     /// Threads that decode. Default `None`: as many as there are cores, up to 8. The batches do not depend on it.
     pub threads: Option<usize>,
+    /// Whether the CRC-32 of every frame is compared. Default `true`; it costs a few microseconds a frame.
+    pub check_crc: bool,
+    /// What becomes of a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
+    pub on_bad_frame: OnBadFrame,
+    /// Batches that [`Loader::iter`](super::Loader::iter) keeps ready or in the making ahead of the one in use, 1 or
+    /// more. Default 2.
+    pub prefetch: u32,
+    /// Bytes of samples to which it keeps those batches, but for one batch, which is always made. Default 1 GiB.
+    pub prefetch_bytes: u64,
+    /// Batches, after those, of which the system is asked to bring in the pages. Default 4; 0 asks for none.
+    pub readahead: u32,
 }
 
 impl Default for LoaderOptions {
@@ -101,20 +151,28 @@ impl Default for LoaderOptions {
         LoaderOptions {
             batch_size: 16,
             frames: None,
+            temporal: Temporal::Uniform,
             size: (224, 224),
             resize_short: None,
+            resize_short_max: None,
             crop: Crop::Center,
             flip: 0.0,
+            color: ColorJitter::default(),
             dtype: Dtype::U8,
             layout: Layout::Btchw,
             mean: [0.0; 3],
             std: [1.0; 3],
-            shuffle: false,
+            order: Order::Sequential,
             seed: 0,
             rank: 0,
             world_size: 1,
             last: LastBatch::Pad,
             threads: None,
+            check_crc: true,
+            on_bad_frame: OnBadFrame::Error,
+            prefetch: 2,
+            prefetch_bytes: 1 << 30,
+            readahead: 4,
         }
     }
 }
@@ -130,27 +188,39 @@ impl LoaderOptions {
         require(self.frames != Some(0), "frames", 0, "1 or more")?;
         require(sides(&[width, height]), "size", format_args!("{width}x{height}"), "sides of 1 to 65500")?;
         require(self.resize_short.is_none_or(|side| sides(&[side])), "resize_short", "out of range", "1 to 65500")?;
+        let range =
+            self.resize_short_max.is_none_or(|max| sides(&[max]) && self.resize_short.is_some_and(|min| min <= max));
+        require(range, "resize_short_max", "out of range", "resize_short, and from it to 65500")?;
         require((0.0..=1.0).contains(&self.flip), "flip", self.flip, "a probability, 0 to 1")?;
         require(self.mean.iter().all(|m| m.is_finite()), "mean", "not a number", "finite numbers")?;
         require(self.std.iter().all(|s| s.is_normal()), "std", "0 or not a number", "finite numbers other than 0")?;
         let ranks = format_args!("{} of {}", self.rank, self.world_size).to_string();
         require(self.rank < self.world_size, "rank", ranks, "less than world_size")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
+        require(self.prefetch > 0, "prefetch", 0, "1 or more")?;
+        self.temporal.check(self.frames)?;
+        self.check_color()?;
         self.check_crop()
     }
 
+    fn check_color(&self) -> Result<()> {
+        let ColorJitter { brightness, contrast, saturation, grayscale } = self.color;
+        let strengths = [brightness, contrast, saturation];
+        let finite = strengths.iter().all(|x| (0.0..1e3).contains(x));
+        require(finite, "color", format_args!("{strengths:?}"), "strengths of 0 or more")?;
+        require((0.0..=1.0).contains(&grayscale), "color's grayscale", grayscale, "a probability, 0 to 1")
+    }
+
     fn check_crop(&self) -> Result<()> {
-        let Crop::RandomResized { scale, ratio } = self.crop else { return Ok(()) };
-        let range = |(least, greatest): (f64, f64)| least > 0.0 && least <= greatest && greatest.is_finite();
-        require(
-            range(scale) && scale.1 <= 1.0,
-            "crop's scale",
-            format_args!("{scale:?}"),
-            "0 < least <= greatest <= 1",
-        )?;
-        require(range(ratio), "crop's ratio", format_args!("{ratio:?}"), "0 < least <= greatest")?;
-        let unused = self.resize_short.is_none();
-        require(unused, "resize_short", "set", "none with Crop::RandomResized, which resizes by itself")
+        if let Crop::RandomResized { scale, ratio } = self.crop {
+            let range = |(least, greatest): (f64, f64)| least > 0.0 && least <= greatest && greatest.is_finite();
+            let fits = range(scale) && scale.1 <= 1.0;
+            require(fits, "crop's scale", format_args!("{scale:?}"), "0 < least <= greatest <= 1")?;
+            require(range(ratio), "crop's ratio", format_args!("{ratio:?}"), "0 < least <= greatest")?;
+        }
+        let resizes = matches!(self.crop, Crop::RandomResized { .. } | Crop::MultiScale { .. });
+        let fits = !resizes || self.resize_short.is_none();
+        require(fits, "resize_short", "set", "none with a crop that resizes by itself")
     }
 }
 
@@ -179,6 +249,13 @@ mod tests {
             ("size", LoaderOptions { size: (u32::MAX, 1), ..d() }),
             ("resize_short", LoaderOptions { resize_short: Some(0), ..d() }),
             ("resize_short", LoaderOptions { resize_short: Some(9), crop: Crop::RANDOM_RESIZED, ..d() }),
+            ("resize_short", LoaderOptions { resize_short: Some(9), crop: Crop::MultiScale { fixed: true }, ..d() }),
+            ("resize_short_max", LoaderOptions { resize_short_max: Some(9), ..d() }),
+            ("resize_short_max", LoaderOptions { resize_short: Some(9), resize_short_max: Some(8), ..d() }),
+            ("temporal", LoaderOptions { temporal: Temporal::Dense { stride: 1 }, ..d() }),
+            ("color", LoaderOptions { color: ColorJitter { contrast: -1.0, ..ColorJitter::default() }, ..d() }),
+            ("grayscale", LoaderOptions { color: ColorJitter { grayscale: 2.0, ..ColorJitter::default() }, ..d() }),
+            ("prefetch", LoaderOptions { prefetch: 0, ..d() }),
             ("flip", LoaderOptions { flip: 1.5, ..d() }),
             ("flip", LoaderOptions { flip: f32::NAN, ..d() }),
             ("mean", LoaderOptions { mean: [f32::INFINITY; 3], ..d() }),

@@ -23,28 +23,79 @@ pub(super) struct View {
     pub flip: bool,
 }
 
-/// The view of clip `clip` in `epoch` for frames of `frame` (width, height) pixels.
+impl View {
+    /// The frame pixels that `size` pixels of the picture come from: left, top, width, height.
+    pub fn window(&self, size: (u32, u32)) -> [f64; 4] {
+        [self.x.start, self.y.start, self.x.scale * f64::from(size.0), self.y.scale * f64::from(size.1)]
+    }
+}
+
+/// The view of sample `sample` in `epoch` for frames of `frame` (width, height) pixels.
 ///
-/// A pure function: frames of a clip have the same view, unless they differ in size.
-pub(super) fn view(options: &LoaderOptions, epoch: u64, clip: u64, frame: (u32, u32)) -> View {
-    let mut random = Random::new(options.seed, &[stream::AUGMENT, epoch, clip]);
+/// A pure function: frames of a sample have the same view, unless they differ in size.
+pub(super) fn view(options: &LoaderOptions, epoch: u64, sample: u64, frame: (u32, u32)) -> View {
+    let mut random = Random::new(options.seed, &[stream::AUGMENT, epoch, sample]);
     let flip = random.unit() < f64::from(options.flip);
     let (x, y) = match options.crop {
         Crop::RandomResized { scale, ratio } => {
             let (x, y) = random_area(&mut random, frame, scale, ratio);
             (whole(x, options.size.0), whole(y, options.size.1))
         }
-        Crop::Center | Crop::Random => {
-            let resized = cover(resized(frame, options.resize_short), options.size);
-            let (x_room, y_room) = (resized.0 - options.size.0, resized.1 - options.size.1);
+        Crop::MultiScale { fixed } => {
+            let (x, y) = multi_scale(&mut random, frame, options.size, fixed);
+            (whole(x, options.size.0), whole(y, options.size.1))
+        }
+        Crop::Center | Crop::Random | Crop::Three => {
+            let short = match (options.resize_short, options.resize_short_max) {
+                (Some(least), Some(most)) => Some(least + random.below(u64::from(most - least) + 1) as u32),
+                (short, _) => short,
+            };
+            let resized = cover(resized(frame, short), options.size);
+            let room = (resized.0 - options.size.0, resized.1 - options.size.1);
             let (x, y) = match options.crop {
-                Crop::Center => (half(x_room), half(y_room)),
-                _ => (random.below(u64::from(x_room) + 1) as u32, random.below(u64::from(y_room) + 1) as u32),
+                Crop::Random => {
+                    (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
+                }
+                Crop::Three => one_of_three(sample % 3, room),
+                _ => (half(room.0), half(room.1)),
             };
             (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
         }
     };
     View { x, y, flip }
+}
+
+/// The first, middle or last place along the axis that has more room; in the middle of the other.
+fn one_of_three(number: u64, room: (u32, u32)) -> (u32, u32) {
+    let place = |room| [0, half(room), room][number as usize];
+    if room.0 >= room.1 { (place(room.0), half(room.1)) } else { (half(room.0), place(room.1)) }
+}
+
+/// Start and length on both axes of an area as TSN's `GroupMultiScaleCrop` (tsn-pytorch, transforms.py) draws it, with
+/// `max_distort=1` and, if `fixed`, `fix_crop` and `more_fix_crop`.
+///
+/// A side within 2 pixels of the picture's becomes that, but here no longer than the frame.
+fn multi_scale(random: &mut Random, frame: (u32, u32), size: (u32, u32), fixed: bool) -> ((u32, u32), (u32, u32)) {
+    const SCALES: [f64; 4] = [1.0, 0.875, 0.75, 0.66];
+    let short = f64::from(frame.0.min(frame.1));
+    let side = |scale: usize, wanted: u32, most: u32| {
+        let side = (short * SCALES[scale]) as u32;
+        if side.abs_diff(wanted) < 3 { wanted.min(most) } else { side.max(1) }
+    };
+    let steps: Vec<_> =
+        (0..4).flat_map(|h| (0..4usize).map(move |w| (w, h))).filter(|(w, h)| w.abs_diff(*h) < 2).collect();
+    let (w, h) = steps[random.below(steps.len() as u64) as usize];
+    let (width, height) = (side(w, size.0, frame.0), side(h, size.1, frame.1));
+    let room = (frame.0 - width, frame.1 - height);
+    let (x, y) = if fixed {
+        const PLACES: [(u32, u32); 13] =
+            [(0, 0), (4, 0), (0, 4), (4, 4), (2, 2), (0, 2), (4, 2), (2, 4), (2, 0), (1, 1), (3, 1), (1, 3), (3, 3)];
+        let (x, y) = PLACES[random.below(13) as usize];
+        (x * (room.0 / 4), y * (room.1 / 4))
+    } else {
+        (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
+    };
+    ((x, width), (y, height))
 }
 
 /// All of `length` pixels from `start` on, as `out` pixels. Nothing outside is read, as if the frame were cut first.
@@ -201,13 +252,60 @@ mod tests {
         assert_eq!(area, ((0, 10), (493, 13)));
     }
 
+    #[test]
+    fn three_crops_stand_along_the_longer_side() {
+        let starts = |frame| {
+            [0, 1, 2]
+                .map(|s| view(&options(Crop::Three, (256, 256), Some(256)), 0, s, frame))
+                .map(|v| (v.x.start, v.y.start))
+        };
+        assert_eq!(starts((340, 256)), [(0.0, 0.0), (42.0, 0.0), (84.0, 0.0)]);
+        assert_eq!(starts((256, 340)), [(0.0, 0.0), (0.0, 42.0), (0.0, 84.0)]);
+        assert_eq!(starts((256, 256)), [(0.0, 0.0); 3]);
+    }
+
+    /// For 340x256 frames and 224x224 pictures TSN's sides are 256, 224, 192 and 168.
+    #[test]
+    fn multi_scale_crops_have_tsns_sides_and_places() {
+        let mut random = Random::new(0, &[]);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..4000 {
+            let ((x, w), (y, h)) = multi_scale(&mut random, (340, 256), (224, 224), true);
+            let (step_x, step_y) = ((340 - w) / 4, (256 - h) / 4);
+            assert!(x.is_multiple_of(step_x) && x <= 4 * step_x);
+            assert!(step_y == 0 && y == 0 || y.is_multiple_of(step_y) && y <= 4 * step_y);
+            *seen.entry((w, h)).or_insert(0) += 1;
+        }
+        let sides = [256, 224, 192, 168];
+        let near = |a: usize, b: usize| a.abs_diff(b) < 2;
+        let mut expected: Vec<_> =
+            (0..4).flat_map(|a| (0..4).filter(move |&b| near(a, b)).map(move |b| (sides[a], sides[b]))).collect();
+        expected.sort_unstable();
+        assert_eq!(seen.keys().copied().collect::<Vec<_>>(), expected);
+        assert!(seen.values().all(|n| (300..500).contains(n)), "{seen:?}");
+    }
+
+    #[test]
+    fn the_short_side_is_drawn_from_its_range() {
+        let o = LoaderOptions { resize_short_max: Some(320), ..options(Crop::Random, (224, 224), Some(256)) };
+        let mut scales: Vec<u32> =
+            (0..2000).map(|s| (256.0 / view(&o, 0, s, (340, 256)).y.scale).round() as u32).collect();
+        scales.sort_unstable();
+        scales.dedup();
+        assert!(scales.into_iter().eq(256..=320));
+    }
+
     proptest! {
         #[test]
         fn a_view_stays_on_the_frame(
             width in 1u32..2000, height in 1u32..2000, size in (1u32..300, 1u32..300),
             short in prop::option::of(1u32..400), clip: u64,
         ) {
-            for (crop, short) in [(Crop::Center, short), (Crop::Random, short), (Crop::RANDOM_RESIZED, None)] {
+            let fixed = Crop::MultiScale { fixed: true };
+            for (crop, short) in [
+                (Crop::Center, short), (Crop::Random, short), (Crop::Three, short), (Crop::RANDOM_RESIZED, None),
+                (fixed, None), (Crop::MultiScale { fixed: false }, None),
+            ] {
                 let view = view(&options(crop, size, short), 3, clip, (width, height));
                 for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {
                     prop_assert!(span.bounds.0 < span.bounds.1 && span.bounds.1 <= length);

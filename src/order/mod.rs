@@ -1,7 +1,8 @@
 //! The order of an epoch and how ranks share it: pure functions from integers to integers.
 //!
-//! [`Permutation`] shuffles all clips of a data set exactly, without a table of them; [`Ranks`] deals the positions of
-//! that order out in batches. Both are random access, so an epoch can be entered anywhere at once.
+//! An [`Order`] says which sample stands at each position of an epoch: [`Permutation`] shuffles all of them exactly,
+//! without a table; [`Blocks`] keeps neighbours close for slow disks; [`Weights`] balances classes. [`Ranks`] deals the
+//! positions out in batches. All are random access, so an epoch can be entered anywhere at once.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};
@@ -15,8 +16,14 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod blocks;
+mod kinds;
 mod permutation;
 mod ranks;
+mod weights;
 
+pub use blocks::Blocks;
+pub use kinds::{EpochOrder, Order};
 pub use permutation::Permutation;
 pub use ranks::{LastBatch, Ranks, Slot};
+pub use weights::Weights;

@@ -35,13 +35,31 @@ pub struct Permutation {
 impl Permutation {
     /// The order of `n` things in `epoch` under `seed`.
     pub fn new(n: u64, seed: u64, epoch: u64) -> Self {
+        Self::keyed(n, Random::new(seed, &[stream::ORDER, epoch]))
+    }
+
+    /// The order of the `n` things of one window of an epoch.
+    pub(super) fn within(n: u64, seed: u64, epoch: u64, window: u64) -> Self {
+        Self::keyed(n, Random::new(seed, &[stream::ORDER, epoch, window]))
+    }
+
+    fn keyed(n: u64, mut random: Random) -> Self {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
-        let mut random = Random::new(seed, &[stream::ORDER, epoch]);
         Permutation {
             n,
             half_bits: bits.div_ceil(2).max(LEAST_HALF_BITS),
             keys: std::array::from_fn(|_| random.next_u64()),
         }
+    }
+
+    /// Number of things.
+    pub fn len(&self) -> u64 {
+        self.n
+    }
+
+    /// Whether there is nothing to put in order.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
     }
 
     /// What stands at position `i`; `None` past the end.

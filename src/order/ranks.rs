@@ -37,6 +37,8 @@ pub struct Slot {
 #[derive(Debug, Clone, Copy)]
 pub struct Ranks {
     n: u64,
+    /// Position at which batch 0 of rank 0 begins.
+    start: u64,
     batch_size: u32,
     world: u32,
     last: LastBatch,
@@ -54,14 +56,25 @@ impl Ranks {
                 Error::usage(format!("batches of {batch_size} on {world} ranks")).help("ask for 1 or more of each")
             );
         }
-        Ok(Ranks { n, batch_size, world, last })
+        Ok(Ranks { n, start: 0, batch_size, world, last })
+    }
+
+    /// The same, for the rest of an epoch of which the first `consumed` positions are done, by ranks of any number with
+    /// batches of any size.
+    pub fn after(self, consumed: u64) -> Self {
+        Ranks { start: consumed.min(self.n), ..self }
+    }
+
+    /// Positions of the epoch that are done after `batches` batches on every rank; at most the epoch's length.
+    pub fn consumed(&self, batches: u64) -> u64 {
+        batches.saturating_mul(self.global_batch()).saturating_add(self.start).min(self.n)
     }
 
     /// Batches that each rank has in an epoch.
     pub fn batches(&self) -> u64 {
         match self.last {
-            LastBatch::Drop => self.n / self.global_batch(),
-            LastBatch::Pad | LastBatch::Wrap => self.n.div_ceil(self.global_batch()),
+            LastBatch::Drop => (self.n - self.start) / self.global_batch(),
+            LastBatch::Pad | LastBatch::Wrap => (self.n - self.start).div_ceil(self.global_batch()),
         }
     }
 
@@ -71,7 +84,8 @@ impl Ranks {
             return None;
         }
         // Under n + global_batch, which may pass 64 bits by a little.
-        let position = u128::from(batch) * u128::from(self.global_batch())
+        let position = u128::from(self.start)
+            + u128::from(batch) * u128::from(self.global_batch())
             + u128::from(rank) * u128::from(self.batch_size)
             + u128::from(slot);
         let real = position < u128::from(self.n);
@@ -155,6 +169,22 @@ mod tests {
             let ranks = Ranks::new(n, batch_size, world, LastBatch::Wrap)?;
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
+        }
+
+        /// Stop after any batch, go on with another world and batch size, again and again: each position comes once.
+        #[test]
+        fn an_epoch_that_goes_on_elsewhere_counts_every_position_exactly_once(
+            n in 0u64..300, runs in prop::collection::vec((1u32..6, 1u32..6, 0u64..20), 1..6),
+        ) {
+            let (mut seen, mut done) = (Vec::new(), 0);
+            for (i, &(batch_size, world, stop_after)) in runs.iter().enumerate() {
+                let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?.after(done);
+                let stop = if i + 1 == runs.len() { ranks.batches() } else { stop_after.min(ranks.batches()) };
+                let slots = (0..stop).flat_map(|k| batch(&ranks, k));
+                seen.extend(slots.filter(|s| s.counts).map(|s| s.position));
+                done = ranks.consumed(stop);
+            }
+            prop_assert!(seen.into_iter().eq(0..n));
         }
 
         #[test]

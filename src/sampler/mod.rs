@@ -25,6 +25,7 @@ mod rules;
 mod words;
 
 pub use rules::{centred, endpoints, uniform};
+pub(crate) use rules::{random, run, span};
 
 use crate::random::{Random, stream};
 use crate::{Error, Result, limits};

@@ -40,19 +40,23 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
 /// assert_eq!(vidrec::sampler::centred(10, 4, 2), [1, 3, 5, 7]);
 /// ```
 pub fn centred(n: u32, count: u32, stride: u32) -> Vec<u32> {
-    let start = u128::from(u64::from(n).saturating_sub(span(count, stride)) / 2);
+    run(n, count, stride, u64::from(n).saturating_sub(span(count, stride)) / 2)
+}
+
+/// `count` frames from `start` on, each `stride` after the one before; past the end the last.
+pub(crate) fn run(n: u32, count: u32, stride: u32, start: u64) -> Vec<u32> {
     let last = u128::from(n).saturating_sub(1);
-    indices(n.into(), count, |i| (start + i * u128::from(stride)).min(last))
+    indices(n.into(), count, |i| (u128::from(start) + i * u128::from(stride)).min(last))
 }
 
 /// Frames from the first of a clip to its last, both counted.
-pub(super) fn span(count: u32, stride: u32) -> u64 {
+pub(crate) fn span(count: u32, stride: u32) -> u64 {
     // At most (2^32 - 1)^2 + 1, which fits.
     u64::from(count.saturating_sub(1)) * u64::from(stride) + 1
 }
 
 /// One draw in each of `count` segments from floor(i n / count) up to floor((i + 1) n / count).
-pub(super) fn random(n: u32, count: u32, random: &mut Random) -> Vec<u32> {
+pub(crate) fn random(n: u32, count: u32, random: &mut Random) -> Vec<u32> {
     let n = u128::from(n);
     let bound = |i: u128| i * n / u128::from(count);
     indices(n, count, |i| bound(i) + u128::from(random.below((bound(i + 1) - bound(i)) as u64)))

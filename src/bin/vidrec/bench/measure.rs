@@ -1,0 +1,144 @@
+//! One measurement: open, load, count.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use vidrec::{Batches, Dataset, Loader, LoaderStats};
+
+use super::Args;
+use crate::usage::{Usage, usage};
+
+/// What was measured.
+#[derive(Serialize)]
+pub struct Report {
+    pub frames_per_second: f64,
+    pub clips_per_second: f64,
+    pub threads: usize,
+    /// From before the data set is opened to the first batch.
+    pub first_batch_ms: f64,
+    /// Of this process so far. Includes the pages of mapped files; null where the system does not say.
+    pub peak_rss_bytes: Option<u64>,
+    pub cpu_seconds_per_1000_frames: Option<f64>,
+    /// Of a batch, in the order of the layout.
+    pub shape: [usize; 5],
+    pub batches: u64,
+    pub seconds: f64,
+    /// The loader's own counters, from its beginning.
+    pub stats: LoaderStats,
+}
+
+/// A line of the trace.
+#[derive(Serialize)]
+struct Line {
+    epoch: u64,
+    batch: u64,
+    /// Since the measurement began.
+    at_ms: f64,
+    /// How long this batch was waited for.
+    wait_ms: f64,
+    /// Batches that were ready when it was taken.
+    ready: u64,
+}
+
+/// When to stop.
+#[derive(Clone, Copy)]
+enum Until {
+    Time(Duration),
+    Batches(u64),
+}
+
+/// Measures with some number of threads.
+pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn std::error::Error>> {
+    if args.cold && !Dataset::open_with(&args.dataset, args.loading.io())?.cool()? {
+        return Err("this system does not drop pages when it is asked to (--cold)".into());
+    }
+    let started = Instant::now();
+    let dataset = Dataset::open_with(&args.dataset, args.loading.io())?;
+    if dataset.is_empty() {
+        return Err("the data set has no clips".into());
+    }
+    let loader = Loader::new(&dataset, args.loading.options(threads))?;
+    if loader.batches_per_epoch() == 0 {
+        return Err("no clip is long enough for --frames and --stride".into());
+    }
+    let (before_first, cold_start) = (usage(), Instant::now());
+    let mut feed = Feed { batches: loader.iter_epochs(0..u64::MAX)?, loader: &loader, trace: None, taken: 0 };
+    feed.take()?;
+    let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
+
+    // Cold, the first batches are what is to be measured.
+    let (before, measured) = if args.cold {
+        (before_first, cold_start)
+    } else {
+        feed.run(Until::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
+        feed.taken = 0;
+        (usage(), Instant::now())
+    };
+    feed.trace = args.trace.as_ref().map(File::create).transpose()?.map(|file| (BufWriter::new(file), measured));
+    feed.run(match args.epochs {
+        Some(epochs) => Until::Batches(epochs * loader.batches_per_epoch()),
+        None => Until::Time(Duration::from_secs_f64(args.seconds)),
+    })?;
+    let seconds = measured.elapsed().as_secs_f64();
+    let after = usage();
+    if let Some((mut trace, _)) = feed.trace.take() {
+        trace.flush()?;
+    }
+    let shape = loader.shape();
+    let clips = (feed.taken * shape[0] as u64) as f64;
+    let frames = clips * shape[1] as f64;
+    let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames * 1e3;
+    Ok(Report {
+        frames_per_second: frames / seconds,
+        clips_per_second: clips / seconds,
+        threads: loader.threads(),
+        first_batch_ms,
+        peak_rss_bytes: after.map(|u| u.peak_rss_bytes),
+        cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
+        shape,
+        batches: feed.taken,
+        seconds,
+        stats: loader.stats(),
+    })
+}
+
+/// Takes batch after batch and gives each back at once: a training step that takes no time.
+struct Feed<'a> {
+    batches: Batches,
+    loader: &'a Loader,
+    /// Where lines go, and since when they count time.
+    trace: Option<(BufWriter<File>, Instant)>,
+    taken: u64,
+}
+
+impl Feed<'_> {
+    /// At least one batch.
+    fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
+        let started = Instant::now();
+        loop {
+            self.take()?;
+            match until {
+                Until::Time(time) if started.elapsed() < time => {}
+                Until::Batches(batches) if self.taken < batches => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn take(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let asked = Instant::now();
+        let ready = if self.trace.is_some() { self.loader.stats().ready } else { 0 };
+        let batch = self.batches.next().ok_or("the epochs are over")??;
+        self.taken += 1;
+        if let Some((trace, since)) = &mut self.trace {
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
+            let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));
+            let line = Line { epoch: batch.epoch(), batch: batch.number(), at_ms, wait_ms, ready };
+            serde_json::to_writer(&mut *trace, &line)?;
+            trace.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}

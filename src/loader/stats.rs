@@ -1,0 +1,72 @@
+//! What a loader has done so far.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Counters of a loader since it was made. They cost an addition a frame or a batch and are always on.
+///
+/// A consumer that waits much is starved: more threads, smaller pictures or a faster disk help. A producer that waits
+/// much is not the limit: fewer threads would do.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct LoaderStats {
+    /// Batches that were made, failed ones not counted.
+    pub batches: u64,
+    /// Frames that were decoded.
+    pub frames: u64,
+    /// Bytes of JPEG that were decoded.
+    pub bytes: u64,
+    /// Tiles of those JPEGs that did not have to be decoded, because they lie outside the crop.
+    pub tiles_skipped: u64,
+    /// Clips that could not be read and were replaced: see [`OnBadFrame::Substitute`](super::OnBadFrame).
+    pub substituted_clips: u64,
+    /// Batches that are ready now, in all running [`Batches`](super::Batches).
+    pub ready: u64,
+    /// Mean number of batches that were ready when one was asked for; 0 before the first.
+    pub mean_ready: f64,
+    /// Time in seconds that consumers of [`Batches`](super::Batches) waited for a batch.
+    pub consumer_wait_seconds: f64,
+    /// Time in seconds that its producers waited because enough batches were ready.
+    pub producer_wait_seconds: f64,
+}
+
+/// The counters behind [`LoaderStats`].
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub batches: AtomicU64,
+    pub frames: AtomicU64,
+    pub bytes: AtomicU64,
+    pub tiles_skipped: AtomicU64,
+    pub substituted_clips: AtomicU64,
+    pub ready: AtomicU64,
+    pub asked: AtomicU64,
+    pub ready_when_asked: AtomicU64,
+    pub consumer_wait_ns: AtomicU64,
+    pub producer_wait_ns: AtomicU64,
+}
+
+impl Counters {
+    pub fn snapshot(&self) -> LoaderStats {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        LoaderStats {
+            batches: get(&self.batches),
+            frames: get(&self.frames),
+            bytes: get(&self.bytes),
+            tiles_skipped: get(&self.tiles_skipped),
+            substituted_clips: get(&self.substituted_clips),
+            ready: get(&self.ready),
+            mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
+            consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,
+            producer_wait_seconds: get(&self.producer_wait_ns) as f64 / 1e9,
+        }
+    }
+}
+
+/// Adds to a counter.
+pub(super) fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Relaxed);
+}
+
+/// Adds a time to a counter of nanoseconds.
+pub(super) fn add_time(counter: &AtomicU64, time: Duration) {
+    add(counter, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}

@@ -1,0 +1,173 @@
+//! The kinds of order, and one of them in force for one epoch.
+
+use std::sync::Arc;
+
+use super::{Blocks, Permutation, Weights};
+use crate::{Error, Result};
+
+/// In which order the samples of a loader come.
+///
+/// ```
+/// use vidrec::order::Order;
+///
+/// let order = Order::Blocks { block: 100, window: 4 }.epoch(1000, 7, 0)?;
+/// let mut samples: Vec<u64> = (0..order.len()).map(|i| order.get(i).unwrap()).collect();
+/// samples.sort_unstable();
+/// assert!(samples.into_iter().eq(0..1000));
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Order {
+    /// As stored, the same in each epoch. The default.
+    #[default]
+    Sequential,
+    /// An exact shuffle of everything, new in each epoch: [`Permutation`].
+    Shuffled,
+    /// Blocks of neighbours in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
+    ///
+    /// For disks that read in sequence much faster than at random. It mixes less than [`Order::Shuffled`].
+    Blocks {
+        /// Samples side by side, at least 1.
+        block: u32,
+        /// Blocks whose samples are mixed, at least 1.
+        window: u32,
+    },
+    /// These samples, in this order in each epoch. Any may be left out or occur more than once, and then gets another
+    /// crop each time.
+    ///
+    /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see
+    /// [`Temporal`](crate::Temporal).
+    Given(Arc<[u64]>),
+    /// As many draws as there are samples, *with replacement*: a sample may come several times in an epoch, each
+    /// time with another crop, or never.
+    Weighted(Arc<Weights>),
+}
+
+impl Order {
+    /// The order of `n` samples in `epoch` under `seed`. Costs the same whatever `n` is, but for [`Order::Given`],
+    /// whose list is looked through.
+    ///
+    /// # Errors
+    ///
+    /// A block or window of 0; a list with a sample that there is not; weights for another number of samples.
+    pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
+        self.check(n)?;
+        Ok(self.proven(n, seed, epoch))
+    }
+
+    /// Refuses what [`epoch`](Self::epoch) refuses.
+    pub(crate) fn check(&self, n: u64) -> Result<()> {
+        match self {
+            Order::Blocks { block: 0, .. } | Order::Blocks { window: 0, .. } => {
+                Err(Error::usage("an order of empty blocks or windows").help("ask for 1 or more of each"))
+            }
+            Order::Given(list) => match list.iter().find(|&&sample| sample >= n) {
+                Some(sample) => {
+                    Err(Error::usage(format!("the order names sample {sample}")).expected(format!("less than {n}")))
+                }
+                None => Ok(()),
+            },
+            Order::Weighted(weights) if weights.len() != n => {
+                Err(Error::usage("not one weight for each sample").expected(n).found(weights.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`epoch`](Self::epoch), for arguments that [`check`](Self::check) accepted.
+    pub(crate) fn proven(&self, n: u64, seed: u64, epoch: u64) -> EpochOrder {
+        EpochOrder(match self {
+            Order::Sequential => Kind::Sequential(n),
+            Order::Shuffled => Kind::Shuffled(Permutation::new(n, seed, epoch)),
+            Order::Blocks { block, window } => Kind::Blocks(Blocks::new(n, *block, *window, seed, epoch)),
+            Order::Given(list) => Kind::Given(list.clone()),
+            Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
+        })
+    }
+}
+
+/// An [`Order`] in one epoch: a function from positions to samples.
+#[derive(Debug, Clone)]
+pub struct EpochOrder(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Sequential(u64),
+    Shuffled(Permutation),
+    Blocks(Blocks),
+    Given(Arc<[u64]>),
+    Weighted { weights: Arc<Weights>, seed: u64, epoch: u64 },
+}
+
+impl EpochOrder {
+    /// Positions in the epoch.
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Kind::Sequential(n) => *n,
+            Kind::Shuffled(permutation) => permutation.len(),
+            Kind::Blocks(blocks) => blocks.len(),
+            Kind::Given(list) => list.len() as u64,
+            Kind::Weighted { weights, .. } => weights.len(),
+        }
+    }
+
+    /// Whether the epoch has no positions.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a sample may come more than once.
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
+    }
+
+    /// The sample at `position`; `None` past the end.
+    pub fn get(&self, position: u64) -> Option<u64> {
+        match &self.0 {
+            Kind::Sequential(n) => (position < *n).then_some(position),
+            Kind::Shuffled(permutation) => permutation.get(position),
+            Kind::Blocks(blocks) => blocks.get(position),
+            Kind::Given(list) => list.get(usize::try_from(position).ok()?).copied(),
+            Kind::Weighted { weights, seed, epoch } => {
+                (position < weights.len()).then(|| weights.draw(*seed, *epoch, position))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_length_and_ends() {
+        let weights = Arc::new(Weights::new(&[1.0; 9]).unwrap());
+        for (order, length) in [
+            (Order::Sequential, 9),
+            (Order::Shuffled, 9),
+            (Order::Blocks { block: 2, window: 2 }, 9),
+            (Order::Given([3, 3, 0].into()), 3),
+            (Order::Weighted(weights), 9),
+        ] {
+            let epoch = order.epoch(9, 1, 2).unwrap();
+            assert_eq!(epoch.len(), length);
+            assert!((0..length).all(|i| epoch.get(i).unwrap() < 9));
+            assert_eq!(epoch.get(length), None, "{order:?}");
+        }
+        let given = Order::Given([3, 3, 0].into()).epoch(9, 1, 2).unwrap();
+        assert_eq!([given.get(0), given.get(2)], [Some(3), Some(0)]);
+    }
+
+    #[test]
+    fn orders_that_make_no_sense_are_refused() {
+        let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
+        for order in [
+            Order::Blocks { block: 0, window: 1 },
+            Order::Blocks { block: 1, window: 0 },
+            Order::Given([0, 9].into()),
+            Order::Weighted(weights),
+        ] {
+            assert!(order.epoch(9, 0, 0).is_err(), "{order:?}");
+        }
+    }
+}

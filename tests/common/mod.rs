@@ -1,0 +1,71 @@
+//! Data sets that are packed for a test.
+
+// Each test program uses some of this.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use vidrec::jpeg::Encoder;
+use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Planes, Writer, WriterOptions};
+
+/// A picture that no other `seed` gives.
+pub fn jpeg((width, height): (u32, u32), seed: u32) -> Vec<u8> {
+    let mut picture = Planes::new(width, height).unwrap();
+    let wave = |i: usize, row: u32, a: u32| {
+        let (x, y) = (f64::from(i as u32 % row), f64::from(i as u32 / row));
+        let s = f64::from(seed + a);
+        (128.0 + 100.0 * ((x / 7.0 + s).sin() * (y / 9.0 - 2.0 * s).cos())) as u8
+    };
+    let chroma_width = picture.chroma_width();
+    picture.y.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, width, 0));
+    picture.cb.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, chroma_width, 1));
+    picture.cr.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i, chroma_width, 2));
+    let mut jpeg = Vec::new();
+    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+    jpeg
+}
+
+/// Writes clips, each a list of JPEGs; clip `i` has label `i`, but clip 1 has none.
+pub fn write(clips: &[Vec<Vec<u8>>], size: (u32, u32)) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    for (i, frames) in clips.iter().enumerate() {
+        let label = (i != 1).then_some(i as u32);
+        let info = ClipInfo { label, width: size.0, height: size.1, ..ClipInfo::default() };
+        let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+    (folder, dir)
+}
+
+/// `clips` clips of `frames` frames, all different.
+pub fn set(clips: u32, frames: u32, size: (u32, u32)) -> (TempDir, PathBuf) {
+    let clip = |c| (0..frames).map(|t| jpeg(size, c * 100 + t)).collect();
+    write(&(0..clips).map(clip).collect::<Vec<_>>(), size)
+}
+
+pub fn loader(dir: &Path, options: LoaderOptions) -> Loader {
+    Loader::new(&Dataset::open(dir).unwrap(), options).unwrap()
+}
+
+/// Options for small tests: two threads.
+pub fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
+    LoaderOptions { batch_size, size, threads: Some(2), ..LoaderOptions::default() }
+}
+
+/// Changes a bit in the JPEG of a frame.
+pub fn damage(dir: &Path, clip: u64, frame: u32) {
+    let (offset, length) = {
+        let set = Dataset::open(dir).unwrap();
+        let clip = set.clip(clip).unwrap();
+        let frame = clip.frame(frame).unwrap();
+        (frame.offset() as usize, frame.jpeg().len())
+    };
+    let path = dir.join("shard-00000.rec");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[offset + 32 + length / 2] ^= 4;
+    std::fs::write(&path, bytes).unwrap();
+}

@@ -1,0 +1,162 @@
+//! Batches made ahead: order, errors, memory, and what happens when nobody wants them any more.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{damage, loader, options, set};
+use vidrec::order::Order;
+use vidrec::{Batch, Dataset, Dtype, Loader, LoaderOptions, PrefetchedBatch};
+
+fn ahead(prefetch: u32) -> LoaderOptions {
+    LoaderOptions { prefetch, order: Order::Shuffled, ..options(2, (16, 16)) }
+}
+
+fn unwrap(batch: vidrec::Result<PrefetchedBatch>) -> PrefetchedBatch {
+    batch.unwrap()
+}
+
+#[test]
+fn batches_made_ahead_are_those_made_on_demand_in_the_same_order() {
+    let (_folder, dir) = set(9, 2, (32, 24));
+    for (prefetch, prefetch_bytes, readahead) in [(1, 1 << 30, 0), (3, 1 << 30, 2), (8, 1, 9)] {
+        let loader = loader(&dir, LoaderOptions { prefetch_bytes, readahead, ..ahead(prefetch) });
+        let expected: Vec<Batch> = (0..3).flat_map(|e| loader.epoch(e)).map(Result::unwrap).collect();
+        let found: Vec<_> = loader.iter_epochs(0..3).unwrap().map(unwrap).collect();
+        assert!(found.iter().map(|b| (b.epoch(), b.number())).eq((0..3).flat_map(|e| (0..5).map(move |k| (e, k)))));
+        assert!(found.into_iter().map(PrefetchedBatch::into_batch).eq(expected));
+        assert_eq!(loader.stats().ready, 0);
+    }
+}
+
+#[test]
+fn a_few_buffers_serve_an_epoch() {
+    let (_folder, dir) = set(24, 1, (32, 24));
+    let loader = loader(&dir, ahead(3));
+    let mut memory: Vec<_> = loader.iter_epochs(0..5).unwrap().map(|b| b.unwrap().data.bytes().as_ptr()).collect();
+    assert_eq!(memory.len(), 60);
+    memory.sort_unstable();
+    memory.dedup();
+    assert!(memory.len() <= 4, "three ahead and one in use: {}", memory.len());
+}
+
+#[test]
+fn whoever_keeps_all_batches_is_not_left_waiting() {
+    let (_folder, dir) = set(12, 1, (32, 24));
+    let loader = loader(&dir, ahead(1));
+    let kept: Vec<_> = loader.iter(0).unwrap().map(unwrap).collect();
+    let mut clips: Vec<u64> = kept.iter().flat_map(|batch| batch.clips.clone()).collect();
+    clips.sort_unstable();
+    assert!(clips.into_iter().eq(0..12), "and none was overwritten");
+}
+
+#[test]
+fn errors_come_in_their_place_and_the_batches_after_them_still_come() {
+    let (_folder, dir) = set(8, 3, (160, 120));
+    damage(&dir, 5, 1);
+    let loader = loader(&dir, options(2, (32, 32)));
+    let batches: Vec<_> = loader.iter(0).unwrap().collect();
+    assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
+    let e = batches[2].as_ref().err().unwrap();
+    assert_eq!((e.clip(), e.frame()), (Some(5), Some(1)), "{e}");
+}
+
+#[test]
+fn work_that_nobody_wants_any_more_ends_soon() {
+    let (_folder, dir) = set(64, 4, (160, 120));
+    let loader = loader(&dir, ahead(2));
+    for taken in [0, 1, 3] {
+        let mut batches = loader.iter_epochs(0..1_000_000).unwrap();
+        let kept: Vec<_> = batches.by_ref().take(taken).map(unwrap).collect();
+        let started = Instant::now();
+        drop(batches);
+        assert!(started.elapsed() < Duration::from_secs(5));
+        assert_eq!(kept.len(), taken, "batches outlive what made them");
+    }
+    assert_eq!(loader.stats().ready, 0);
+}
+
+#[test]
+fn a_loader_may_go_before_its_batches() {
+    let (_folder, dir) = set(6, 1, (32, 24));
+    let batches = loader(&dir, ahead(2)).iter(0).unwrap();
+    assert_eq!(batches.map(unwrap).count(), 3);
+}
+
+#[test]
+fn no_epochs_and_no_clips_are_no_batches() {
+    let (_folder, dir) = set(2, 1, (16, 16));
+    assert_eq!(loader(&dir, ahead(2)).iter_epochs(3..3).unwrap().count(), 0);
+    let (_folder, dir) = set(0, 1, (16, 16));
+    assert_eq!(loader(&dir, ahead(2)).iter(0).unwrap().count(), 0);
+    assert_eq!(loader(&dir, ahead(2)).iter_epochs(0..u64::MAX).unwrap().count(), 0, "not for ever");
+}
+
+#[test]
+fn samples_go_to_memory_of_the_caller() {
+    let (_folder, dir) = set(4, 2, (32, 24));
+    for dtype in [Dtype::U8, Dtype::F32] {
+        let loader = loader(&dir, LoaderOptions { dtype, ..ahead(2) });
+        // Words, so that there is an aligned place and one that is not.
+        let mut words = vec![0u64; loader.batch_bytes() / 8 + 1];
+        let memory = bytes_of(&mut words);
+        let (mut facts, expected) = (Batch::default(), loader.batch(0, 1).unwrap());
+        loader.fill_into(0, 1, &mut memory[..loader.batch_bytes()], &mut facts).unwrap();
+        assert_eq!(&memory[..loader.batch_bytes()], expected.data.bytes());
+        assert_eq!((&facts.clips, &facts.params, facts.shape()), (&expected.clips, &expected.params, expected.shape()));
+        assert!(facts.data.bytes().is_empty());
+        let e = loader.fill_into(0, 1, &mut memory[..7], &mut facts).unwrap_err();
+        assert!(e.to_string().contains("found 7 bytes"), "{e}");
+        let crooked = loader.fill_into(0, 1, &mut memory[1..][..loader.batch_bytes()], &mut facts);
+        assert_eq!(crooked.is_ok(), dtype == Dtype::U8);
+    }
+}
+
+fn bytes_of(words: &mut [u64]) -> &mut [u8] {
+    bytemuck::cast_slice_mut(words)
+}
+
+#[test]
+fn the_counters_add_up() {
+    let (_folder, dir) = set(10, 3, (32, 24));
+    let loader = loader(&dir, ahead(2));
+    loader.iter(0).unwrap().for_each(|batch| {
+        batch.unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    });
+    let stats = loader.clone().stats();
+    assert_eq!((stats.batches, stats.frames, stats.ready, stats.substituted_clips), (5, 30, 0, 0));
+    let set = Dataset::open(&dir).unwrap();
+    let lengths = |i| set.clip(i).unwrap().frames().map(|f| f.unwrap().jpeg().len() as u64).sum::<u64>();
+    assert_eq!(stats.bytes, (0..10).map(lengths).sum::<u64>());
+    assert!(stats.producer_wait_seconds > 0.0, "it was faster than the sleeping consumer: {stats:?}");
+    assert!(stats.mean_ready <= 2.0);
+    assert!(serde_json::to_string(&stats).unwrap().contains("\"consumer_wait_seconds\""));
+}
+
+/// Resident memory in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// Batches 10 to 1 000; to 10 000 with `VIDREC_SOAK=1`.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_flat() {
+    let (_folder, dir) = set(16, 4, (64, 48));
+    let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_000 };
+    let set = Dataset::open(&dir).unwrap();
+    let loader = Loader::new(&set, LoaderOptions { dtype: Dtype::F32, ..ahead(3) }).unwrap();
+    let mut at_ten = 0;
+    for (i, batch) in loader.iter_epochs(0..u64::MAX).unwrap().take(batches).enumerate() {
+        batch.unwrap();
+        if i == 10 {
+            at_ten = resident();
+        }
+    }
+    let grown = resident().saturating_sub(at_ten);
+    // Other tests of this program run at the same time, so a leak of a batch's 24 KiB each is what this would find.
+    assert!(grown < 12 << 20, "{grown} bytes more than at batch 10");
+}
