@@ -38,6 +38,6 @@ mod tj;
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
-pub(crate) use region::{Picture, Pixels};
+pub(crate) use region::Pixels;
 pub(crate) use tiles::{Cut, Region};
 pub(crate) use tj::Scale;

@@ -19,7 +19,7 @@ use crate::reader::{Clip, Dataset};
 use crate::{Error, Result, sampler};
 
 pub use batch::{Batch, BatchData};
-use kernel::{Kernel, Sample};
+use kernel::{Channels, ColorMatrix, Kernel, Sample, Slot, Target};
 pub use options::{Crop, Dtype, Layout, LoaderOptions};
 use view::view;
 use worker::Worker;
@@ -183,7 +183,19 @@ impl Loader {
     }
 
     fn kernel(&self, epoch: u64, clip: u64, frame: (u32, u32)) -> Kernel {
-        Kernel::new(&self.options, &view(&self.options, epoch, clip, frame), frame)
+        Kernel::new(&self.target(), &view(&self.options, epoch, clip, frame), frame)
+    }
+
+    fn target(&self) -> Target {
+        let LoaderOptions { size, mean, std, .. } = self.options;
+        Target {
+            size,
+            channels: Channels::Rgb,
+            mean,
+            std,
+            matrix: ColorMatrix::IDENTITY,
+            reducing_gap: kernel::REDUCING_GAP,
+        }
     }
 
     /// Decodes every frame into its own part of `data`.
@@ -193,6 +205,10 @@ impl Loader {
         let decode = |(i, slot): (usize, &mut [S])| {
             let Planned { clip, frames: chosen, kernel, .. } = &planned[i / frames];
             let other = |size| self.kernel(epoch, clip.ordinal(), size);
+            let slot = match self.options.layout {
+                Layout::Btchw => Slot::planes(slot, 3),
+                Layout::Bthwc => Slot::pixels(slot, 3),
+            };
             self.worker().frame(clip, chosen[i % frames], kernel.as_ref(), other, slot).err()
         };
         let failed = self.pool.install(|| data.par_chunks_mut(picture).enumerate().find_map_first(decode));

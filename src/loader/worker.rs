@@ -1,49 +1,93 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
-use super::kernel::{Kernel, Sample};
+use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
-use crate::jpeg::Decoder;
+use crate::jpeg::{Cut, Decoder, Region, Scale};
 use crate::reader::Clip;
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
     decoder: Decoder,
-    /// The frame, 3 bytes a pixel.
+    /// Of a part of the frame: luma and chroma, or red, green and blue.
+    planes: [Vec<u8>; 3],
+    /// Of a part of the frame, 3 bytes a pixel.
     rgb: Vec<u8>,
-    /// Scratch space of the kernel.
-    line: Vec<f32>,
+    scratch: Scratch,
+}
+
+/// How much of a frame was decoded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tiles {
+    /// Tiles that were decoded; 0 if the JPEG is not tiled and was decoded whole.
+    pub decoded: u32,
+    /// Tiles that were not.
+    pub skipped: u32,
 }
 
 impl Worker {
     pub fn new() -> Result<Self> {
-        Ok(Worker { decoder: Decoder::new()?, rgb: Vec::new(), line: Vec::new() })
+        let planes = [const { Vec::new() }; 3];
+        Ok(Worker { decoder: Decoder::new()?, planes, rgb: Vec::new(), scratch: Scratch::default() })
     }
 
-    /// Reads, checks and decodes frame `t` of `clip`, and writes its picture to `slot`.
-    ///
-    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
+    /// Reads, checks and decodes frame `t` of `clip`, and writes its picture to `slot`: see [`picture`](Self::picture).
     pub fn frame<S: Sample>(
         &mut self,
         clip: &Clip<'_>,
         t: u32,
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: &mut [S],
-    ) -> Result<()> {
+        slot: Slot<'_, S>,
+    ) -> Result<Tiles> {
         let frame = clip.frame(t)?;
         frame.check()?;
-        let size = self.decode(frame.jpeg()).map_err(|e| frame.place(e))?;
-        match kernel {
-            Some(kernel) if kernel.frame() == size => kernel.run(&self.rgb, &mut self.line, slot),
-            _ => other(size).run(&self.rgb, &mut self.line, slot),
-        }
-        Ok(())
+        self.picture(frame.jpeg(), kernel, other, slot).map_err(|e| frame.place(e))
     }
 
-    fn decode(&mut self, jpeg: &[u8]) -> Result<(u32, u32)> {
-        let header = self.decoder.header(jpeg)?;
-        self.rgb.resize(header.rgb_len(), 0);
-        self.decoder.decode_rgb(jpeg, &mut self.rgb, header.width as usize * 3)?;
-        Ok((header.width, header.height))
+    /// Decodes as much of `jpeg` as its picture needs, and writes the picture to `slot`.
+    ///
+    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
+    pub fn picture<S: Sample>(
+        &mut self,
+        jpeg: &[u8],
+        kernel: Option<&Kernel>,
+        other: impl Fn((u32, u32)) -> Kernel,
+        slot: Slot<'_, S>,
+    ) -> Result<Tiles> {
+        let picture = self.decoder.picture(jpeg)?;
+        let own;
+        let kernel = match kernel.filter(|kernel| kernel.frame() == picture.size) {
+            Some(kernel) => kernel,
+            None => {
+                own = other(picture.size);
+                &own
+            }
+        };
+        let (wanted, region) = kernel.wants(picture.pixels);
+        let (cut, pitches) = match wanted {
+            Wanted::Planes(scale) => self.decode_planes(jpeg, region, scale)?,
+            Wanted::Rgb => self.decode_rgb(jpeg, region)?,
+        };
+        let planes = self.planes.each_ref().map(Vec::as_slice);
+        let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
+        kernel.run(picture.pixels, &frame, &mut self.scratch, slot);
+        Ok(Tiles { decoded: cut.tiles, skipped: cut.skipped })
+    }
+
+    fn decode_planes(&mut self, jpeg: &[u8], region: Region, scale: Scale) -> Result<(Cut, [usize; 3])> {
+        let cut = self.decoder.region_planes(jpeg, region, scale, &mut self.planes)?;
+        let pitch = cut.luma_pitch(scale);
+        Ok((cut, [pitch, pitch / 2, pitch / 2]))
+    }
+
+    fn decode_rgb(&mut self, jpeg: &[u8], region: Region) -> Result<(Cut, [usize; 3])> {
+        let cut = self.decoder.region_rgb(jpeg, region, &mut self.rgb)?;
+        let pixels = cut.region.width as usize * cut.region.height as usize;
+        let rgb = &self.rgb.as_chunks().0[..pixels];
+        for (c, plane) in self.planes.iter_mut().enumerate() {
+            plane.clear();
+            plane.extend(rgb.iter().map(|pixel: &[u8; 3]| pixel[c]));
+        }
+        Ok((cut, [cut.region.width as usize; 3]))
     }
 }
