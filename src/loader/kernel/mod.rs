@@ -11,6 +11,7 @@
 mod axis;
 mod color;
 mod columns;
+mod exact;
 mod isa;
 mod pass;
 mod plan;

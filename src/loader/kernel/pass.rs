@@ -2,6 +2,7 @@
 
 use super::Decoded;
 use super::color::Conversion;
+use super::exact::Lines;
 use super::isa::{Isa, Machine, Work};
 use super::plan::{Plan, PlaneTables};
 use super::sample::Sample;
@@ -12,6 +13,7 @@ use super::slot::Slot;
 pub(in crate::loader) struct Scratch {
     /// A row of each plane.
     lines: [Vec<i16>; 3],
+    exact: Lines,
     /// A row of the picture, for each plane.
     sums: [Vec<i32>; 3],
     /// The same in floats, for each channel.
@@ -59,13 +61,9 @@ impl<S: Sample> Work for Pass<'_, S> {
     fn run<I: Isa>(mut self, isa: I) {
         let conversion = if S::NORMALISED { &self.plan.normalised } else { &self.plan.levels };
         for y in 0..self.plan.size.1 as usize {
-            // All planes first down, then across: a line is read long after it was written, not out of the store buffer.
-            for plane in 0..self.plan.planes {
-                self.blend(isa, plane, y);
-            }
-            for plane in 0..self.plan.planes {
-                let columns = &self.plan.tables(plane).columns;
-                isa.columns(&self.scratch.lines[plane], columns, &mut self.scratch.sums[plane]);
+            match &self.plan.exact {
+                Some(exact) => exact.row(self.frame, y as u32, &mut self.scratch.exact, &mut self.scratch.sums),
+                None => self.resample(isa, y),
             }
             let Scratch { sums, values, .. } = &mut *self.scratch;
             match (self.plan.planes, self.plan.channels) {
@@ -81,6 +79,19 @@ impl<S: Sample> Work for Pass<'_, S> {
 }
 
 impl<S: Sample> Pass<'_, S> {
+    /// Makes the sums of row `y` of the picture.
+    #[inline(always)]
+    fn resample<I: Isa>(&mut self, isa: I, y: usize) {
+        // All planes first down, then across: a line is read long after it was written, not out of the store buffer.
+        for plane in 0..self.plan.planes {
+            self.blend(isa, plane, y);
+        }
+        for plane in 0..self.plan.planes {
+            let columns = &self.plan.tables(plane).columns;
+            isa.columns(&self.scratch.lines[plane], columns, &mut self.scratch.sums[plane]);
+        }
+    }
+
     /// Makes the line of one plane that row `y` of the picture is made of.
     #[inline(always)]
     fn blend<I: Isa>(&mut self, isa: I, plane: usize, y: usize) {

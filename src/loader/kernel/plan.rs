@@ -3,10 +3,11 @@
 use super::axis::{Axis, PlaneAxis, Samples};
 use super::color::{Conversion, Planar};
 use super::columns::Columns;
+use super::exact::{Exact, is_copy};
 use super::isa::UNIT;
 use super::{Channels, Target, Wanted};
 use crate::jpeg::{Pixels, Region, Scale};
-use crate::loader::view::{Span, View};
+use crate::loader::view::View;
 
 /// Tables for one kind of plane.
 #[derive(Debug, Clone)]
@@ -43,6 +44,8 @@ impl PlaneTables {
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub wanted: Wanted,
+    /// For pictures that are not resized: instead of the tables.
+    pub exact: Option<Exact>,
     /// Frame pixels that must be decoded.
     pub region: Region,
     /// Width and height of the picture.
@@ -64,22 +67,26 @@ impl Plan {
     pub fn new(target: &Target, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
         let channels = target.channels.count();
         let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
-        let from_planes = conversion(Planar::YCbCr);
-        // Levels of the decoder's own RGB are asked for: only its own upsampling and rounding can give them.
-        let exact = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
-        let rgb = exact || pixels == Pixels::Other;
+        // The levels of a decode to RGB are asked for: libjpeg's own arithmetic gives them, or libjpeg itself.
+        let copy = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
+        let exact = Exact::new(view, frame, target.size).filter(|_| copy && pixels == Pixels::Ycc420);
+        let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
         let (wanted, levels, step) = if rgb {
             (Wanted::Rgb, conversion(Planar::Rgb), 1)
+        } else if exact.is_some() {
+            (Wanted::Planes(Scale::Full), conversion(Planar::Rgb), 1)
         } else {
             let scale = scale(view, target.reducing_gap);
-            (Wanted::Planes(scale), from_planes, scale.step())
+            (Wanted::Planes(scale), conversion(Planar::YCbCr), scale.step())
         };
         let planes = if levels.needs_chroma(channels) { 3 } else { 1 };
         let first = PlaneTables::new(target, view, frame, step, Samples::Full);
-        let others = (!rgb && planes == 3).then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
-        let region = others.iter().map(|tables| tables.region(frame)).fold(first.region(frame), union);
+        let others = (!rgb && exact.is_none() && planes == 3)
+            .then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
+        let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
+        let region = regions.fold(first.region(frame), union);
         let normalised = levels.clone().normalised(target.mean, target.std);
-        Plan { wanted, region, size: target.size, channels, first, others, planes, levels, normalised }
+        Plan { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalised }
     }
 
     /// The tables of plane 0, 1 or 2.
@@ -95,11 +102,6 @@ impl Plan {
 pub(super) fn scale(view: &View, gap: f64) -> Scale {
     let most = view.x.scale.min(view.y.scale) / gap;
     Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)
-}
-
-/// Whether the picture's pixels are the frame's own along this axis.
-fn is_copy(span: &Span) -> bool {
-    span.scale == 1.0 && span.start.fract() == 0.0
 }
 
 fn union(a: Region, b: Region) -> Region {
