@@ -68,7 +68,7 @@ fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
         let row = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(load_bytes(row)));
         let step = _mm512_mulhrs_epi16(_mm512_sub_epi16(row, base), factor);
         let sum = if begin { base } else { load_words(line) };
-        store_words(line, _mm512_add_epi16(sum, step));
+        store_words(line, _mm512_adds_epi16(sum, step));
     }
     super::Portable.blend(rest, base_rest, row_rest, weight, begin);
 }

@@ -23,7 +23,8 @@ pub(in crate::loader) trait Isa: Copy {
     fn run(self, work: impl Work);
 
     /// `line[i] += (row[i] - base[i]) * weight` in units of 1/128, with a weight in units of 2^-15, rounded to nearest
-    /// with halves up: what the instruction `pmulhrsw` computes. All three slices have the same length.
+    /// with halves up: what the instruction `pmulhrsw` computes; the sum saturates, for the roundings of hundreds of rows
+    /// may add up to more than there is room for. All three slices have the same length.
     ///
     /// With `begin` the line is first set to `base`.
     fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool);

@@ -15,9 +15,10 @@ impl Isa for Portable {
     fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
         let samples = line.iter_mut().zip(base).zip(row);
         if begin {
-            samples.for_each(|((sum, &base), &row)| *sum = (i16::from(base) << 7) + step(base, row, weight));
+            samples
+                .for_each(|((sum, &base), &row)| *sum = (i16::from(base) << 7).saturating_add(step(base, row, weight)));
         } else {
-            samples.for_each(|((sum, &base), &row)| *sum += step(base, row, weight));
+            samples.for_each(|((sum, &base), &row)| *sum = sum.saturating_add(step(base, row, weight)));
         }
     }
 
