@@ -250,6 +250,52 @@ fn resized_rgb_is_pillows_but_for_its_rounding_in_between() {
     }
 }
 
+/// More rows than a sum in 1/128 of a level has room for the roundings of.
+#[test]
+fn thousands_of_rows_into_one_do_not_overflow() {
+    for (rows, level) in [(600, 255), (5000, 255), (5000, 254), (5000, 4)] {
+        let mut plane = vec![level; rows * 3];
+        plane[..3].fill(0);
+        let planes = [plane.clone(), plane.clone(), plane];
+        for out in 1..4 {
+            let view = View { x: whole(0, 3, 1), y: whole(0, rows as u32, out), flip: false };
+            let plan = Plan::new(&target((1, out)), &view, (3, rows as u32), Pixels::Other);
+            let expected = naive_rgb(&view, (1, out), &planes, [3; 3], 1);
+            for machine in Machine::all() {
+                let floats: Vec<f32> = run_plan(machine, &plan, &planes, [3; 3]);
+                for (exact, float) in expected.iter().zip(floats) {
+                    assert!(
+                        (exact - f64::from(float) * 255.0).abs() < 0.004 * rows as f64,
+                        "{machine:?} {exact} {float}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Stores that go past the caches are aligned; batches need not be.
+#[test]
+fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
+    let size = (37, 5);
+    let view = View { x: whole(0, 20, size.0), y: whole(0, 20, size.1), flip: false };
+    let plan = Plan::new(&target(size), &view, (20, 20), Pixels::Other);
+    let (planes, pitches) = noise((20, 20), false, 1);
+    let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
+    let length = 37 * 5 * 3;
+    let mut expected = vec![0f32; length];
+    pass::run(Machine::Portable, &plan, &frame, &mut Scratch::default(), Slot::planes(&mut expected, 3));
+    for machine in Machine::all() {
+        for offset in 0..33 {
+            let mut out = vec![-7f32; length + 40];
+            let slot = Slot::planes(&mut out[offset..offset + length], 3);
+            pass::run(machine, &plan, &frame, &mut Scratch::default(), slot);
+            assert!(out[offset..offset + length] == expected, "{machine:?} {offset}");
+            assert!(out[..offset].iter().chain(&out[offset + length..]).all(|&v| v == -7.0), "{machine:?} {offset}");
+        }
+    }
+}
+
 #[test]
 fn a_gray_picture_is_luma_and_needs_no_chroma() {
     let view = View { x: whole(0, 20, 20), y: whole(0, 20, 20), flip: false };
