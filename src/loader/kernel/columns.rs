@@ -13,16 +13,22 @@ const SLACK: usize = 32;
 /// Weights go in pairs, so that each pixel has its next two samples side by side. The order is that of the first pair;
 /// the second has the same two samples further on.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub(in crate::loader) struct Block {
-    /// Where 32 samples of the line begin that have the pairs of all sixteen pixels,
-    pub window: u32,
-    /// and which of them each pair is.
+    /// Which of 32 samples of the line the pairs of all sixteen pixels are.
     pub order: [u16; 32],
-    /// For each eight pixels: where two times 8 samples begin that have the pairs of four pixels each,
-    pub windows: [[u32; 2]; 2],
-    /// and which of their bytes, counted in each 16 by themselves, the pairs are.
+    /// For each eight pixels: which bytes of two times 8 samples their pairs are, counted in each 16 by themselves.
     pub shuffles: [[u8; 32]; 2],
+    /// Where the 32 samples begin,
+    pub window: u32,
+    /// and where the two times 8.
+    pub windows: [[u32; 2]; 2],
 }
+
+/// The weights of one pair of samples for sixteen pixels.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(in crate::loader) struct Weights(pub [i16; 32]);
 
 impl Block {
     /// None if pixels are so far apart that their samples do not fit the windows: more than two samples, about.
@@ -57,7 +63,7 @@ pub(in crate::loader) struct Columns {
     /// Empty if the loops have to go sample by sample.
     blocks: Vec<Block>,
     /// For each block, and in it for each pair: the weights of sixteen pixels.
-    weights: Vec<[i16; 32]>,
+    weights: Vec<Weights>,
 }
 
 impl Columns {
@@ -77,10 +83,10 @@ impl Columns {
             self.blocks.push(block);
         }
         let pairs = self.pairs();
-        self.weights.resize(self.blocks.len() * pairs, [0; 32]);
+        self.weights.resize(self.blocks.len() * pairs, Weights([0; 32]));
         for (x, weights) in self.axis.weights.chunks_exact(self.axis.taps).enumerate() {
             for (k, &weight) in weights.iter().enumerate() {
-                self.weights[x / BLOCK * pairs + k / 2][x % BLOCK * 2 + k % 2] = weight;
+                self.weights[x / BLOCK * pairs + k / 2].0[x % BLOCK * 2 + k % 2] = weight;
             }
         }
     }
@@ -116,7 +122,7 @@ impl Columns {
     }
 
     /// Each block with its weights, one array for each pair.
-    pub fn blocks(&self) -> impl Iterator<Item = (&Block, &[[i16; 32]])> {
+    pub fn blocks(&self) -> impl Iterator<Item = (&Block, &[Weights])> {
         self.blocks.iter().zip(self.weights.chunks_exact(self.pairs()))
     }
 

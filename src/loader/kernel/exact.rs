@@ -4,6 +4,7 @@
 //! jdcolor.c, `build_ycc_rgb_table`), done only where the picture is, and straight from planes.
 
 use super::Decoded;
+use super::aligned::Aligned;
 use super::isa::UNIT;
 use crate::jpeg::Region;
 use crate::loader::view::{Span, View};
@@ -42,7 +43,7 @@ impl Exact {
 
     /// Makes row `y` of the picture: red, green and blue, in units of 1 / [`UNIT`].
     #[inline(always)]
-    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut Lines, sums: &mut [Vec<i32>; 3]) {
+    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut Lines, sums: &mut [Aligned<i32>; 3]) {
         let Region { x, y: top, width, .. } = self.area;
         for plane in [1, 2] {
             self.quarters(frame, plane, top + y, &mut lines.quarters);

@@ -1,6 +1,7 @@
 //! The pass over a frame: for each row of the picture, blend rows of the planes, then columns, then colours.
 
 use super::Decoded;
+use super::aligned::Aligned;
 use super::color::Conversion;
 use super::exact::Lines;
 use super::isa::{Isa, Machine, Work};
@@ -12,12 +13,12 @@ use super::slot::Slot;
 #[derive(Debug, Default)]
 pub(in crate::loader) struct Scratch {
     /// A row of each plane.
-    lines: [Vec<i16>; 3],
+    lines: [Aligned<i16>; 3],
     exact: Lines,
     /// A row of the picture, for each plane.
-    sums: [Vec<i32>; 3],
+    sums: [Aligned<i32>; 3],
     /// The same in floats, for each channel.
-    values: [Vec<f32>; 3],
+    values: [Aligned<f32>; 3],
     /// And with the channels of a pixel side by side.
     pixels: Vec<f32>,
 }
@@ -41,10 +42,10 @@ impl Scratch {
     fn fit(&mut self, plan: &Plan) {
         let columns = &plan.first.columns;
         for (plane, line) in self.lines.iter_mut().enumerate() {
-            line.resize(plan.tables(plane).columns.line_len(), 0);
+            line.resize(plan.tables(plane).columns.line_len());
         }
-        self.sums.iter_mut().for_each(|sums| sums.resize(columns.out_len(), 0));
-        self.values.iter_mut().for_each(|values| values.resize(columns.out_len(), 0.0));
+        self.sums.iter_mut().for_each(|sums| sums.resize(columns.out_len()));
+        self.values.iter_mut().for_each(|values| values.resize(columns.out_len()));
         self.pixels.resize(3 * columns.out_len(), 0.0);
     }
 }
@@ -119,7 +120,7 @@ impl<S: Sample> Pass<'_, S> {
                 }
             }
             Slot::Pixels(out) => {
-                let [r, g, b] = values.each_ref().map(Vec::as_slice);
+                let [r, g, b] = values.each_ref().map(|values| &**values);
                 for (x, pixel) in pixels.as_chunks_mut().0.iter_mut().enumerate() {
                     *pixel = [r[x], g[x], b[x]];
                 }
@@ -149,8 +150,8 @@ fn blend_rows<'a, I: Isa>(isa: I, first: u32, weights: &[i16], row: impl Fn(u32)
 #[inline(always)]
 fn convert<const PLANES: usize, const CHANNELS: usize>(
     conversion: &Conversion,
-    sums: &[Vec<i32>; 3],
-    values: &mut [Vec<f32>; 3],
+    sums: &[Aligned<i32>; 3],
+    values: &mut [Aligned<f32>; 3],
 ) {
     let Conversion { rows, offset, scale, bias } = *conversion;
     let [first, second, third] = sums.each_ref().map(|sums| sums.as_chunks::<BLOCK>().0);

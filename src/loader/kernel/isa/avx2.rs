@@ -83,7 +83,7 @@ fn permute(line: &[i16], columns: &Columns, out: &mut [i32]) {
                 let at = |base: u32| window(line, base as usize + 2 * pair);
                 let samples = _mm256_set_m128i(at(high), at(low));
                 let pairs = _mm256_shuffle_epi8(samples, shuffle);
-                let weights = load_words(&weights.as_chunks().0[half]);
+                let weights = load_words(&weights.0.as_chunks().0[half]);
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
             }
             store_sums(&mut out.as_chunks_mut().0[half], sum);

@@ -83,7 +83,7 @@ fn permute(line: &[i16], columns: &Columns, out: &mut [i32]) {
         for (pair, weights) in weights.iter().enumerate() {
             let samples = window(line, block.window as usize + 2 * pair);
             let pairs = _mm512_permutexvar_epi16(order, samples);
-            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(weights)));
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
         }
         store_sums(out, sum);
     }
