@@ -1,8 +1,14 @@
-//! JPEG codec and loader on pictures made from formulas: frames a second, as `criterion` counts elements.
+//! JPEG codec and loader: frames a second, as `criterion` counts elements.
 //!
 //!     cargo bench --no-default-features --bench loader
+//!
+//! On pictures made from formulas; with the path of a data set in `VIDREC_SET`, the loader on its first clips.
+//! `loader/whole-decode` is the bar: libjpeg-turbo decodes the same frames to RGB, whole, on as many threads, and nothing
+//! is made of them.
 
 use std::hint::black_box;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::{Decoder, Encoder};
@@ -64,10 +70,12 @@ fn codec(c: &mut Criterion) {
     group.finish();
 }
 
-fn loader(c: &mut Criterion) {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("set");
-    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+/// The data set that `VIDREC_SET` names, or one written to `dir`.
+fn set(dir: &Path) -> Dataset {
+    if let Some(path) = std::env::var_os("VIDREC_SET") {
+        return Dataset::open(Path::new(&path)).unwrap();
+    }
+    let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
     for clip in 0..CLIPS {
         let jpegs: Vec<_> = (0..FRAMES).map(|t| encode(&picture(clip * FRAMES + t))).collect();
         let frames: Vec<_> = jpegs.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
@@ -75,18 +83,51 @@ fn loader(c: &mut Criterion) {
         writer.append(&info, &frames).unwrap();
     }
     writer.finish().unwrap();
-    let set = Dataset::open(&dir).unwrap();
+    Dataset::open(dir).unwrap()
+}
 
+/// Decodes the first frames of the first clips to RGB, on `threads` threads.
+fn whole_decode(set: &Dataset, threads: usize) {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let (mut decoder, mut rgb) = (Decoder::new().unwrap(), Vec::new());
+        loop {
+            let clip = next.fetch_add(1, Ordering::Relaxed);
+            if clip >= u64::from(CLIPS) {
+                return;
+            }
+            let clip = set.clip(clip % set.len()).unwrap();
+            for t in 0..FRAMES {
+                let frame = clip.frame(t % clip.frame_count()).unwrap();
+                let header = decoder.header(frame.jpeg()).unwrap();
+                rgb.resize(header.rgb_len(), 0);
+                decoder.decode_rgb(frame.jpeg(), &mut rgb, header.width as usize * 3).unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+}
+
+fn loader(c: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set(&folder.path().join("set"));
     let mut group = c.benchmark_group("loader");
     group.throughput(Throughput::Elements(u64::from(CLIPS * FRAMES)));
-    for (name, crop, dtype) in [
-        ("centre/224/u8", Crop::Center, Dtype::U8),
-        ("random/224/f32", Crop::Random, Dtype::F32),
-        ("random-resized/224/f32", Crop::RANDOM_RESIZED, Dtype::F32),
+    let threads =
+        Loader::new(&set, LoaderOptions { frames: Some(FRAMES), ..LoaderOptions::default() }).unwrap().threads();
+    group.bench_function("whole-decode", |b| b.iter(|| whole_decode(&set, threads)));
+    for (name, crop, side, dtype) in [
+        ("centre/224/u8", Crop::Center, 224, Dtype::U8),
+        ("random/224/f32", Crop::Random, 224, Dtype::F32),
+        ("random-resized/224/u8", Crop::RANDOM_RESIZED, 224, Dtype::U8),
+        ("random-resized/224/f32", Crop::RANDOM_RESIZED, 224, Dtype::F32),
+        ("random-resized/112/f32", Crop::RANDOM_RESIZED, 112, Dtype::F32),
     ] {
         let options = LoaderOptions {
             crop,
             dtype,
+            size: (side, side),
+            frames: Some(FRAMES),
             batch_size: CLIPS,
             flip: 0.5,
             order: Order::Shuffled,
@@ -100,7 +141,7 @@ fn loader(c: &mut Criterion) {
                 epoch += 1;
             });
         });
-        assert_eq!(batch.shape(), [CLIPS as usize, FRAMES as usize, 3, 224, 224]);
+        assert_eq!(batch.shape(), [CLIPS as usize, FRAMES as usize, 3, side as usize, side as usize]);
         assert!(batch == loader.batch(epoch - 1, 0).unwrap());
     }
     group.finish();

@@ -3,7 +3,8 @@
 use turbojpeg::raw;
 
 use super::segments::Segments;
-use super::tj::{Decompressor, RawHeader, Yuv420};
+use super::tiles::Tiler;
+use super::tj::{Decompressor, RawHeader, Scale, Yuv420};
 use crate::{Error, Planes, Result, limits};
 
 /// How finely a JPEG stores its chroma.
@@ -58,7 +59,8 @@ impl JpegHeader {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub struct Decoder {
-    decompressor: Decompressor,
+    pub(super) decompressor: Decompressor,
+    pub(super) tiler: Tiler,
     /// Luma with even sides, for pictures whose own are odd.
     padded: Vec<u8>,
 }
@@ -70,7 +72,7 @@ impl Decoder {
     ///
     /// No memory.
     pub fn new() -> Result<Self> {
-        Ok(Decoder { decompressor: Decompressor::new()?, padded: Vec::new() })
+        Ok(Decoder { decompressor: Decompressor::new()?, tiler: Tiler::default(), padded: Vec::new() })
     }
 
     /// Reads the header of `jpeg`.
@@ -120,7 +122,7 @@ impl Decoder {
         let luma = if odd { &mut self.padded } else { &mut planes.y };
         luma.resize(even_width * even_height, 0);
         let target = Yuv420 { width, height, planes: [&mut luma[..], &mut planes.cb, &mut planes.cr] };
-        self.decompressor.yuv420(jpeg, target)?;
+        self.decompressor.yuv420(jpeg, Scale::Full, target)?;
         if odd {
             let rows = planes.y.chunks_exact_mut(width as usize);
             rows.zip(self.padded.chunks_exact(even_width)).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
@@ -128,22 +130,28 @@ impl Decoder {
         Ok(())
     }
 
-    fn raw_header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
+    pub(super) fn raw_header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
         // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
         if !Segments::new(jpeg).any(|segment| segment.is_frame_header()) {
             return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
         }
         let header = self.decompressor.header(jpeg)?;
-        if header.width > limits::MAX_SIDE || header.height > limits::MAX_SIDE {
-            let sides = format!("{}x{}", header.width, header.height);
-            return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
-        }
-        if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
-            let sides = format!("{}x{}", header.width, header.height);
-            return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
-        }
+        check_limits(header.width, header.height)?;
         Ok(header)
     }
+}
+
+/// Refuses a picture that is larger than any that we want to give memory to.
+pub(super) fn check_limits(width: u32, height: u32) -> Result<()> {
+    if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
+    }
+    if u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
+    }
+    Ok(())
 }
 
 /// Gives `planes` this size, with planes of the right lengths, keeping its memory where the size is the same already.

@@ -4,6 +4,8 @@
 //! the picture into tiles of 16 rows and 32 columns (16 where the number of 16-pixel columns is odd), so that a
 //! reader which wants a crop can copy the tiles it touches and decode only those.
 //!
+//! A part of such a picture is decoded by cutting out its tiles, without touching the entropy-coded data of the others.
+//!
 //! What [`Decoder`] gives is libjpeg-turbo's default: accurate inverse DCT and smooth ("fancy") chroma upsampling,
 //! and so the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
@@ -28,9 +30,14 @@
 mod decoder;
 mod encoder;
 mod fill;
+mod region;
 mod segments;
+mod tiles;
 mod tj;
 
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
+pub(crate) use region::Pixels;
+pub(crate) use tiles::{Cut, Region};
+pub(crate) use tj::Scale;

@@ -19,14 +19,21 @@ impl Segment {
     }
 }
 
-const DHT: u8 = 0xC4;
+pub(super) const SOF0: u8 = 0xC0;
+pub(super) const DHT: u8 = 0xC4;
 const JPG: u8 = 0xC8;
 const DAC: u8 = 0xCC;
-const RST0: u8 = 0xD0;
-const RST7: u8 = 0xD7;
-const SOI: u8 = 0xD8;
-const EOI: u8 = 0xD9;
-const SOS: u8 = 0xDA;
+pub(super) const RST0: u8 = 0xD0;
+pub(super) const RST7: u8 = 0xD7;
+pub(super) const SOI: u8 = 0xD8;
+pub(super) const EOI: u8 = 0xD9;
+pub(super) const SOS: u8 = 0xDA;
+pub(super) const DQT: u8 = 0xDB;
+pub(super) const DRI: u8 = 0xDD;
+pub(super) const APP0: u8 = 0xE0;
+pub(super) const APP14: u8 = 0xEE;
+pub(super) const APP15: u8 = 0xEF;
+pub(super) const COM: u8 = 0xFE;
 
 /// The segments of a JPEG in order. Stops after the end of the image, and early where the bytes are not JPEG.
 pub(super) struct Segments<'a> {
@@ -39,18 +46,8 @@ impl<'a> Segments<'a> {
         Segments { jpeg, at: 0 }
     }
 
-    /// The first position from `from` on whose 0xFF begins a marker other than RSTn, so not a stuffed byte.
-    fn end_of_scan(&self, from: usize) -> usize {
-        let data = &self.jpeg[from..];
-        let marker = |pair: &[u8]| pair[0] == 0xFF && !matches!(pair[1], 0x00 | RST0..=RST7);
-        data.windows(2).position(marker).map_or(self.jpeg.len(), |i| from + i)
-    }
-}
-
-impl Iterator for Segments<'_> {
-    type Item = Segment;
-
-    fn next(&mut self) -> Option<Segment> {
+    /// The next segment; of a scan only its header, so that the entropy-coded data comes next and is no segment.
+    pub fn next_header(&mut self) -> Option<Segment> {
         let start = self.at;
         let bytes = self.jpeg.get(start..)?;
         let fill = bytes.iter().take_while(|&&b| b == 0xFF).count();
@@ -60,21 +57,38 @@ impl Iterator for Segments<'_> {
         }
         let body = start + fill + 1;
         let end = match marker {
-            SOI => body,
+            SOI | RST0..=RST7 => body,
             EOI => self.jpeg.len(),
-            // Only after fill bytes; otherwise it is inside its scan.
-            RST0..=RST7 => self.end_of_scan(body),
             _ => {
                 let length = self.jpeg.get(body..body + 2)?;
-                let end = body + usize::from(u16::from_be_bytes([length[0], length[1]])).max(2);
-                if end > self.jpeg.len() {
-                    return None;
-                }
-                if marker == SOS { self.end_of_scan(end) } else { end }
+                body + usize::from(u16::from_be_bytes([length[0], length[1]])).max(2)
             }
         };
+        if end > self.jpeg.len() {
+            return None;
+        }
         self.at = end;
         Some(Segment { marker, start, end })
+    }
+
+    /// The first position from `from` on whose 0xFF begins a marker other than RSTn, so not a stuffed byte.
+    fn end_of_scan(&self, from: usize) -> usize {
+        let data = &self.jpeg[from..];
+        let marker = |&i: &usize| data.get(i + 1).is_some_and(|&next| !matches!(next, 0x00 | RST0..=RST7));
+        memchr::memchr_iter(0xFF, data).find(marker).map_or(self.jpeg.len(), |i| from + i)
+    }
+}
+
+impl Iterator for Segments<'_> {
+    type Item = Segment;
+
+    fn next(&mut self) -> Option<Segment> {
+        let header = self.next_header()?;
+        // RSTn comes here only after fill bytes; otherwise it is inside its scan.
+        if matches!(header.marker, SOS | RST0..=RST7) {
+            self.at = self.end_of_scan(header.end);
+        }
+        Some(Segment { end: self.at, ..header })
     }
 }
 

@@ -10,6 +10,30 @@ use crate::{Error, Result, limits};
 /// Most scans in a progressive file: real ones have about ten; a hostile one has thousands, each a pass over the picture.
 const MAX_SCANS: c_int = 100;
 
+/// How much smaller than the picture a decode is: the inverse DCT of fewer coefficients gives fewer samples a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scale {
+    Full,
+    Half,
+    Quarter,
+    Eighth,
+}
+
+impl Scale {
+    /// From the largest picture to the smallest.
+    pub const ALL: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
+
+    /// Pixels of the picture for one of the decode, along each axis.
+    pub fn step(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// A side of the decode, for one of `side` pixels.
+    pub fn side(self, side: u32) -> u32 {
+        side.div_ceil(self.step())
+    }
+}
+
 /// Three planes as TurboJPEG counts them: for 4:2:0 the luma plane is padded to even sides, without other padding.
 pub(super) struct Yuv420<T> {
     pub width: u32,
@@ -55,6 +79,13 @@ impl Handle {
     fn get(&self, parameter: raw::TJPARAM) -> c_int {
         // SAFETY: the handle is live until drop, and reading a parameter changes nothing.
         unsafe { raw::tj3Get(self.0.as_ptr(), parameter as c_int) }
+    }
+
+    fn scale(&mut self, scale: Scale) -> Result<()> {
+        let factor = raw::tjscalingfactor { num: 1, denom: scale.step() as c_int };
+        // SAFETY: the handle is live until drop; the factor goes by value, and an unknown one is refused.
+        let status = unsafe { raw::tj3SetScalingFactor(self.0.as_ptr(), factor) };
+        self.check(status)
     }
 
     /// Turns a return value into a result, with libjpeg's own words in the error.
@@ -167,8 +198,9 @@ impl Decompressor {
             let message = format!("{} bytes in rows of {pitch} cannot hold a picture of {width}x{height}", out.len());
             return Err(Error::usage(message));
         };
+        self.0.scale(Scale::Full)?;
         // SAFETY: the library reads `jpeg` within its length and takes the size from the header just read, from the
-        // same unchanged bytes; it writes `width * 3` bytes at the start of each of `height` rows, which is within
+        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows, which is within
         // `out` (checked above).
         let status = unsafe {
             let (handle, format) = (self.0.0.as_ptr(), raw::TJPF_TJPF_RGB as c_int);
@@ -177,19 +209,23 @@ impl Decompressor {
         self.0.check(status)
     }
 
-    /// Decodes a 4:2:0 JPEG to its planes. Reads the header first to prove that they fit.
-    pub fn yuv420(&mut self, jpeg: &[u8], out: Yuv420<&mut [u8]>) -> Result<()> {
+    /// Decodes a 4:2:0 YCbCr JPEG to its planes, each side divided by `scale` and rounded up. Reads the header first to
+    /// prove that they fit.
+    pub fn yuv420(&mut self, jpeg: &[u8], scale: Scale, out: Yuv420<&mut [u8]>) -> Result<()> {
         let header = self.header(jpeg)?;
         sides(header.width, header.height)?;
-        let fits = (header.width, header.height, header.subsampling) == (out.width, out.height, raw::TJSAMP_TJSAMP_420);
+        let scaled = (scale.side(header.width), scale.side(header.height));
+        let kind = (header.subsampling, header.colorspace) == (raw::TJSAMP_TJSAMP_420, raw::TJCS_TJCS_YCbCr as c_int);
         let lengths = [out.planes[0].len(), out.planes[1].len(), out.planes[2].len()];
-        if !fits || lengths != plane_lengths(out.width, out.height) {
+        if !kind || scaled != (out.width, out.height) || lengths != plane_lengths(out.width, out.height) {
             return Err(Error::usage("planes that do not fit the JPEG's size and subsampling"));
         }
+        self.0.scale(scale)?;
         let mut planes = out.planes.map(<[u8]>::as_mut_ptr);
         // SAFETY: the library reads `jpeg` within its length and takes size and subsampling from the header just
-        // read, from the same unchanged bytes; null strides mean its own plane widths, and each plane has exactly
-        // as many bytes as those need (checked above). The three slices are disjoint, being `&mut`.
+        // read, from the same unchanged bytes, and the scale just set, which rounds up as `Scale::side` does; null
+        // strides mean its own plane widths, and each plane has exactly as many bytes as those need (checked above).
+        // The three slices are disjoint, being `&mut`.
         let status = unsafe {
             let handle = self.0.0.as_ptr();
             let strides = std::ptr::null_mut();
@@ -272,7 +308,7 @@ mod tests {
         }
         decompressor.rgb(&jpeg, &mut [0; 600], 60).unwrap();
         let planes = [&mut [0u8; 200][..], &mut [0; 50], &mut [0; 49]];
-        let e = decompressor.yuv420(&jpeg, Yuv420 { width: 20, height: 10, planes }).unwrap_err();
+        let e = decompressor.yuv420(&jpeg, Scale::Full, Yuv420 { width: 20, height: 10, planes }).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage);
     }
 

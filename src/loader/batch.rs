@@ -1,13 +1,19 @@
 //! What the loader gives: one buffer of pictures, and what is known of each clip.
 
+use half::{bf16, f16};
+
 use super::colour::ColorDraw;
-use super::options::{Dtype, Layout};
+use super::options::{Dtype, Layout, LoaderOptions};
 
 /// The samples of a batch, in the type that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BatchData {
     /// [`Dtype::U8`].
     U8(Vec<u8>),
+    /// [`Dtype::F16`].
+    F16(Vec<f16>),
+    /// [`Dtype::Bf16`].
+    Bf16(Vec<bf16>),
     /// [`Dtype::F32`].
     F32(Vec<f32>),
 }
@@ -17,6 +23,8 @@ impl BatchData {
     pub fn bytes(&self) -> &[u8] {
         match self {
             BatchData::U8(data) => data,
+            BatchData::F16(data) => bytemuck::cast_slice(data),
+            BatchData::Bf16(data) => bytemuck::cast_slice(data),
             BatchData::F32(data) => bytemuck::cast_slice(data),
         }
     }
@@ -76,12 +84,13 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// The dimensions, in the order of the layout: `[B, T, C, H, W]` or `[B, T, H, W, C]`.
+    /// The dimensions, in the order of the layout: `[B, T, C, H, W]`, `[B, C, T, H, W]` or `[B, T, H, W, C]`.
     pub fn shape(&self) -> [usize; 5] {
         self.shape
     }
 
-    /// The same samples as single pictures: `[B * T, C, H, W]` or `[B * T, H, W, C]`.
+    /// The same samples with the first two dimensions as one: single pictures, `[B * T, C, H, W]` or
+    /// `[B * T, H, W, C]`; with [`Layout::Bcthw`] single channels of clips, `[B * C, T, H, W]`.
     pub fn frames_shape(&self) -> [usize; 4] {
         let [b, t, rest @ ..] = self.shape;
         [b * t, rest[0], rest[1], rest[2]]
@@ -92,7 +101,7 @@ impl Batch {
         if let BatchData::U8(data) = &self.data { Some(data) } else { None }
     }
 
-    /// The samples, if they are floats.
+    /// The samples, if they are floats of 32 bits.
     pub fn f32(&self) -> Option<&[f32]> {
         if let BatchData::F32(data) = &self.data { Some(data) } else { None }
     }
@@ -110,18 +119,24 @@ impl Batch {
         let samples = self.shape.iter().product();
         match (&mut self.data, dtype) {
             (BatchData::U8(data), Dtype::U8) => data.resize(samples, 0),
+            (BatchData::F16(data), Dtype::F16) => data.resize(samples, f16::ZERO),
+            (BatchData::Bf16(data), Dtype::Bf16) => data.resize(samples, bf16::ZERO),
             (BatchData::F32(data), Dtype::F32) => data.resize(samples, 0.0),
             (data, Dtype::U8) => *data = BatchData::U8(vec![0; samples]),
+            (data, Dtype::F16) => *data = BatchData::F16(vec![f16::ZERO; samples]),
+            (data, Dtype::Bf16) => *data = BatchData::Bf16(vec![bf16::ZERO; samples]),
             (data, Dtype::F32) => *data = BatchData::F32(vec![0.0; samples]),
         }
     }
 }
 
 /// The shape of a batch in a layout.
-pub(super) fn shape(clips: usize, frames: u32, (width, height): (u32, u32), layout: Layout) -> [usize; 5] {
-    let (t, w, h) = (frames as usize, width as usize, height as usize);
-    match layout {
-        Layout::Btchw => [clips, t, 3, h, w],
-        Layout::Bthwc => [clips, t, h, w, 3],
+pub(super) fn shape(options: &LoaderOptions, frames: u32) -> [usize; 5] {
+    let (b, t, c) = (options.batch_size as usize, frames as usize, options.channels.count());
+    let (w, h) = (options.size.0 as usize, options.size.1 as usize);
+    match options.layout {
+        Layout::Btchw => [b, t, c, h, w],
+        Layout::Bcthw => [b, c, t, h, w],
+        Layout::Bthwc => [b, t, h, w, c],
     }
 }

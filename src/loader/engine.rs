@@ -96,13 +96,14 @@ impl Engine {
 
     /// The dimensions of a batch.
     pub fn shape(&self) -> [usize; 5] {
-        shape(self.options.batch_size as usize, self.frames, self.options.size, self.options.layout)
+        shape(&self.options, self.frames)
     }
 
     /// Bytes of the samples of a batch.
     pub fn batch_bytes(&self) -> usize {
         let sample = match self.options.dtype {
             Dtype::U8 => size_of::<u8>(),
+            Dtype::F16 | Dtype::Bf16 => size_of::<u16>(),
             Dtype::F32 => size_of::<f32>(),
         };
         // `check_batch_size` proved that it fits.

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::colour::ColorJitter;
+use super::colour::{ColorDraw, ColorJitter, ColorMatrix};
+use super::kernel::{REDUCING_GAP, Target};
 use super::temporal::Temporal;
 use crate::order::{LastBatch, Order};
 use crate::{Error, Result, limits};
@@ -53,16 +54,41 @@ pub enum Dtype {
     /// 0 to 255 as decoded, rounded to nearest where pictures are resized. The default.
     #[default]
     U8,
+    /// `(x / 255 - mean) / std` for each channel, rounded to IEEE 754 binary16.
+    F16,
+    /// `(x / 255 - mean) / std` for each channel, rounded to bfloat16.
+    Bf16,
     /// `(x / 255 - mean) / std` for each channel.
     F32,
 }
 
-/// Order of a batch's dimensions: B clips, T frames, C channels (red, green, blue), H rows, W columns.
+/// What the channels of a picture are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Channels {
+    /// Red, green, blue. The default.
+    #[default]
+    Rgb,
+    /// Luma alone, one channel: the first of `mean` and `std` is its own. Chroma is not looked at.
+    Gray,
+    /// Luma and chroma, full-range BT.601 as JFIF has it, 128 of 255 being neutral chroma.
+    YCbCr,
+}
+
+impl Channels {
+    /// How many there are: 3, or 1 for [`Gray`](Self::Gray).
+    pub fn count(self) -> usize {
+        if self == Channels::Gray { 1 } else { 3 }
+    }
+}
+
+/// Order of a batch's dimensions: B clips, T frames, C channels, H rows, W columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Layout {
     /// Channels before rows, as PyTorch has it. The default.
     #[default]
     Btchw,
+    /// Channels before frames, as 3D convolutions of PyTorch have it.
+    Bcthw,
     /// Channels last, as NumPy, OpenCV and JAX have it.
     Bthwc,
 }
@@ -113,14 +139,21 @@ pub struct LoaderOptions {
     pub flip: f32,
     /// How colours vary from clip to clip. Default: not.
     pub color: ColorJitter,
+    /// What the channels are. Default [`Channels::Rgb`].
+    pub channels: Channels,
     /// Type of a sample. Default [`Dtype::U8`].
     pub dtype: Dtype,
     /// Order of dimensions. Default [`Layout::Btchw`].
     pub layout: Layout,
-    /// Mean of red, green and blue that [`Dtype::F32`] subtracts, in units where 1 is full. Default 0.
+    /// Mean of each channel that the float types subtract, in units where 1 is full. Default 0.
     pub mean: [f32; 3],
-    /// Standard deviation by which [`Dtype::F32`] then divides, in the same units. Default 1.
+    /// Standard deviation by which the float types then divide, in the same units. Default 1.
     pub std: [f32; 3],
+    /// How many times larger than the picture, at least, a frame is decoded where the JPEG decoder could make it
+    /// smaller by 2, 4 or 8, which is faster and less exact. Default 1.125, so that 256 pixels become 112 by way of
+    /// 128. Against the exact resize of the full decode, a gap of 1 gives 46 dB (by 2), 43 dB (by 4) and 38 dB (by 8)
+    /// at the least; one of 2, as Pillow's `thumbnail` has it, 53 and 47 dB. Infinity turns it off.
+    pub reducing_gap: f64,
     /// In which order they come. Default [`Order::Sequential`]: as stored. Training takes [`Order::Shuffled`].
     pub order: Order,
     /// Seed of everything that is drawn: order, frames, crops, flips, colours. Default 0.
@@ -158,10 +191,12 @@ impl Default for LoaderOptions {
             crop: Crop::Center,
             flip: 0.0,
             color: ColorJitter::default(),
+            channels: Channels::Rgb,
             dtype: Dtype::U8,
             layout: Layout::Btchw,
             mean: [0.0; 3],
             std: [1.0; 3],
+            reducing_gap: REDUCING_GAP,
             order: Order::Sequential,
             seed: 0,
             rank: 0,
@@ -194,6 +229,7 @@ impl LoaderOptions {
         require((0.0..=1.0).contains(&self.flip), "flip", self.flip, "a probability, 0 to 1")?;
         require(self.mean.iter().all(|m| m.is_finite()), "mean", "not a number", "finite numbers")?;
         require(self.std.iter().all(|s| s.is_normal()), "std", "0 or not a number", "finite numbers other than 0")?;
+        require(self.reducing_gap >= 1.0, "reducing_gap", self.reducing_gap, "1 or more")?;
         let ranks = format_args!("{} of {}", self.rank, self.world_size).to_string();
         require(self.rank < self.world_size, "rank", ranks, "less than world_size")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
@@ -201,6 +237,13 @@ impl LoaderOptions {
         self.temporal.check(self.frames)?;
         self.check_color()?;
         self.check_crop()
+    }
+
+    /// What the kernel is to make of a sample with these colours.
+    pub(super) fn target(&self, color: &ColorDraw) -> Target {
+        let LoaderOptions { size, channels, mean, std, reducing_gap, .. } = *self;
+        let matrix = color.matrix().unwrap_or(ColorMatrix::IDENTITY);
+        Target { size, channels, mean, std, matrix, reducing_gap }
     }
 
     fn check_color(&self) -> Result<()> {
@@ -263,6 +306,7 @@ mod tests {
             ("rank", LoaderOptions { rank: 2, world_size: 2, ..d() }),
             ("rank", LoaderOptions { world_size: 0, ..d() }),
             ("threads", LoaderOptions { threads: Some(0), ..d() }),
+            ("reducing_gap", LoaderOptions { reducing_gap: f64::NAN, ..d() }),
             ("scale", crop((0.0, 1.0), (1.0, 1.0))),
             ("scale", crop((0.5, 1.1), (1.0, 1.0))),
             ("ratio", crop((0.5, 1.0), (2.0, 1.0))),

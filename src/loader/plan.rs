@@ -1,7 +1,7 @@
 //! Which samples a batch has, and for each: which clip, which frames, which view.
 
 use super::batch::SampleParams;
-use super::colour::{ColorDraw, ColorMatrix};
+use super::colour::ColorDraw;
 use super::engine::{Engine, unequal};
 use super::kernel::Kernel;
 use super::space::Place;
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 
 /// A place in a batch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct Seat {
     pub sample: u64,
     /// What random numbers are drawn for: the sample, or where an order may repeat one, this occurrence of it.
     /// Modulo the number of crops of a clip it is the sample's crop.
@@ -36,7 +36,6 @@ pub(super) struct Planned<'a> {
     pub chosen: Chosen<'a>,
     pub counts: bool,
     pub params: SampleParams,
-    pub color: Option<ColorMatrix>,
     /// For frames of the size that the clip's entry says; none when it says that they differ.
     pub kernel: Option<Kernel>,
 }
@@ -48,14 +47,14 @@ impl Engine {
     }
 
     /// The samples of batch `k`.
-    pub fn slots(&self, order: &EpochOrder, epoch: u64, k: u64) -> Result<Vec<Slot>> {
+    pub fn slots(&self, order: &EpochOrder, epoch: u64, k: u64) -> Result<Vec<Seat>> {
         let ranks = self.ranks(epoch);
         let slot = |i| {
             let slot = ranks.slot(k, self.options.rank, i)?;
             let sample = order.get(slot.position)?;
             // A multiple of the number of crops, which divides the number of samples.
             let occurrence = if order.repeats() { self.space.len().wrapping_mul(slot.position + 1) } else { 0 };
-            Some(Slot { sample, draw: sample.wrapping_add(occurrence), counts: slot.counts })
+            Some(Seat { sample, draw: sample.wrapping_add(occurrence), counts: slot.counts })
         };
         let slots = if k < ranks.batches() { (0..self.options.batch_size).map(slot).collect() } else { None };
         let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {}", ranks.batches()));
@@ -63,7 +62,7 @@ impl Engine {
     }
 
     /// The clip and the frames of a sample.
-    fn choose(&self, epoch: u64, slot: Slot) -> Result<Chosen<'_>> {
+    fn choose(&self, epoch: u64, slot: Seat) -> Result<Chosen<'_>> {
         let place = self.space.place(slot.sample);
         let clip = self.dataset.clip(place.clip)?;
         if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
@@ -78,7 +77,7 @@ impl Engine {
     }
 
     /// Frames, view and colours of a sample.
-    pub fn plan(&self, epoch: u64, slot: Slot) -> Result<Planned<'_>> {
+    pub fn plan(&self, epoch: u64, slot: Seat) -> Result<Planned<'_>> {
         let chosen = self.choose(epoch, slot)?;
         let size = (chosen.clip.width(), chosen.clip.height());
         let known = size.0 > 0 && size.1 > 0;
@@ -93,8 +92,8 @@ impl Engine {
             color,
             instead_of: None,
         };
-        let kernel = known.then(|| Kernel::new(&self.options, &view, size));
-        Ok(Planned { chosen, counts: slot.counts, params, color: color.matrix(), kernel })
+        let kernel = known.then(|| Kernel::new(&self.options.target(&color), &view, size));
+        Ok(Planned { chosen, counts: slot.counts, params, kernel })
     }
 
     /// Asks the system for the pages of batch `k` of `epoch`, if there is such a batch. Errors come when it is read.

@@ -2,14 +2,14 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::batch::{Batch, BatchData};
 use super::engine::Engine;
-use super::kernel::{Kernel, Sample};
-use super::options::{Dtype, OnBadFrame};
-use super::plan::{Planned, Slot};
-use super::recolour::{Level, recolour};
+use super::kernel::{Kernel, Sample, Slot};
+use super::options::{Dtype, Layout, OnBadFrame};
+use super::plan::{Planned, Seat};
 use super::stats::add;
 use super::view::view;
 use super::worker::Worker;
@@ -28,6 +28,8 @@ impl Engine {
         let mut data = std::mem::replace(&mut batch.data, BatchData::U8(Vec::new()));
         let filled = match &mut data {
             BatchData::U8(data) => self.samples(epoch, k, data, batch),
+            BatchData::F16(data) => self.samples(epoch, k, data, batch),
+            BatchData::Bf16(data) => self.samples(epoch, k, data, batch),
             BatchData::F32(data) => self.samples(epoch, k, data, batch),
         };
         batch.data = data;
@@ -46,23 +48,25 @@ impl Engine {
         batch.data = BatchData::U8(Vec::new());
         match self.options.dtype {
             Dtype::U8 => self.samples(epoch, k, memory, batch),
+            Dtype::F16 => self.samples(epoch, k, aligned::<f16>(memory)?, batch),
+            Dtype::Bf16 => self.samples(epoch, k, aligned::<bf16>(memory)?, batch),
             Dtype::F32 => self.samples(epoch, k, aligned::<f32>(memory)?, batch),
         }
     }
 
     /// Batch `k` of `epoch`: samples to `data`, all else to `batch`.
-    fn samples<S: Sample + Level>(&self, epoch: u64, k: u64, data: &mut [S], batch: &mut Batch) -> Result<()> {
+    fn samples<S: Sample>(&self, epoch: u64, k: u64, data: &mut [S], batch: &mut Batch) -> Result<()> {
         let order = self.order(epoch);
         let slots = self.slots(&order, epoch, k)?;
         let length = data.len() / slots.len();
-        let read = |(&slot, data): (&Slot, &mut [S])| self.read_or_substitute(epoch, slot, data);
+        let read = |(&slot, data): (&Seat, &mut [S])| self.read_or_substitute(epoch, slot, data);
         let read: Vec<Result<Planned<'_>>> =
             self.pool.install(|| slots.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
         self.finish(read.into_iter().collect::<Result<_>>()?, batch);
         Ok(())
     }
 
-    fn read_or_substitute<S: Sample + Level>(&self, epoch: u64, slot: Slot, data: &mut [S]) -> Result<Planned<'_>> {
+    fn read_or_substitute<S: Sample>(&self, epoch: u64, slot: Seat, data: &mut [S]) -> Result<Planned<'_>> {
         let read = self.read(epoch, slot, data);
         match (read, self.options.on_bad_frame) {
             (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => self.substitute(epoch, slot, data).ok_or(e),
@@ -71,11 +75,11 @@ impl Engine {
     }
 
     /// The first that can be read of the samples drawn to stand in for that of `slot`.
-    fn substitute<S: Sample + Level>(&self, epoch: u64, slot: Slot, data: &mut [S]) -> Option<Planned<'_>> {
+    fn substitute<S: Sample>(&self, epoch: u64, slot: Seat, data: &mut [S]) -> Option<Planned<'_>> {
         let read = |attempt| {
             let mut random = Random::new(self.options.seed, &[stream::SUBSTITUTE, epoch, slot.sample, attempt]);
             let sample = random.below(self.space.len());
-            let other = Slot { sample, draw: sample, ..slot };
+            let other = Seat { sample, draw: sample, ..slot };
             (other.sample != slot.sample).then(|| self.read(epoch, other, data).ok()).flatten()
         };
         let mut planned = (0..SUBSTITUTE_TRIES).find_map(read)?;
@@ -85,28 +89,37 @@ impl Engine {
     }
 
     /// One sample, its frames decoded side by side. Of several that fail, the first one's error.
-    fn read<S: Sample + Level>(&self, epoch: u64, slot: Slot, data: &mut [S]) -> Result<Planned<'_>> {
+    fn read<S: Sample>(&self, epoch: u64, slot: Seat, data: &mut [S]) -> Result<Planned<'_>> {
         let planned = self.plan(epoch, slot)?;
-        let frame = |(t, picture): (usize, &mut [S])| self.frame(epoch, &planned, t, picture).err();
-        let length = data.len() / planned.chosen.frames.len();
-        match data.par_chunks_mut(length).enumerate().find_map_first(frame) {
+        let frame = |(t, picture): (usize, Slot<'_, S>)| self.frame(epoch, &planned, t, picture).err();
+        let pictures = self.pictures(data, planned.chosen.frames.len());
+        match pictures.into_par_iter().enumerate().find_map_first(frame) {
             Some(e) => Err(e),
             None => Ok(planned),
         }
     }
 
-    fn frame<S: Sample + Level>(&self, epoch: u64, planned: &Planned<'_>, t: usize, picture: &mut [S]) -> Result<()> {
-        let Planned { chosen, kernel, color, .. } = planned;
+    /// Where in the samples of a clip each of its pictures goes.
+    fn pictures<'a, S: Sample>(&self, clip: &'a mut [S], frames: usize) -> Vec<Slot<'a, S>> {
+        let channels = self.options.channels.count();
+        let length = clip.len() / frames;
+        match self.options.layout {
+            Layout::Btchw => clip.chunks_exact_mut(length).map(|p| Slot::planes(p, channels)).collect(),
+            Layout::Bcthw => Slot::clip(clip, channels, frames),
+            Layout::Bthwc => clip.chunks_exact_mut(length).map(|p| Slot::pixels(p, channels)).collect(),
+        }
+    }
+
+    fn frame<S: Sample>(&self, epoch: u64, planned: &Planned<'_>, t: usize, picture: Slot<'_, S>) -> Result<()> {
+        let Planned { chosen, kernel, params, .. } = planned;
         let options = &self.options;
-        let other = |size| Kernel::new(options, &view(options, epoch, chosen.draw, size), size);
+        let other = |size| Kernel::new(&options.target(&params.color), &view(options, epoch, chosen.draw, size), size);
         let (clip, t) = (&chosen.clip, chosen.frames[t]);
         let work = self.worker().frame(clip, t, options.check_crc, kernel.as_ref(), other, picture)?;
         add(&self.counters.frames, 1);
         add(&self.counters.bytes, work.bytes);
+        add(&self.counters.tiles_decoded, work.tiles_decoded);
         add(&self.counters.tiles_skipped, work.tiles_skipped);
-        if let Some(map) = color {
-            recolour(options, map, picture);
-        }
         Ok(())
     }
 

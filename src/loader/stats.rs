@@ -15,6 +15,8 @@ pub struct LoaderStats {
     pub frames: u64,
     /// Bytes of JPEG that were decoded.
     pub bytes: u64,
+    /// Tiles of those JPEGs that were decoded.
+    pub tiles_decoded: u64,
     /// Tiles of those JPEGs that did not have to be decoded, because they lie outside the crop.
     pub tiles_skipped: u64,
     /// Clips that could not be read and were replaced: see [`OnBadFrame::Substitute`](super::OnBadFrame).
@@ -35,6 +37,7 @@ pub(super) struct Counters {
     pub batches: AtomicU64,
     pub frames: AtomicU64,
     pub bytes: AtomicU64,
+    pub tiles_decoded: AtomicU64,
     pub tiles_skipped: AtomicU64,
     pub substituted_clips: AtomicU64,
     pub ready: AtomicU64,
@@ -51,6 +54,7 @@ impl Counters {
             batches: get(&self.batches),
             frames: get(&self.frames),
             bytes: get(&self.bytes),
+            tiles_decoded: get(&self.tiles_decoded),
             tiles_skipped: get(&self.tiles_skipped),
             substituted_clips: get(&self.substituted_clips),
             ready: get(&self.ready),

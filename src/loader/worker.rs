@@ -1,38 +1,42 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
-use super::kernel::{Kernel, Sample};
+use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
-use crate::jpeg::Decoder;
+use crate::jpeg::{Cut, Decoder, Region, Scale};
 use crate::reader::Clip;
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
     decoder: Decoder,
-    /// The frame, 3 bytes a pixel.
+    /// Of a part of the frame: luma and chroma, or red, green and blue.
+    planes: [Vec<u8>; 3],
+    /// Of a part of the frame, 3 bytes a pixel.
     rgb: Vec<u8>,
-    /// Scratch space of the kernel.
-    line: Vec<f32>,
+    scratch: Scratch,
     /// The frame's record, where files are not mapped.
     record: Vec<u8>,
 }
 
 /// What decoding a frame took.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Work {
     /// Bytes of JPEG.
     pub bytes: u64,
+    /// Tiles of the JPEG that were decoded; 0 if it is not tiled and was decoded whole.
+    pub tiles_decoded: u64,
     /// Tiles of the JPEG that did not have to be decoded.
     pub tiles_skipped: u64,
 }
 
 impl Worker {
     pub fn new() -> Result<Self> {
-        Ok(Worker { decoder: Decoder::new()?, rgb: Vec::new(), line: Vec::new(), record: Vec::new() })
+        let planes = [const { Vec::new() }; 3];
+        let (decoder, scratch) = (Decoder::new()?, Scratch::default());
+        Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new() })
     }
 
-    /// Reads, checks (if `check_crc`) and decodes frame `t` of `clip`, and writes its picture to `slot`.
-    ///
-    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
+    /// Reads, checks (if `check_crc`) and decodes frame `t` of `clip`, and writes its picture to `slot`: see
+    /// [`picture`](Self::picture).
     pub fn frame<S: Sample>(
         &mut self,
         clip: &Clip<'_>,
@@ -40,7 +44,7 @@ impl Worker {
         check_crc: bool,
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: &mut [S],
+        slot: Slot<'_, S>,
     ) -> Result<Work> {
         let mut record = std::mem::take(&mut self.record);
         let work = clip.frame_with(t, &mut record).and_then(|frame| {
@@ -53,25 +57,51 @@ impl Worker {
         work
     }
 
+    /// Decodes as much of `jpeg` as its picture needs, and writes the picture to `slot`.
+    ///
+    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
     fn picture<S: Sample>(
         &mut self,
         jpeg: &[u8],
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: &mut [S],
+        slot: Slot<'_, S>,
     ) -> Result<Work> {
-        let size = self.decode(jpeg)?;
-        match kernel {
-            Some(kernel) if kernel.frame() == size => kernel.run(&self.rgb, &mut self.line, slot),
-            _ => other(size).run(&self.rgb, &mut self.line, slot),
-        }
-        Ok(Work { bytes: jpeg.len() as u64, tiles_skipped: 0 })
+        let picture = self.decoder.picture(jpeg)?;
+        let own;
+        let kernel = match kernel.filter(|kernel| kernel.frame() == picture.size) {
+            Some(kernel) => kernel,
+            None => {
+                own = other(picture.size);
+                &own
+            }
+        };
+        let (wanted, region) = kernel.wants(picture.pixels);
+        let (cut, pitches) = match wanted {
+            Wanted::Planes(scale) => self.decode_planes(jpeg, region, scale)?,
+            Wanted::Rgb => self.decode_rgb(jpeg, region)?,
+        };
+        let planes = self.planes.each_ref().map(Vec::as_slice);
+        let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
+        kernel.run(picture.pixels, &frame, &mut self.scratch, slot);
+        let (tiles_decoded, tiles_skipped) = (cut.tiles.into(), cut.skipped.into());
+        Ok(Work { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped })
     }
 
-    fn decode(&mut self, jpeg: &[u8]) -> Result<(u32, u32)> {
-        let header = self.decoder.header(jpeg)?;
-        self.rgb.resize(header.rgb_len(), 0);
-        self.decoder.decode_rgb(jpeg, &mut self.rgb, header.width as usize * 3)?;
-        Ok((header.width, header.height))
+    fn decode_planes(&mut self, jpeg: &[u8], region: Region, scale: Scale) -> Result<(Cut, [usize; 3])> {
+        let cut = self.decoder.region_planes(jpeg, region, scale, &mut self.planes)?;
+        let pitch = cut.luma_pitch(scale);
+        Ok((cut, [pitch, pitch / 2, pitch / 2]))
+    }
+
+    fn decode_rgb(&mut self, jpeg: &[u8], region: Region) -> Result<(Cut, [usize; 3])> {
+        let cut = self.decoder.region_rgb(jpeg, region, &mut self.rgb)?;
+        let pixels = cut.region.width as usize * cut.region.height as usize;
+        let rgb = &self.rgb.as_chunks().0[..pixels];
+        for (c, plane) in self.planes.iter_mut().enumerate() {
+            plane.clear();
+            plane.extend(rgb.iter().map(|pixel: &[u8; 3]| pixel[c]));
+        }
+        Ok((cut, [cut.region.width as usize; 3]))
     }
 }

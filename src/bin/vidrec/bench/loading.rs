@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use vidrec::order::{LastBatch, Order};
-use vidrec::{ColorJitter, Crop, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
+use vidrec::{Channels, ColorJitter, Crop, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
 
 /// Options that become the loader's.
 #[derive(clap::Args)]
@@ -34,7 +34,10 @@ pub struct Loading {
     /// Vary brightness, contrast and saturation by this much.
     #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = parse_strength)]
     color: f32,
-    /// Type of the numbers; f32 is normalised.
+    /// What the channels are.
+    #[arg(long, value_enum, default_value_t = ChannelsArg::Rgb)]
+    channels: ChannelsArg,
+    /// Type of the numbers; the float types are normalised.
     #[arg(long, value_enum, default_value_t = DtypeArg::F32)]
     dtype: DtypeArg,
     /// Order of dimensions.
@@ -90,14 +93,24 @@ enum CropArg {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ChannelsArg {
+    Rgb,
+    Gray,
+    Ycbcr,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DtypeArg {
     U8,
+    F16,
+    Bf16,
     F32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LayoutArg {
     Btchw,
+    Bcthw,
     Bthwc,
 }
 
@@ -153,12 +166,20 @@ impl Loading {
                 saturation: self.color,
                 ..ColorJitter::default()
             },
+            channels: match self.channels {
+                ChannelsArg::Rgb => Channels::Rgb,
+                ChannelsArg::Gray => Channels::Gray,
+                ChannelsArg::Ycbcr => Channels::YCbCr,
+            },
             dtype: match self.dtype {
                 DtypeArg::U8 => Dtype::U8,
+                DtypeArg::F16 => Dtype::F16,
+                DtypeArg::Bf16 => Dtype::Bf16,
                 DtypeArg::F32 => Dtype::F32,
             },
             layout: match self.layout {
                 LayoutArg::Btchw => Layout::Btchw,
+                LayoutArg::Bcthw => Layout::Bcthw,
                 LayoutArg::Bthwc => Layout::Bthwc,
             },
             mean: [0.485, 0.456, 0.406],

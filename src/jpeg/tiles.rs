@@ -1,0 +1,370 @@
+//! Cropping a tiled JPEG without decoding it: the entropy-coded segments of the wanted tiles, behind a patched header.
+//!
+//! A tile is one restart interval. At a restart marker the entropy decoder begins anew, on a byte boundary and with DC
+//! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile say the same wherever they stand; and every block is
+//! transformed by itself. Hence the samples of a tile's planes are those that a decode of the whole picture gives, bit
+//! for bit: the planes need no margin around the wanted window. Smooth upsampling of chroma is another matter: see
+//! [`Region::with_chroma_neighbours`].
+//!
+//! Nothing is taken on trust. A JPEG is tiled if its own bytes say so: baseline, 8 bits, three components of 2x2, 1x1
+//! and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, .. RST7, RST0
+//! in order and in the right number, up to the end of the image. For any other the answer is "not tiled" and the
+//! caller decodes it whole.
+
+use std::ops::Range;
+
+use super::segments::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, RST0, SOF0, SOI, SOS, Segments};
+use crate::limits;
+
+/// Rows and columns of one MCU at 4:2:0.
+const MCU: u32 = 16;
+
+/// A rectangle of pixels inside a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub x: u32,
+    pub y: u32,
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Region {
+    /// All of a picture.
+    pub fn whole((width, height): (u32, u32)) -> Self {
+        Region { x: 0, y: 0, width, height }
+    }
+
+    /// The region whose decode to RGB has the right pixels in `self`: one more on each side, within the picture.
+    ///
+    /// libjpeg's smooth upsampling (jdsample.c, `h2v2_fancy_upsample`) makes each pixel from the four nearest chroma
+    /// samples: its own, and the next to the left of an even column or to the right of an odd one, above an even row
+    /// or below an odd one. The next sample is the one that the adjoining pixel has for its own, so one pixel suffices.
+    /// Where the picture ends libjpeg repeats the last sample, and so it does in the crop, which ends there too.
+    pub fn with_chroma_neighbours(self, (width, height): (u32, u32)) -> Self {
+        let (x, y) = (self.x.saturating_sub(1), self.y.saturating_sub(1));
+        let (right, bottom) = ((self.x + self.width + 1).min(width), (self.y + self.height + 1).min(height));
+        Region { x, y, width: right - x, height: bottom - y }
+    }
+
+    fn within(&self, (width, height): (u32, u32)) -> bool {
+        let end = |start: u32, length: u32| start.checked_add(length).filter(|_| length > 0);
+        end(self.x, self.width).is_some_and(|x| x <= width) && end(self.y, self.height).is_some_and(|y| y <= height)
+    }
+}
+
+/// What the header of a tiled JPEG says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    width: u32,
+    height: u32,
+    /// MCUs in a tile.
+    restart: u32,
+    /// Offset of the frame header's height, which the width follows.
+    sides_at: usize,
+}
+
+impl Layout {
+    fn tile_width(&self) -> u32 {
+        self.restart * MCU
+    }
+
+    /// Tiles in a row, and rows of them.
+    fn tiles(&self) -> (u32, u32) {
+        (self.width.div_ceil(self.tile_width()), self.height.div_ceil(MCU))
+    }
+}
+
+/// How a crop is cut out of the picture's tiles: what it contains, and how it is to be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The tiles' pixels. Its end may lie beyond the picture's, by less than a tile, where the last tiles do.
+    pub region: Region,
+    /// Tiles in the cut.
+    pub tiles: u32,
+    /// Tiles of the picture that are left out.
+    pub skipped: u32,
+}
+
+/// Cuts JPEGs; keeps its buffers, and what it learnt of the last header, since frames of a clip have the same.
+#[derive(Default)]
+pub(super) struct Tiler {
+    /// The bytes from SOI to the entropy-coded data, and what they say. No bytes for "not known".
+    header: Vec<u8>,
+    layout: Option<Layout>,
+    /// Where each tile's bytes stand.
+    segments: Vec<Range<usize>>,
+    /// The small JPEG.
+    out: Vec<u8>,
+}
+
+impl Tiler {
+    /// Width and height of `jpeg`, if its header is that of a tiled one.
+    pub fn size(&mut self, jpeg: &[u8]) -> Option<(u32, u32)> {
+        self.layout(jpeg).map(|layout| (layout.width, layout.height))
+    }
+
+    /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
+    ///
+    /// With `padded` its sides are whole tiles, else they end where the picture does.
+    pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(&[u8], Cut)> {
+        let layout = self.layout(jpeg).filter(|layout| region.within((layout.width, layout.height)))?;
+        let (across, down) = layout.tiles();
+        find_segments(jpeg, self.header.len(), (across * down) as usize, &mut self.segments)?;
+        let side = layout.tile_width();
+        let columns = region.x / side..(region.x + region.width).div_ceil(side);
+        let rows = region.y / MCU..(region.y + region.height).div_ceil(MCU);
+        let (x, y) = (columns.start * side, rows.start * MCU);
+        let (mut width, mut height) = (columns.len() as u32 * side, rows.len() as u32 * MCU);
+        if !padded {
+            (width, height) = (width.min(layout.width - x), height.min(layout.height - y));
+        }
+        if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
+            return None;
+        }
+        self.out.clear();
+        self.out.extend_from_slice(&self.header);
+        let sides = [u16::try_from(height).ok()?.to_be_bytes(), u16::try_from(width).ok()?.to_be_bytes()];
+        self.out[layout.sides_at..][..4].copy_from_slice(sides.as_flattened());
+        let mut tiles = 0;
+        for row in rows {
+            for segment in &self.segments[(row * across + columns.start) as usize..][..columns.len()] {
+                if tiles > 0 {
+                    self.out.extend([0xFF, RST0 + (tiles - 1) as u8 % 8]);
+                }
+                self.out.extend_from_slice(&jpeg[segment.clone()]);
+                tiles += 1;
+            }
+        }
+        self.out.extend([0xFF, EOI]);
+        let cut = Cut { region: Region { x, y, width, height }, tiles, skipped: across * down - tiles };
+        Some((&self.out, cut))
+    }
+
+    /// Reads the header of `jpeg`, or finds that it is the last one's: then it says the same, for it is all that counts.
+    fn layout(&mut self, jpeg: &[u8]) -> Option<Layout> {
+        if self.header.is_empty() || !jpeg.starts_with(&self.header) {
+            self.header.clear();
+            let (layout, length) = read_header(jpeg)?;
+            self.header.extend_from_slice(&jpeg[..length]);
+            self.layout = Some(layout);
+        }
+        self.layout
+    }
+}
+
+/// What the header says, and its length up to the entropy-coded data; none unless it is that of a tiled JPEG.
+fn read_header(jpeg: &[u8]) -> Option<(Layout, usize)> {
+    let mut segments = Segments::new(jpeg);
+    let (mut frame, mut restart) = (None, 0);
+    loop {
+        let segment = segments.next_header()?;
+        let body = &jpeg[segment.start..segment.end];
+        // Fill bytes may stand before the marker; then come its length, of two bytes, and what the length counts.
+        let body = &body[body.iter().take_while(|&&b| b == 0xFF).count() + 1..];
+        match segment.marker {
+            APP14 => return None,
+            SOI | DQT | DHT | COM | APP0..=APP15 => {}
+            DRI => restart = u32::from(u16::from_be_bytes(body.get(2..4)?.try_into().ok()?)),
+            SOF0 if frame.is_none() => frame = Some(read_frame(body, segment.end)?),
+            SOS => {
+                let ((width, height), sides_at) = frame?;
+                let one_scan = matches!(body, [_, 12, 3, 1, _, 2, _, 3, _, 0, 63, 0]);
+                let divides = restart > 0 && width.div_ceil(MCU).is_multiple_of(restart);
+                let layout = Layout { width, height, restart, sides_at };
+                return (one_scan && divides).then_some((layout, segment.end));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Width and height, and where the height stands; none unless 4:2:0 as JFIF has it, which ids 1, 2 and 3
+/// without Adobe's marker mean to libjpeg too (jdapimin.c, `default_decompress_parms`).
+fn read_frame(body: &[u8], end: usize) -> Option<((u32, u32), usize)> {
+    let [_, 17, 8, h1, h0, w1, w0, 3, 1, 0x22, _, 2, 0x11, _, 3, 0x11, _] = *body else { return None };
+    let [width, height] = [[w1, w0], [h1, h0]].map(|side| u32::from(u16::from_be_bytes(side)));
+    (width > 0 && height > 0).then_some(((width, height), end - body.len() + 3))
+}
+
+/// Finds the entropy-coded segments from `from` on; none unless they are `count`, numbered in order, and then the end.
+///
+/// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more
+/// bytes 0xFF that are fill and belong to no segment.
+fn find_segments(jpeg: &[u8], from: usize, count: usize, segments: &mut Vec<Range<usize>>) -> Option<()> {
+    segments.clear();
+    let (mut start, mut at) = (from, from);
+    loop {
+        let end = at + memchr::memchr(0xFF, jpeg.get(at..)?)?;
+        let fill = jpeg[end..].iter().take_while(|&&b| b == 0xFF).count();
+        let marker = *jpeg.get(end + fill)?;
+        at = end + fill + 1;
+        if marker == 0 {
+            continue;
+        }
+        segments.push(start..end);
+        start = at;
+        match marker {
+            EOI if segments.len() == count => return Some(()),
+            _ if segments.len() < count && marker == RST0 + (segments.len() - 1) as u8 % 8 => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Planes;
+    use crate::jpeg::Encoder;
+    use proptest::prelude::*;
+
+    fn encoded(width: u32, height: u32) -> Vec<u8> {
+        let mut picture = Planes::new(width, height).unwrap();
+        picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = (i * 37 % 251) as u8);
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+        jpeg
+    }
+
+    fn cut(jpeg: &[u8], region: Region) -> Option<(Vec<u8>, Cut)> {
+        Tiler::default().cut(jpeg, region, true).map(|(small, cut)| (small.to_vec(), cut))
+    }
+
+    const CORNER: Region = Region { x: 0, y: 0, width: 1, height: 1 };
+
+    fn find(jpeg: &[u8], marker: u8) -> usize {
+        jpeg.windows(2).position(|pair| pair == [0xFF, marker]).unwrap()
+    }
+
+    #[test]
+    fn all_tiles_are_the_picture_itself() {
+        for (width, height) in [(16, 16), (64, 48), (160, 160)] {
+            let jpeg = encoded(width, height);
+            let (copy, cut) = cut(&jpeg, Region::whole((width, height))).unwrap();
+            assert!(copy == jpeg, "{width}x{height}");
+            assert_eq!((cut.region, cut.skipped), (Region::whole((width, height)), 0));
+        }
+    }
+
+    #[test]
+    fn tiles_are_renumbered_and_a_crop_can_be_cut_again() {
+        let jpeg = encoded(320, 320);
+        let (once, first) = cut(&jpeg, Region { x: 100, y: 100, width: 150, height: 150 }).unwrap();
+        assert_eq!(first.region, Region { x: 96, y: 96, width: 160, height: 160 });
+        let (twice, _) = cut(&once, Region { x: 40, y: 40, width: 60, height: 60 }).unwrap();
+        let (direct, _) = cut(&jpeg, Region { x: 136, y: 136, width: 60, height: 60 }).unwrap();
+        assert!(twice == direct);
+    }
+
+    #[test]
+    fn fill_bytes_change_nothing_but_are_left_out_between_tiles() {
+        let jpeg = encoded(64, 48);
+        let region = Region { x: 30, y: 20, width: 4, height: 4 };
+        let plain = cut(&jpeg, region).unwrap();
+        for marker in [RST0, RST0 + 3, EOI] {
+            let at = find(&jpeg, marker);
+            assert_eq!(
+                cut(&[&jpeg[..at], &[0xFF; 3], &jpeg[at..]].concat(), region),
+                Some(plain.clone()),
+                "{marker:x}"
+            );
+        }
+        for marker in [DQT, SOF0, DHT, DRI, SOS] {
+            let at = find(&jpeg, marker);
+            let filled = [&jpeg[..at], &[0xFF; 3], &jpeg[at..]].concat();
+            assert_eq!(cut(&filled, region).unwrap().1, plain.1, "{marker:x}");
+            assert_eq!(Tiler::default().size(&filled), Some((64, 48)));
+        }
+    }
+
+    #[test]
+    fn any_other_jpeg_is_not_tiled() {
+        for name in ["s420", "s422", "s444", "gray", "progressive"] {
+            let path = format!("{}/tests/data/jpeg/{name}.jpg", env!("CARGO_MANIFEST_DIR"));
+            assert_eq!(cut(&std::fs::read(path).unwrap(), CORNER), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_segment_too_few_or_too_many_or_misnumbered_is_not_tiled() {
+        let jpeg = encoded(64, 48);
+        let (second, third) = (find(&jpeg, RST0 + 1), find(&jpeg, RST0 + 2));
+        assert!(cut(&jpeg, CORNER).is_some());
+        let mut misnumbered = jpeg.clone();
+        misnumbered[third + 1] += 1;
+        for bad in [
+            [&jpeg[..second], &jpeg[third..]].concat(),
+            [&jpeg[..third], &jpeg[second..]].concat(),
+            misnumbered,
+            jpeg[..jpeg.len() - 2].to_vec(),
+            jpeg[..jpeg.len() - 1].to_vec(),
+        ] {
+            assert_eq!(cut(&bad, CORNER), None);
+        }
+    }
+
+    #[test]
+    fn a_restart_interval_that_crosses_rows_is_not_tiled() {
+        let mut jpeg = encoded(96, 48);
+        let dri = find(&jpeg, DRI);
+        for (interval, tiled) in [(0, false), (1, true), (4, false), (6, true), (7, false)] {
+            jpeg[dri + 4..dri + 6].copy_from_slice(&u16::to_be_bytes(interval));
+            assert_eq!(Tiler::default().size(&jpeg).is_some(), tiled, "{interval}");
+        }
+    }
+
+    #[test]
+    fn a_header_of_another_kind_after_a_known_one_is_read_anew() {
+        let mut tiler = Tiler::default();
+        let (small, large) = (encoded(64, 48), encoded(128, 48));
+        for _ in 0..2 {
+            assert_eq!(tiler.size(&small), Some((64, 48)));
+            assert_eq!(tiler.size(&large), Some((128, 48)));
+            assert_eq!(tiler.size(&small[..100]), None);
+            assert_eq!(tiler.size(b""), None);
+        }
+    }
+
+    #[test]
+    fn a_region_that_is_empty_or_leaves_the_picture_is_refused() {
+        let jpeg = encoded(64, 48);
+        for region in [
+            Region { width: 0, ..CORNER },
+            Region { height: 0, ..CORNER },
+            Region { x: 64, ..CORNER },
+            Region { y: 48, ..CORNER },
+            Region { width: 65, ..CORNER },
+            Region { x: u32::MAX, ..CORNER },
+        ] {
+            assert_eq!(cut(&jpeg, region), None, "{region:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_is_a_cut_or_a_refusal_and_never_a_panic(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), end: prop::sample::Index,
+        ) {
+            let mut jpeg = encoded(64, 48);
+            for (at, value) in changes {
+                let at = at.index(jpeg.len());
+                jpeg[at] = value;
+            }
+            let _ = cut(&jpeg, CORNER);
+            let _ = cut(&jpeg[..end.index(jpeg.len())], Region::whole((64, 48)));
+        }
+
+        #[test]
+        fn any_bytes_behind_a_good_header_are_a_cut_or_a_refusal(mut tail in prop::collection::vec(
+            prop_oneof![Just(0xFFu8), 0xD0..=0xDAu8, Just(0u8), any::<u8>()], 0..40,
+        )) {
+            let mut jpeg = encoded(32, 16);
+            let scan = find(&jpeg, SOS) + 14;
+            jpeg.truncate(scan);
+            jpeg.append(&mut tail);
+            if let Some((small, _)) = cut(&jpeg, CORNER) {
+                prop_assert!(small.ends_with(&[0xFF, EOI]) && small.len() <= jpeg.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Scratch space that begins with a cache line, so that no vector of it lies on two.
+
+use std::ops::{Deref, DerefMut};
+
+/// Bytes of a cache line, and of the largest vector.
+const LINE: usize = 64;
+
+/// A buffer whose first element is aligned to a cache line.
+#[derive(Debug, Default)]
+pub(super) struct Aligned<T> {
+    /// Has a line to spare.
+    room: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Copy + Default> Aligned<T> {
+    /// Makes the length `len`. What was in it stays or becomes anything.
+    pub fn resize(&mut self, len: usize) {
+        let room = len + LINE / size_of::<T>();
+        if self.room.len() < room {
+            self.room.resize(room, T::default());
+        }
+        // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
+        let start = self.room.as_ptr().align_offset(LINE);
+        (self.start, self.len) = (if start + len <= self.room.len() { start } else { 0 }, len);
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.room[self.start..self.start + self.len]
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.room[self.start..self.start + self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_begins_with_a_cache_line_at_every_length() {
+        let mut buffer = Aligned::<i16>::default();
+        assert!(buffer.is_empty());
+        for len in [0, 1, 31, 32, 33, 1000, 5, 4000] {
+            buffer.resize(len);
+            assert_eq!(buffer.len(), len);
+            assert_eq!(buffer.as_ptr().addr() % LINE, 0, "{len}");
+            buffer.fill(7);
+        }
+    }
+}

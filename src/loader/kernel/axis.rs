@@ -1,0 +1,213 @@
+//! Where the pixels of a picture come from along one axis, and with which weights.
+//!
+//! Bilinear with half-pixel centres; where the picture gets smaller, the triangle widens with the step so that every
+//! sample counts, as Pillow's `BILINEAR` and torchvision's `antialias=True` have it (Pillow, src/libImaging/Resample.c,
+//! `precompute_coeffs`).
+//!
+//! Chroma at half size has the weights that it would have if it were first brought to full size by libjpeg's smooth
+//! upsampling and then resized like luma: both are linear, so one table does both, and the picture is that of a resized
+//! RGB decode but for what the latter rounds and clamps on its way.
+
+use std::ops::Range;
+
+use crate::loader::view::Span;
+
+/// Which samples of a frame an axis reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::loader) enum Samples {
+    /// Luma, or anything at its resolution.
+    Full,
+    /// Chroma of which each sample stands for two of luma, and lies between them.
+    Half,
+}
+
+/// One axis of a plane, seen from the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::loader) struct PlaneAxis {
+    /// In pixels of the frame, of which the axis has `side`.
+    pub span: Span,
+    pub side: u32,
+    /// Pixels for each sample of luma: more than 1 after a scaled inverse DCT, whose samples are centred in their pixels.
+    pub step: u32,
+    pub samples: Samples,
+}
+
+impl PlaneAxis {
+    /// The span in samples of luma. Bounds are widened to whole samples.
+    fn in_luma(self) -> Span {
+        let Span { bounds: (low, high), start, scale } = self.span;
+        let step = f64::from(self.step);
+        Span { bounds: (low / self.step, high.div_ceil(self.step)), start: start / step, scale: scale / step }
+    }
+
+    /// Samples that the plane has along this axis.
+    fn len(self) -> u32 {
+        let luma = self.side.div_ceil(self.step);
+        if self.samples == Samples::Full { luma } else { luma.div_ceil(2) }
+    }
+}
+
+/// For each pixel of the picture: the first sample that counts, and a weight for each from there on.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    /// Weights a pixel has; some at the ends may be 0.
+    pub taps: usize,
+    pub first: Vec<u32>,
+    /// `taps` for each pixel, in units of 1 / [`ONE`](Self::ONE), of which they add up to exactly one.
+    pub weights: Vec<i16>,
+}
+
+impl Axis {
+    /// The weight of a sample that alone counts.
+    pub const ONE: i32 = 1 << 14;
+
+    /// Tables for `out` pixels; with `reversed`, from the last to the first.
+    pub fn new(axis: PlaneAxis, out: u32, reversed: bool) -> Self {
+        let (span, len) = (axis.in_luma(), axis.len());
+        // The exact weights of one pixel after the other, and where each pixel's end.
+        let (mut exact, mut pixels) = (Vec::new(), Vec::with_capacity(out as usize));
+        for i in 0..out {
+            let triangle = Triangle::new(&span, if reversed { out - 1 - i } else { i });
+            let first = match axis.samples {
+                Samples::Full => triangle.weights(&mut exact),
+                Samples::Half => triangle.chroma_weights(len, &mut exact),
+            };
+            pixels.push((first, exact.len()));
+        }
+        let mut start = 0;
+        let lengths = pixels.iter().map(|&(_, end)| end - std::mem::replace(&mut start, end));
+        let taps = lengths.max().unwrap_or(1);
+        let mut axis = Axis { taps, first: Vec::with_capacity(pixels.len()), weights: vec![0; taps * pixels.len()] };
+        start = 0;
+        for ((first, end), to) in pixels.into_iter().zip(axis.weights.chunks_exact_mut(taps)) {
+            // A pixel with fewer taps than others, at the end, starts earlier so that all taps stay inside.
+            let begin = first.min(len - taps as u32);
+            round_weights(&exact[start..end], &mut to[(first - begin) as usize..]);
+            axis.first.push(begin);
+            start = end;
+        }
+        axis
+    }
+
+    /// The samples that count: the first, and the one behind the last.
+    pub fn reach(&self) -> (u32, u32) {
+        let first = self.first.iter().copied().min().unwrap_or(0);
+        (first, self.first.iter().copied().max().unwrap_or(0) + self.taps as u32)
+    }
+
+    pub fn pixels(&self) -> impl Iterator<Item = (u32, &[i16])> {
+        self.first.iter().copied().zip(self.weights.chunks_exact(self.taps))
+    }
+}
+
+/// The weight of samples for one pixel: greatest at its centre, nothing from `reach` samples away on.
+struct Triangle {
+    centre: f64,
+    reach: f64,
+    /// Those with a weight: never none.
+    samples: Range<u32>,
+}
+
+impl Triangle {
+    fn new(span: &Span, pixel: u32) -> Self {
+        let reach = span.scale.max(1.0);
+        let (low, high) = (f64::from(span.bounds.0), f64::from(span.bounds.1));
+        let centre = (span.start + (f64::from(pixel) + 0.5) * span.scale).clamp(low + 0.5, high - 0.5);
+        // The casts round down.
+        let Range { mut start, mut end } = (centre - reach).max(low) as u32..(centre + reach).min(high) as u32 + 1;
+        end = end.min(span.bounds.1);
+        let triangle = Triangle { centre, reach, samples: start..end };
+        while start + 1 < end && triangle.weight(start) <= 0.0 {
+            start += 1;
+        }
+        while start + 1 < end && triangle.weight(end - 1) <= 0.0 {
+            end -= 1;
+        }
+        Triangle { samples: start..end, ..triangle }
+    }
+
+    fn weight(&self, sample: u32) -> f64 {
+        (1.0 - (f64::from(sample) + 0.5 - self.centre).abs() / self.reach).max(0.0)
+    }
+
+    /// Appends the weights, not yet 1 in sum, and says which sample the first is for.
+    fn weights(&self, to: &mut Vec<f64>) -> u32 {
+        to.extend(self.samples.clone().map(|x| self.weight(x)));
+        self.samples.start
+    }
+
+    /// The same for chroma of `len` samples: smooth upsampling (jdsample.c, `h2v2_fancy_upsample`) gives each sample of
+    /// luma three quarters of its own chroma sample and one of the next nearest, which at the ends is its own again.
+    fn chroma_weights(&self, len: u32, to: &mut Vec<f64>) -> u32 {
+        let nearest =
+            |x: u32| (x / 2, if x.is_multiple_of(2) { (x / 2).saturating_sub(1) } else { (x / 2 + 1).min(len - 1) });
+        let (first, last) = (self.samples.start, self.samples.end - 1);
+        let first = nearest(first).1.min(first / 2);
+        let from = to.len();
+        to.resize(from + (nearest(last).1.max(last / 2) - first) as usize + 1, 0.0);
+        for x in self.samples.clone() {
+            let (own, next) = nearest(x);
+            to[from + (own - first) as usize] += 0.75 * self.weight(x);
+            to[from + (next - first) as usize] += 0.25 * self.weight(x);
+        }
+        first
+    }
+}
+
+/// Brings weights to a sum of one and rounds them so that this stays: each is the difference of two rounded sums.
+///
+/// So each weight and each run of weights is off by at most 1 unit, which keeps the error of a picture within half a
+/// unit for each step from one sample to the next, however many taps there are.
+fn round_weights(exact: &[f64], to: &mut [i16]) {
+    let unit = f64::from(Axis::ONE) / exact.iter().sum::<f64>();
+    let (mut sum, mut done) = (0.0, 0);
+    for (weight, to) in exact.iter().zip(to) {
+        sum += weight;
+        let next = (sum * unit + 0.5) as i32;
+        *to = (next - done) as i16;
+        done = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn weights_are_positive_and_add_up_to_one_within_the_plane(
+            low in 0u32..50, length in 1u32..500, rest in 0u32..3, shift in 0.0f64..1.0, scale in 0.01f64..20.0,
+            out in 1u32..50, step in prop::sample::select(&[1u32, 2, 4, 8][..]), reversed: bool,
+        ) {
+            let span = Span { bounds: (low, low + length), start: f64::from(low) + shift, scale };
+            for samples in [Samples::Full, Samples::Half] {
+                let plane = PlaneAxis { span, side: low + length + rest, step, samples };
+                let axis = Axis::new(plane, out, reversed);
+                for (first, weights) in axis.pixels() {
+                    prop_assert!(first as usize + weights.len() <= plane.len() as usize);
+                    prop_assert!(weights.iter().all(|&weight| weight >= 0));
+                    prop_assert_eq!(weights.iter().map(|&weight| i32::from(weight)).sum::<i32>(), Axis::ONE);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pixel_that_is_a_sample_has_that_one_weight() {
+        let span = Span { bounds: (0, 9), start: 2.0, scale: 1.0 };
+        let axis = Axis::new(PlaneAxis { span, side: 9, step: 1, samples: Samples::Full }, 4, false);
+        assert_eq!((axis.taps, axis.first, axis.weights), (1, vec![2, 3, 4, 5], vec![Axis::ONE as i16; 4]));
+    }
+
+    #[test]
+    fn chroma_of_a_pixel_is_three_quarters_of_its_sample_and_a_quarter_of_the_next() {
+        let span = Span { bounds: (0, 5), start: 0.0, scale: 1.0 };
+        let axis = Axis::new(PlaneAxis { span, side: 5, step: 1, samples: Samples::Half }, 5, false);
+        let quarter = Axis::ONE as i16 / 4;
+        let expected = [[4, 0], [3, 1], [1, 3], [3, 1], [1, 3]].map(|pair| pair.map(|weight| weight * quarter));
+        assert_eq!(axis.first, [0, 0, 0, 1, 1]);
+        // The last sample stands at the edge: the pixel to its right does not exist, and it is the fifth's own.
+        assert_eq!(axis.weights, expected.as_flattened());
+    }
+}

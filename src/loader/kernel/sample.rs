@@ -1,0 +1,90 @@
+//! The types of sample a batch can have, and how a row of floats becomes one of them.
+
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+
+use super::isa::Isa;
+
+/// A type of sample.
+pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
+    /// Whether samples are normalised; if not, they are levels of 0 to 255.
+    const NORMALISED: bool;
+
+    /// Converts `values`, rounding to the nearest, ties to even.
+    fn convert<I: Isa>(isa: I, values: &[f32], out: &mut [Self]);
+}
+
+impl Sample for u8 {
+    const NORMALISED: bool = false;
+
+    #[inline(always)]
+    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [u8]) {
+        // A float of 2^23 and more has no fraction, so that adding 2^23 rounds to the nearest, and the level stands in
+        // the lowest bits.
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = (value + 8_388_608.0).to_bits() as u8;
+        }
+    }
+}
+
+impl Sample for f32 {
+    const NORMALISED: bool = true;
+
+    #[inline(always)]
+    fn convert<I: Isa>(isa: I, values: &[f32], out: &mut [f32]) {
+        isa.store(&values[..out.len()], out);
+    }
+}
+
+impl Sample for f16 {
+    const NORMALISED: bool = true;
+
+    #[inline(always)]
+    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [f16]) {
+        // The crate uses F16C, or NEON's own conversion, where the machine has it.
+        out.convert_from_f32_slice(&values[..out.len()]);
+    }
+}
+
+impl Sample for bf16 {
+    const NORMALISED: bool = true;
+
+    #[inline(always)]
+    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [bf16]) {
+        // Never a NaN, which this would turn into an infinity.
+        let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = bf16::from_bits(round(value.to_bits()) as u16);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::isa::Portable;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one<S: Sample>(value: f32) -> S {
+        let mut out = [S::default()];
+        S::convert(Portable, &[value], &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn bytes_are_the_nearest_and_every_level_is_itself() {
+        assert!((0..=255u8).all(|level| one::<u8>(level.into()) == level));
+        let rounded = [0.49, 0.5, 0.51, 1.5, 2.5, 254.4999, 254.6].map(one::<u8>);
+        assert_eq!(rounded, [0, 0, 1, 2, 2, 254, 255]);
+    }
+
+    proptest! {
+        #[test]
+        fn halves_are_the_nearest_in_both_formats(value in -70000.0f32..70000.0, small in -1e-6f32..1e-6) {
+            for value in [value, small, value / 1000.0] {
+                prop_assert_eq!(one::<bf16>(value), bf16::from_f32(value));
+                prop_assert_eq!(one::<f16>(value), f16::from_f32(value));
+            }
+        }
+    }
+}
