@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 
+use super::aligned::Aligned;
 use super::colour::ColorDraw;
 use super::options::{Dtype, Layout, LoaderOptions};
 
@@ -9,16 +10,31 @@ use super::options::{Dtype, Layout, LoaderOptions};
 #[derive(Debug, Clone, PartialEq)]
 pub enum BatchData {
     /// [`Dtype::U8`].
-    U8(Vec<u8>),
+    U8(Aligned<u8>),
     /// [`Dtype::F16`].
-    F16(Vec<f16>),
+    F16(Aligned<f16>),
     /// [`Dtype::Bf16`].
-    Bf16(Vec<bf16>),
+    Bf16(Aligned<bf16>),
     /// [`Dtype::F32`].
-    F32(Vec<f32>),
+    F32(Aligned<f32>),
+}
+
+impl Default for BatchData {
+    fn default() -> Self {
+        BatchData::empty(Dtype::U8)
+    }
 }
 
 impl BatchData {
+    fn empty(dtype: Dtype) -> Self {
+        match dtype {
+            Dtype::U8 => BatchData::U8(Aligned::default()),
+            Dtype::F16 => BatchData::F16(Aligned::default()),
+            Dtype::Bf16 => BatchData::Bf16(Aligned::default()),
+            Dtype::F32 => BatchData::F32(Aligned::default()),
+        }
+    }
+
     /// The samples as bytes, each in this machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -78,7 +94,7 @@ pub struct Batch {
 
 impl Default for Batch {
     fn default() -> Self {
-        let data = BatchData::U8(Vec::new());
+        let data = BatchData::default();
         Batch { data, labels: Vec::new(), clips: Vec::new(), mask: Vec::new(), params: Vec::new(), shape: [0; 5] }
     }
 }
@@ -114,18 +130,25 @@ impl Batch {
         self.mask.clear();
         self.params.clear();
     }
+
     /// Makes room for the samples of the shape, keeping memory where the type stays; they have unspecified values.
     pub(super) fn reserve(&mut self, dtype: Dtype) {
         let samples = self.shape.iter().product();
-        match (&mut self.data, dtype) {
-            (BatchData::U8(data), Dtype::U8) => data.resize(samples, 0),
-            (BatchData::F16(data), Dtype::F16) => data.resize(samples, f16::ZERO),
-            (BatchData::Bf16(data), Dtype::Bf16) => data.resize(samples, bf16::ZERO),
-            (BatchData::F32(data), Dtype::F32) => data.resize(samples, 0.0),
-            (data, Dtype::U8) => *data = BatchData::U8(vec![0; samples]),
-            (data, Dtype::F16) => *data = BatchData::F16(vec![f16::ZERO; samples]),
-            (data, Dtype::Bf16) => *data = BatchData::Bf16(vec![bf16::ZERO; samples]),
-            (data, Dtype::F32) => *data = BatchData::F32(vec![0.0; samples]),
+        let fits = matches!(
+            (&self.data, dtype),
+            (BatchData::U8(_), Dtype::U8)
+                | (BatchData::F16(_), Dtype::F16)
+                | (BatchData::Bf16(_), Dtype::Bf16)
+                | (BatchData::F32(_), Dtype::F32)
+        );
+        if !fits {
+            self.data = BatchData::empty(dtype);
+        }
+        match &mut self.data {
+            BatchData::U8(data) => data.resize(samples),
+            BatchData::F16(data) => data.resize(samples),
+            BatchData::Bf16(data) => data.resize(samples),
+            BatchData::F32(data) => data.resize(samples),
         }
     }
 }

@@ -25,7 +25,7 @@ impl Engine {
     pub fn fill(&self, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
         batch.reshape(self.shape());
         batch.reserve(self.options.dtype);
-        let mut data = std::mem::replace(&mut batch.data, BatchData::U8(Vec::new()));
+        let mut data = std::mem::take(&mut batch.data);
         let filled = match &mut data {
             BatchData::U8(data) => self.samples(epoch, k, data, batch),
             BatchData::F16(data) => self.samples(epoch, k, data, batch),
@@ -45,7 +45,7 @@ impl Engine {
                 .found(format!("{} bytes", memory.len())));
         }
         batch.reshape(self.shape());
-        batch.data = BatchData::U8(Vec::new());
+        batch.data = BatchData::default();
         match self.options.dtype {
             Dtype::U8 => self.samples(epoch, k, memory, batch),
             Dtype::F16 => self.samples(epoch, k, aligned::<f16>(memory)?, batch),

@@ -3,8 +3,8 @@
 //! Smooth upsampling and colour conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
 //! jdcolor.c, `build_ycc_rgb_table`), done only where the picture is, and straight from planes.
 
+use super::super::aligned::Aligned;
 use super::Decoded;
-use super::aligned::Aligned;
 use super::isa::UNIT;
 use crate::jpeg::Region;
 use crate::loader::view::{Span, View};

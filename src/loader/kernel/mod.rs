@@ -8,7 +8,6 @@
 //! * Where it gets much smaller, the inverse DCT does part of it: see [`REDUCING_GAP`].
 //! * Resampling is done in integers and colour in floats without fused operations: the same bits on every machine.
 
-mod aligned;
 mod axis;
 mod color;
 mod columns;

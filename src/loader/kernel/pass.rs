@@ -1,7 +1,7 @@
 //! The pass over a frame: for each row of the picture, blend rows of the planes, then columns, then colours.
 
+use super::super::aligned::Aligned;
 use super::Decoded;
-use super::aligned::Aligned;
 use super::color::Conversion;
 use super::exact::Lines;
 use super::isa::{Isa, Machine, Work};

@@ -1,13 +1,14 @@
-//! Scratch space that begins with a cache line, so that no vector of it lies on two.
+//! Memory that begins with a cache line, so that no vector of it lies on two.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
-/// A buffer whose first element is aligned to a cache line.
-#[derive(Debug, Default)]
-pub(super) struct Aligned<T> {
+/// A buffer whose first element is aligned to a cache line of 64 bytes. It is a slice in all else.
+#[derive(Default)]
+pub struct Aligned<T> {
     /// Has a line to spare.
     room: Vec<T>,
     start: usize,
@@ -16,7 +17,7 @@ pub(super) struct Aligned<T> {
 
 impl<T: Copy + Default> Aligned<T> {
     /// Makes the length `len`. What was in it stays or becomes anything.
-    pub fn resize(&mut self, len: usize) {
+    pub(super) fn resize(&mut self, len: usize) {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
             self.room.resize(room, T::default());
@@ -43,6 +44,27 @@ impl<T> DerefMut for Aligned<T> {
     }
 }
 
+impl<T: Copy + Default> Clone for Aligned<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Aligned { room: Vec::new(), start: 0, len: 0 };
+        copy.resize(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<T: PartialEq> PartialEq for Aligned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Aligned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +78,8 @@ mod tests {
             assert_eq!(buffer.len(), len);
             assert_eq!(buffer.as_ptr().addr() % LINE, 0, "{len}");
             buffer.fill(7);
+            let copy = buffer.clone();
+            assert_eq!((copy.as_ptr().addr() % LINE, &copy), (0, &buffer));
         }
     }
 }
