@@ -220,10 +220,10 @@ def check(contestants):
         if isinstance(c, Ours):
             continue
         try:
-            print(command(c.name, [c.python, c.script, "check"]), end="")
+            found = command("check " + c.key, [c.python, c.script, "check"])
         except Failed as e:
-            failed = True
-            print(f"FAIL   {e}")
+            found, failed = f"FAIL   {e}\n", True
+        print(f"{c.name}\n{found}", end="", flush=True)
     return int(failed)
 
 
