@@ -1,7 +1,7 @@
 //! What is to be packed: from the inputs on the command line to a list of videos with labels.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
 use walkdir::WalkDir;
@@ -163,10 +163,11 @@ fn has_video_ending(path: &Path) -> bool {
     }
 }
 
-/// A relative path with `/` between folders on every system.
-pub(super) fn source_name(relative: &Path) -> String {
-    let parts: Vec<_> = relative.components().map(|c| c.as_os_str().to_string_lossy()).collect();
-    parts.join("/")
+/// A path with `/` between folders on every system.
+pub(super) fn source_name(path: &Path) -> String {
+    let below_root = path.components().filter(|c| *c != Component::RootDir);
+    let parts: Vec<_> = below_root.map(|c| c.as_os_str().to_string_lossy()).collect();
+    format!("{}{}", if path.has_root() { "/" } else { "" }, parts.join("/"))
 }
 
 #[cfg(test)]
@@ -207,6 +208,14 @@ mod tests {
         let dir = tree(&["odd.name"]);
         let plan = Plan::from_inputs(&[dir.path().join("odd.name")]).unwrap();
         assert_eq!((plan.items[0].source.as_str(), plan.items[0].label), ("odd.name", None));
+    }
+
+    #[test]
+    fn names_have_one_slash_between_folders() {
+        for name in ["a.mp4", "a/b c.mp4", "/a/b.mp4", "../a.mp4"] {
+            assert_eq!(source_name(Path::new(name)), name);
+        }
+        assert_eq!(source_name(Path::new("a//b.mp4")), "a/b.mp4");
     }
 
     #[test]
