@@ -10,6 +10,7 @@ mod pack;
 mod progress;
 mod ranges;
 mod sheet;
+mod threads;
 mod usage;
 mod verify;
 

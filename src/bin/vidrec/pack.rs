@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(short, long, default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: u8,
     /// Videos to decode at a time. [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = parse_threads)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = crate::threads::parse)]
     threads: Option<usize>,
     /// Seed for --sample random.
     #[arg(long, default_value_t = 0)]
@@ -87,10 +87,6 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let side = |t: &str| t.parse::<u32>().ok().filter(|&n| (1..=65_500).contains(&n));
     let sides = text.split_once(['x', 'X']).and_then(|(w, h)| side(w).zip(side(h)));
     sides.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
-}
-
-fn parse_threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| (1..=1024).contains(&n)).ok_or_else(|| "expected 1 to 1024".into())
 }
 
 impl Args {
@@ -168,12 +164,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_threads_are_read() {
+    fn sizes_are_read() {
         assert_eq!(parse_size("320x240"), Ok((320, 240)));
         for bad in ["", "320", "0x5", "5x", "70000x1", "3.5x2"] {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
-        assert_eq!(parse_threads("4"), Ok(4));
-        assert!(parse_threads("0").is_err());
     }
 }

@@ -20,7 +20,7 @@ pub struct Args {
     #[command(flatten)]
     loading: Loading,
     /// Threads that decode. [default: one for each core, up to 8]
-    #[arg(long, value_parser = parse_threads)]
+    #[arg(long, value_parser = crate::threads::parse)]
     threads: Option<usize>,
     /// How long to measure, after a second of warming up.
     #[arg(long, default_value_t = 5.0, value_parser = parse_seconds)]
@@ -40,10 +40,6 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-}
-
-fn parse_threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| (1..=1024).contains(&n)).ok_or_else(|| "expected 1 to 1024".into())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
