@@ -109,6 +109,7 @@ pub struct Written {
 pub struct Writer {
     dir: PathBuf,
     meta: Meta,
+    finished: Vec<FinishedShard>,
     shard: ShardWriter,
     stale: Vec<PathBuf>,
 }
@@ -129,8 +130,8 @@ impl Writer {
                 .file(file)
                 .help("choose another folder, or ask for it to be replaced (--force)"));
         }
-        let shard = ShardWriter::create(&dir.join("shard-00000.rec"))?;
-        Ok(Writer { dir: dir.to_owned(), meta: options.meta, shard, stale })
+        let shard = ShardWriter::create(&shard_path(dir, 0))?;
+        Ok(Writer { dir: dir.to_owned(), meta: options.meta, finished: Vec::new(), shard, stale })
     }
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0.
@@ -147,35 +148,65 @@ impl Writer {
         self.shard.append(clip, frames)
     }
 
-    /// Number of clips appended so far.
-    pub fn clips(&self) -> u64 {
-        self.shard.clip_count
+    /// Ends the shard, brings it to the disk and begins the next one. A shard without clips is not ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append).
+    pub fn next_shard(&mut self) -> Result<()> {
+        if self.shard.clip_count == 0 {
+            return Ok(());
+        }
+        let next = ShardWriter::create(&shard_path(&self.dir, self.finished.len() + 1))?;
+        self.finished.push(std::mem::replace(&mut self.shard, next).finish(&self.meta)?);
+        Ok(())
     }
 
-    /// Bytes that the record file has so far.
+    /// Number of clips appended so far.
+    pub fn clips(&self) -> u64 {
+        self.finished.iter().map(|s| s.json.clips).sum::<u64>() + self.shard.clip_count
+    }
+
+    /// Bytes that the record files have so far.
     pub fn bytes(&self) -> u64 {
+        self.finished.iter().map(|s| s.json.bytes).sum::<u64>() + self.shard.length
+    }
+
+    /// Bytes that the record file of the shard in hand has so far.
+    pub fn shard_bytes(&self) -> u64 {
         self.shard.length
     }
 
-    /// Brings everything to the disk, then gives the files their names: record file, index, `dataset.json`.
+    /// Brings everything to the disk, then gives the files their names: record files, indexes, `dataset.json`.
     ///
     /// # Errors
     ///
     /// As [`append`](Self::append). On an error nothing is published, or, if renaming failed half way, the index
     /// does not fit the record file and is refused at open.
-    pub fn finish(self) -> Result<Written> {
-        let shard = self.shard.finish(&self.meta)?;
-        let bytes = shard.json.bytes + shard.index_length;
-        let json = DatasetJson::new(&self.meta, vec![shard.json.clone()]);
-        for stale in self.stale.iter().filter(|p| **p != shard.record_path && **p != shard.index_path) {
+    pub fn finish(mut self) -> Result<Written> {
+        // An empty last shard is left out, unless it is the only one.
+        if self.shard.clip_count > 0 || self.finished.is_empty() {
+            self.finished.push(self.shard.finish(&self.meta)?);
+        }
+        let shards = self.finished;
+        let bytes = shards.iter().map(|s| s.json.bytes + s.index_length).sum();
+        let json = DatasetJson::new(&self.meta, shards.iter().map(|s| s.json.clone()).collect());
+        let replaced = |p: &Path| shards.iter().any(|s| s.record_path == p || s.index_path == p);
+        for stale in self.stale.iter().filter(|p| !replaced(p)) {
             fs::remove_file(stale).map_err(|e| Error::io("remove what is replaced", stale, e))?;
         }
-        shard.record.publish()?;
-        shard.index.publish()?;
+        for shard in shards {
+            shard.record.publish()?;
+            shard.index.publish()?;
+        }
         atomic_file::write_file(&self.dir.join(dataset_json::FILE_NAME), &json.to_bytes())?;
         atomic_file::sync_folder(&self.dir)?;
         Ok(Written { clips: json.clips, frames: json.frames, bytes })
     }
+}
+
+fn shard_path(dir: &Path, ordinal: usize) -> PathBuf {
+    dir.join(format!("shard-{ordinal:05}.rec"))
 }
 
 fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {
@@ -193,6 +224,7 @@ fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {
 }
 
 /// A shard that is complete but not yet published.
+#[derive(Debug)]
 struct FinishedShard {
     record: AtomicFile,
     index: AtomicFile,

@@ -111,6 +111,29 @@ fn the_same_clips_give_the_same_bytes() {
 }
 
 #[test]
+fn shards_follow_each_other_and_empty_ones_are_left_out() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(&temp, options()).unwrap();
+    let picture = jpeg(32, 16, 0);
+    for c in 0..3 {
+        writer.next_shard().unwrap();
+        let frame = FrameData { jpeg: &picture, pts: c, source_index: None };
+        writer.append(&clip(0, &c.to_string()), &[frame]).unwrap();
+        assert_eq!(writer.clips(), c as u64 + 1);
+    }
+    let bytes = writer.bytes();
+    writer.next_shard().unwrap();
+    assert_eq!((writer.bytes(), writer.shard_bytes()), (bytes, 0));
+    assert_eq!(writer.finish().unwrap().clips, 3);
+    let names = ["dataset.json", "shard-00000.rec", "shard-00001.rec", "shard-00002.rec"];
+    assert!(names.iter().all(|name| temp.path().join(name).exists()));
+    assert_eq!(fs::read_dir(&temp).unwrap().count(), 7);
+    let set = Dataset::open(&temp).unwrap();
+    assert!((0..3).all(|c| set.clip(c).unwrap().source().unwrap() == c.to_string()));
+    assert!(verify(&temp, VerifyOptions::default(), &|_| ()).unwrap().ok);
+}
+
+#[test]
 fn a_set_is_replaced_only_when_asked() {
     let (_temp, dir) = small();
     let refused = Writer::create(&dir, options()).unwrap_err();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Item, PackOptions};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Selection};
-use crate::video::{self, SampledVideo, Stage, VideoError, VideoFacts, VideoOptions};
+use crate::video::{self, SampledVideo, Stage, Timeline, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error};
 
 /// Where in the work on a video something went wrong.
@@ -89,7 +89,8 @@ fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result
     // What the sampler said last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Option<Selection>> = RefCell::new(None);
     let declined = Cell::new(false);
-    let choose = |n: u32| {
+    let choose = |timeline: &Timeline| {
+        let n = timeline.frame_count();
         let selection = sampler::select(options.rule, options.short, n, options.frames, options.seed, ordinal)?;
         declined.set(selection.is_none());
         let selection = selection.ok_or_else(|| Error::usage(too_few(n, options)))?;

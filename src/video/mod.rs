@@ -14,9 +14,9 @@
 //! count; if all are damaged, all count. What FFmpeg decodes is never refused. A frame that only refers to a damaged one
 //! has no mark and counts.
 //!
-//! To save a second decode, the packets are counted first, `choose` is asked with that number, and the wanted frames are
-//! taken on the way. If another number of frames comes out, `choose` is asked again with the true number and the stream
-//! is decoded once more. The result is the same either way.
+//! To save a second decode, the packets are looked through first, `choose` is asked with the frames that they promise, and
+//! the wanted ones are taken on the way. Then it is asked again with the frames that came out; if it wants others, the
+//! stream is decoded once more. The result is the same either way.
 //!
 //! # Colour
 //!
@@ -95,6 +95,30 @@ impl Default for VideoOptions {
         }
     }
 }
+
+/// The frames of a video in the order of presentation, as far as they are known when frames are chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// Presentation time of each frame, in units of `time_base`.
+    pub pts: Vec<i64>,
+    /// Whether each frame is a key frame.
+    pub key: Vec<bool>,
+    /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
+    pub time_base: (u32, u32),
+}
+
+impl Timeline {
+    /// Number of frames.
+    pub fn frame_count(&self) -> u32 {
+        u32::try_from(self.pts.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// A choice of frames: from the frames that a video has to the ordinals wanted, in ascending order, repeats allowed.
+///
+/// It may be asked more than once for a video, first with what the container says of it and then with what really
+/// decoded, and should depend on the timeline alone.
+pub type Choose<'a> = &'a dyn Fn(&Timeline) -> Result<Vec<u32>>;
 
 /// One chosen frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,27 +232,18 @@ pub fn ffmpeg_version() -> String {
 
 /// Reads the frames of a video that `choose` picks.
 ///
-/// `choose` gets the number of frames, and returns the ordinals it wants: in ascending order, repeats allowed. It may be
-/// called twice, first with a guess at the number; it should depend on the number alone.
+/// See [`Choose`] for how frames are chosen.
 ///
 /// # Errors
 ///
 /// [`VideoError`] says at which stage reading failed. Damage does not fail a video as long as a frame decodes: see
 /// [`VideoFacts::decode_errors`].
-pub fn sample(
-    path: &Path,
-    options: &VideoOptions,
-    choose: &dyn Fn(u32) -> Result<Vec<u32>>,
-) -> Result<SampledVideo, VideoError> {
+pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     init();
     run(path, options, choose).map_err(|e| VideoError { stage: e.stage, error: e.error.file(path) })
 }
 
-fn run(
-    path: &Path,
-    options: &VideoOptions,
-    choose: &dyn Fn(u32) -> Result<Vec<u32>>,
-) -> Result<SampledVideo, VideoError> {
+fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     let now = Instant::now();
     // A timeout beyond what the clock can count is none; a century will do.
     let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
@@ -238,29 +253,31 @@ fn run(
     drop(input);
 
     let pass = Pass { stream: &stream, packets: &packets, options, deadline };
-    // The guess need not suit `choose`; only the true number may make it fail.
-    let guess = u32::try_from(packets.promising).unwrap_or(u32::MAX);
-    let wanted = if guess > 0 { chosen(choose, guess).unwrap_or_default() } else { Vec::new() };
+    // The guess need not suit `choose`; only what is true may make it fail.
+    let guess = packets.timeline(stream.time_base);
+    let wanted = if guess.pts.is_empty() { Vec::new() } else { chosen(choose, &guess).unwrap_or_default() };
     let first = pass.run(&wanted, Keep::Intact)?;
-    if first.count == guess && !wanted.is_empty() {
-        return Ok(first.into_video(&stream, &packets));
-    }
-    let (keep, count) = first.what_to_keep();
-    if count == 0 {
+    let (keep, truth) = first.what_to_keep(stream.time_base);
+    if truth.pts.is_empty() {
         return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
     }
-    let wanted = chosen(choose, count).map_err(|e| VideoError::new(Stage::Sample, e))?;
-    let second = pass.run(&wanted, keep)?;
-    if second.count != count {
-        let error = Error::decode("two decodes differ").expected(format!("{count} frames")).found(second.count);
+    let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
+    if keep == Keep::Intact && truly_wanted == wanted {
+        return Ok(first.into_video(&stream, &packets));
+    }
+    let second = pass.run(&truly_wanted, keep)?;
+    if second.count() != truth.frame_count() {
+        let error =
+            Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
         return Err(VideoError::new(Stage::Decode, error));
     }
     Ok(second.into_video(&stream, &packets))
 }
 
 /// Asks for the wanted ordinals, checks them, and drops repeats.
-fn chosen(choose: &dyn Fn(u32) -> Result<Vec<u32>>, count: u32) -> Result<Vec<u32>> {
-    let mut wanted = choose(count)?;
+fn chosen(choose: Choose<'_>, timeline: &Timeline) -> Result<Vec<u32>> {
+    let count = timeline.frame_count();
+    let mut wanted = choose(timeline)?;
     if !wanted.is_sorted() {
         return Err(Error::usage("the chosen frames are not in ascending order"));
     }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use ffmpeg_next::packet::Ref;
 use ffmpeg_next::{Packet, ffi};
 
-use super::VideoError;
 use super::input::{Input, Next};
+use super::{Timeline, VideoError};
 
 /// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
 const PACKET_OVERHEAD: usize = 512;
@@ -18,8 +18,8 @@ pub(super) struct Packets {
     deadline: Instant,
     /// Empty when the stream was too long to keep.
     kept: Option<Vec<Packet>>,
-    /// Packets that should each give a frame: they hold data, and no edit list hides them.
-    pub promising: u64,
+    /// Time and key flag of the packets that should each give a frame: they hold data, and no edit list hides them.
+    promising: Vec<(i64, bool)>,
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
     /// The error that ended the stream, if it did not end cleanly.
@@ -33,7 +33,7 @@ impl Packets {
             path,
             deadline: input.deadline(),
             kept: Some(Vec::new()),
-            promising: 0,
+            promising: Vec::new(),
             corrupt: 0,
             read_error: None,
         };
@@ -46,7 +46,9 @@ impl Packets {
                     return Ok(all);
                 }
             };
-            all.promising += u64::from(packet.size() > 0 && !is_hidden(&packet));
+            if packet.size() > 0 && !is_hidden(&packet) {
+                all.promising.push((packet.pts().or(packet.dts()).unwrap_or(i64::MAX), packet.is_key()));
+            }
             all.corrupt += u64::from(packet.is_corrupt());
             bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
             match &mut all.kept {
@@ -54,6 +56,15 @@ impl Packets {
                 _ => all.kept = None,
             }
         }
+    }
+
+    /// The frames that the packets promise.
+    pub fn timeline(&self, time_base: (u32, u32)) -> Timeline {
+        let mut frames = self.promising.clone();
+        // Stable: packets without a time stay in their order, at the end.
+        frames.sort_by_key(|&(pts, _)| pts);
+        let (pts, key) = frames.into_iter().unzip();
+        Timeline { pts, key, time_base }
     }
 
     /// Gives each packet to `each`, from the first to the last.

@@ -14,7 +14,7 @@ use super::input::{StreamInfo, matrix_from_bytes};
 use super::packets::Packets;
 use super::picture::Picture;
 use super::scale::Scaler;
-use super::{SampledFrame, SampledVideo, Stage, VideoError, VideoOptions};
+use super::{SampledFrame, SampledVideo, Stage, Timeline, VideoError, VideoOptions};
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,10 @@ pub(super) struct Pass<'a> {
 /// What a pass found.
 pub(super) struct Found {
     frames: Vec<SampledFrame>,
-    /// Frames that count.
-    pub count: u32,
+    /// Time and key flag of the frames that count.
+    counted: Vec<(i64, bool)>,
+    /// The same of those that do not: the damaged ones, when only intact ones count.
+    left_out: Vec<(i64, bool)>,
     damaged: u32,
     interlaced: u32,
     format_changes: u32,
@@ -103,10 +105,11 @@ impl Taker<'_> {
         let damaged = is_damaged(frame);
         self.found.damaged += u32::from(damaged);
         if damaged && self.keep == Keep::Intact {
+            self.found.left_out.push((pts, frame.is_key()));
             return Ok(());
         }
-        let index = self.found.count;
-        self.found.count = index.checked_add(1).ok_or_else(too_many_frames)?;
+        let index = u32::try_from(self.found.counted.len()).map_err(|_| too_many_frames())?;
+        self.found.counted.push((pts, frame.is_key()));
         self.found.interlaced += u32::from(frame.is_interlaced());
         let picture = Picture::of(frame).ok_or_else(|| {
             VideoError::new(
@@ -149,7 +152,8 @@ impl Found {
     fn new() -> Self {
         Found {
             frames: Vec::new(),
-            count: 0,
+            counted: Vec::new(),
+            left_out: Vec::new(),
             damaged: 0,
             interlaced: 0,
             format_changes: 0,
@@ -159,14 +163,22 @@ impl Found {
         }
     }
 
-    /// Intact frames if there are any, else the damaged ones; and how many that are.
-    pub fn what_to_keep(&self) -> (Keep, u32) {
-        if self.count == 0 { (Keep::Any, self.damaged) } else { (Keep::Intact, self.count) }
+    /// Frames that count.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.counted.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Intact frames if there are any, else the damaged ones; and which those are.
+    pub fn what_to_keep(&self, time_base: (u32, u32)) -> (Keep, Timeline) {
+        let (keep, frames) =
+            if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };
+        let (pts, key) = frames.iter().copied().unzip();
+        (keep, Timeline { pts, key, time_base })
     }
 
     pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo {
         let facts = self.facts(stream, packets);
-        SampledVideo { frames: self.frames, time_base: stream.time_base, frame_count: self.count, facts }
+        SampledVideo { frame_count: self.count(), frames: self.frames, time_base: stream.time_base, facts }
     }
 
     fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {

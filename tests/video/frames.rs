@@ -69,7 +69,7 @@ fn a_picture_does_not_depend_on_what_else_is_chosen() {
 fn a_picture_does_not_depend_on_whether_the_stream_was_kept() {
     let Some(clips) = clips() else { return };
     let path = clips.make("k.ts", "-f lavfi -i testsrc2=s=96x64:r=25:d=2 -c:v mpeg2video -bf 2 -q:v 4");
-    let every = |n| Ok((0..n).collect());
+    let every = |t: &vidrec::video::Timeline| Ok((0..t.frame_count()).collect());
     let kept = sample(&path, &options(SMALL), &every).unwrap();
     for keep_bytes in [0, 20_000] {
         assert_eq!(sample(&path, &VideoOptions { keep_bytes, ..options(SMALL) }, &every).unwrap(), kept);
@@ -108,7 +108,8 @@ fn a_wrong_guess_at_the_number_leads_to_the_same_pictures() {
     bytes[from..to - 64].fill(0);
     let broken = clips.write("broken.nut", &bytes);
     let asked = Cell::new(Vec::new());
-    let video = sample(&broken, &options(SMALL), &|n| {
+    let video = sample(&broken, &options(SMALL), &|t| {
+        let n = t.frame_count();
         asked.set([asked.take(), vec![n]].concat());
         Ok((0..n).collect())
     })

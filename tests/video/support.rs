@@ -48,12 +48,12 @@ pub fn options(size: FrameSize) -> VideoOptions {
 
 /// All frames.
 pub fn all(path: &Path, size: FrameSize) -> Result<SampledVideo, VideoError> {
-    sample(path, &options(size), &|n| Ok((0..n).collect()))
+    sample(path, &options(size), &|t| Ok((0..t.frame_count()).collect()))
 }
 
 /// `count` frames spread over the video.
 pub fn some(path: &Path, size: FrameSize, count: u32) -> Result<SampledVideo, VideoError> {
-    sample(path, &options(size), &|n| Ok((0..count).map(|i| spread(i, count, n)).collect()))
+    sample(path, &options(size), &|t| Ok((0..count).map(|i| spread(i, count, t.frame_count())).collect()))
 }
 
 fn spread(i: u32, count: u32, n: u32) -> u32 {
