@@ -67,6 +67,8 @@ pub mod dataset_json;
 mod error;
 mod fingerprint;
 pub mod format;
+#[cfg(feature = "pack")]
+mod free_space;
 mod index;
 pub mod jpeg;
 pub mod limits;
