@@ -184,12 +184,12 @@ mod tests {
         let expected = [
             "",
             "a",
-            "img_1.jpg",
             "img1b2.jpg",
             "img1b10.jpg",
             "img009.jpg",
             "img9.jpg",
             "img10.jpg",
+            "img_1.jpg",
             "7",
             "99999999999999999999999999",
         ];
