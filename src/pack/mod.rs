@@ -5,6 +5,7 @@
 //!        -> ordered writer (ordered.rs)          estimate.rs: the same for a few videos, and nothing written
 //! ```
 
+mod attributes;
 mod clip;
 mod estimate;
 mod folders;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+pub use attributes::Attributes;
 pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
@@ -62,8 +64,8 @@ pub struct PackOptions {
     pub quality: u8,
     /// Seed of the random rules. Default 0.
     pub seed: u64,
-    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`. Clips then differ in length.
-    /// Default `None`.
+    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`; of a segment, from its first
+    /// frame on. Clips then differ in length. Default `None`.
     pub pace: Option<Pace>,
     /// With `pace`: of more frames than these, so many are taken, spread evenly from the first to the last. Default
     /// `None`.
