@@ -121,8 +121,8 @@ fn h264(units: Units) -> Option<Anatomy> {
     let mut parameter_sets = false;
     for unit in units {
         let unit = unit.ok()?;
-        let Some(&header) = unit.first() else { continue };
-        match header & 0x1f {
+        let &header = unit.first()?; // FFmpeg refuses packets with empty units
+        match header & 0x9f {
             kind @ (1 | 5) => {
                 slices += 1;
                 idr += u32::from(kind == 5);
@@ -132,7 +132,7 @@ fn h264(units: Units) -> Option<Anatomy> {
             }
             7 | 8 | 13 | 15 => parameter_sets = true,
             6 | 9 | 12 => {}
-            _ => return None, // data partitions, ends of sequences, extensions
+            _ => return None, // data partitions, ends of sequences, extensions, the forbidden bit
         }
     }
     let role = match (idr, unreferenced) {
@@ -154,7 +154,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
     for unit in units {
         let unit = unit.ok()?;
         let &[a, b, ..] = unit else { return None };
-        let (kind, spatial, temporal) = ((a >> 1) & 0x3f, (a & 1) << 5 | b >> 3, (b & 7).checked_sub(1)?);
+        let (kind, spatial, temporal) = (a >> 1, (a & 1) << 5 | b >> 3, (b & 7).checked_sub(1)?);
         if spatial != 0 {
             return None; // several layers or views
         }
@@ -167,7 +167,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
             }
             32..=34 => parameter_sets = true,
             35 | 38..=40 | 62 => {} // delimiter, filler, SEI; Dolby Vision's metadata
-            _ => return None,
+            _ => return None, // ends of sequences, what is reserved, the forbidden bit
         }
     }
     let (kind, layer) = first.filter(|_| pictures == 1)?;
@@ -268,6 +268,8 @@ mod tests {
             ("an end of sequence", &[0, 2, 0x41, 0x80, 0, 1, 0x0a]),
             ("a length beyond the end", &[0, 3, 0x41, 0x80]),
             ("half a length", &[0, 2, 0x41, 0x80, 0]),
+            ("an empty unit", &[0, 2, 0x41, 0x80, 0, 0]),
+            ("the forbidden bit", &[0, 2, 0xc1, 0x80]),
             ("a slice without data", &[0, 1, 0x41]),
             ("nothing", &[]),
         ] {

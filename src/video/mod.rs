@@ -85,6 +85,8 @@ use pass::{Found, Keep, Pass};
 pub enum FrameSize {
     /// The shorter side gets so many pixels, the longer one follows, rounded to an even number. Never enlarges.
     ShortSide(u32),
+    /// The same, and a smaller video is enlarged.
+    ShortSideAlways(u32),
     /// Exactly this size, whatever the shape of the video.
     Exact {
         /// Pixels across.

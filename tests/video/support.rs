@@ -38,7 +38,7 @@ impl Clips {
     /// Whether this `ffmpeg` has an encoder.
     pub fn can_encode(&self, codec: &str) -> bool {
         let run = Command::new("ffmpeg").args(["-v", "error", "-h", &format!("encoder={codec}")]).output().unwrap();
-        !String::from_utf8_lossy(&run.stdout).is_empty()
+        String::from_utf8_lossy(&run.stdout).starts_with("Encoder ")
     }
 
     pub fn write(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> PathBuf {
