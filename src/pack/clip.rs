@@ -99,7 +99,12 @@ fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result
         *chosen.borrow_mut() = Some(selection);
         Ok(wanted)
     };
-    let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
+    let video_options = VideoOptions {
+        size: options.size,
+        decode: options.decode,
+        timeout: options.timeout,
+        ..VideoOptions::default()
+    };
     let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
         let left_out = e.stage == Stage::Sample && declined.get();
         let failure = ClipFailure::from(e);
@@ -122,6 +127,7 @@ fn encode(
     let failed = |e: Error| ClipFailure { stage: PackStage::Encode, message: e.to_string() };
     let internal = || ClipFailure { stage: PackStage::Internal, message: "a chosen frame is missing".into() };
     let mut encoder = Encoder::new(options.quality).map_err(failed)?;
+    encoder.optimize_tables(options.optimize).map_err(failed)?;
     let mut jpegs = Vec::with_capacity(sampled.frames.len());
     for frame in &sampled.frames {
         let mut jpeg = Vec::new();

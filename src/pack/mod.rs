@@ -23,7 +23,7 @@ pub use report::{Failure, PackReport, Progress, Warning};
 
 use crate::format::meta::Meta;
 use crate::sampler::{Rule, Short};
-use crate::video::{self, FrameSize};
+use crate::video::{self, Decode, FrameSize};
 use crate::{Error, FrameData, Result, Writer, WriterOptions, atomic_file, limits};
 
 /// What to do with a video that cannot be packed.
@@ -49,6 +49,10 @@ pub struct PackOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
+    /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
+    pub optimize: bool,
+    /// How much of each video is decoded. Default: what the chosen frames need.
+    pub decode: Decode,
     /// Seed of [`Rule::Random`]. Default 0.
     pub seed: u64,
     /// Videos that are decoded at a time; `None`: one for each core.
@@ -69,6 +73,8 @@ impl Default for PackOptions {
             short: Short::RepeatLast,
             size: FrameSize::ShortSide(256),
             quality: 90,
+            optimize: false,
+            decode: Decode::Needed,
             seed: 0,
             threads: None,
             on_error: OnError::Skip,
@@ -150,6 +156,7 @@ fn check_options(options: &PackOptions) -> Result<()> {
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),
+        FrameSize::ShortSideAlways(side) => json!({"short_side": side, "enlarge": true}),
         FrameSize::Exact { width, height } => json!({"width": width, "height": height}),
         FrameSize::Original => json!("original"),
     };
@@ -161,6 +168,12 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     map.insert("scaling".into(), "bicubic".into());
     map.insert("quality".into(), options.quality.into());
     map.insert("chroma".into(), "4:2:0".into());
+    if options.optimize {
+        map.insert("optimize".into(), true.into());
+    }
+    if options.decode == Decode::All {
+        map.insert("decode".into(), "all".into());
+    }
     map.insert("seed".into(), options.seed.into());
     map
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{ArgGroup, ValueEnum};
 use vidrec::pack::{OnError, PackOptions, PackReport, pack};
 use vidrec::sampler::{Rule, Short};
-use vidrec::video::FrameSize;
+use vidrec::video::{Decode, FrameSize};
 
 use crate::output::{bytes, count};
 use crate::{Outcome, Run, output, progress};
@@ -49,6 +49,16 @@ pub struct Args {
     /// JPEG quality, 1 to 100.
     #[arg(short, long, default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: u8,
+    /// With the short side: enlarge smaller videos too.
+    #[arg(long, conflicts_with_all = ["size", "original"])]
+    enlarge: bool,
+    /// Give each JPEG Huffman tables of its own: about 5 % smaller, the same pixels, slower to pack.
+    #[arg(long)]
+    optimize: bool,
+    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same; damage
+    /// anywhere in a video is found, and damaged frames do not count.
+    #[arg(long)]
+    decode_all: bool,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", value_parser = crate::threads::parse)]
     threads: Option<usize>,
@@ -94,7 +104,10 @@ impl Args {
         let size = match (self.size, self.original) {
             (Some((width, height)), _) => FrameSize::Exact { width, height },
             (None, true) => FrameSize::Original,
-            (None, false) => FrameSize::ShortSide(self.short_side.unwrap_or(256)),
+            (None, false) => {
+                let short_side = self.short_side.unwrap_or(256);
+                if self.enlarge { FrameSize::ShortSideAlways(short_side) } else { FrameSize::ShortSide(short_side) }
+            }
         };
         PackOptions {
             frames: self.frames,
@@ -107,6 +120,8 @@ impl Args {
             short: self.short,
             size,
             quality: self.quality,
+            optimize: self.optimize,
+            decode: if self.decode_all { Decode::All } else { Decode::Needed },
             seed: self.seed,
             threads: self.threads,
             on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
