@@ -64,10 +64,12 @@
 mod advice;
 mod atomic_file;
 pub mod dataset_json;
+pub mod edit;
 mod error;
 mod fingerprint;
 pub mod format;
 mod index;
+mod index_file;
 pub mod jpeg;
 pub mod limits;
 mod loader;
