@@ -6,7 +6,7 @@ use crate::format::meta::Meta;
 use crate::{Dataset, Error, Result};
 
 /// Clips in a group: `draws` in META or in its settings, and 1 where there is none.
-pub(super) fn draws(meta: &Meta) -> u64 {
+pub(crate) fn draws(meta: &Meta) -> u64 {
     let stored = serde_json::to_value(meta).unwrap_or_default();
     let settings = || stored.get("settings").and_then(|s| s.get("draws"));
     stored.get("draws").or_else(settings).and_then(Value::as_u64).unwrap_or(1).max(1)

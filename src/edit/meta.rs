@@ -15,7 +15,7 @@ pub(super) fn joined(sets: &[Dataset]) -> (Meta, Option<String>) {
 }
 
 /// What the metas have in common, what differs under [`MERGED`], and a note of that.
-fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
+pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     let rows: Vec<Map<String, Value>> = metas.iter().flat_map(|m| rows(m)).collect();
     let Some(first) = rows.first() else { return (Meta::default(), None) };
     let common = |key: &String, value: &Value| rows.iter().all(|row| row.get(key) == Some(value));

@@ -44,11 +44,12 @@ use std::path::Path;
 use serde::Serialize;
 
 pub use append::append;
+pub(crate) use groups::draws;
 pub use merge::merge;
+pub(crate) use meta::merged_meta;
 pub use relabel::{Change, Key, Relabeling, relabel};
 pub use split::{SplitBy, split};
 pub use subset::{Selection, subset};
-
 use self::plan::Plan;
 use crate::{Dataset, Result};
 
