@@ -252,7 +252,11 @@ impl Bins {
         let ends = self.0.keys().next().copied().zip(self.0.keys().next_back().copied());
         let bin = |log: u32| {
             let from = if log == 0 { 0 } else { 1 << log };
-            Bin { from, below: 1u64.checked_shl(log + 1).unwrap_or(u64::MAX), count: self.0.get(&log).copied().unwrap_or(0) }
+            Bin {
+                from,
+                below: 1u64.checked_shl(log + 1).unwrap_or(u64::MAX),
+                count: self.0.get(&log).copied().unwrap_or(0),
+            }
         };
         ends.map_or_else(Vec::new, |(first, last)| (first..=last).map(bin).collect())
     }
@@ -267,12 +271,10 @@ mod tests {
         let mut bins = Bins::default();
         [5, 6, 40, 7].into_iter().for_each(|n| bins.add(n));
         let bins = bins.into_bins();
-        assert_eq!(bins.iter().map(|b| (b.from, b.below, b.count)).collect::<Vec<_>>(), [
-            (4, 8, 3),
-            (8, 16, 0),
-            (16, 32, 0),
-            (32, 64, 1)
-        ]);
+        assert_eq!(
+            bins.iter().map(|b| (b.from, b.below, b.count)).collect::<Vec<_>>(),
+            [(4, 8, 3), (8, 16, 0), (16, 32, 0), (32, 64, 1)]
+        );
         let mut ends = Bins::default();
         [0, u64::MAX].into_iter().for_each(|n| ends.add(n));
         let ends = ends.into_bins();

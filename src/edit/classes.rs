@@ -37,7 +37,11 @@ pub(super) fn union(sets: &[Dataset]) -> Result<Union> {
         }
         union.labels.push(labels);
     }
-    if union.classes.is_empty() { refuse_two_names(sets)? } else { refuse_integers(sets)? }
+    if union.classes.is_empty() {
+        refuse_two_names(sets)?
+    } else {
+        refuse_integers(sets)?
+    }
     Ok(union)
 }
 

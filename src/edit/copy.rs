@@ -88,10 +88,8 @@ fn stream(plan: &Plan<'_>, shards: Sharding, writer: &mut Writer, done: &mut dyn
 fn append(writer: &mut Writer, info: &crate::ClipInfo, clip: &Clip<'_>) -> Result<()> {
     let frames = clip.frames().collect::<Result<Vec<_>>>().map_err(advise_repair)?;
     frames.iter().try_for_each(|frame| frame.check()).map_err(advise_repair)?;
-    let data: Vec<_> = frames
-        .iter()
-        .map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() })
-        .collect();
+    let data: Vec<_> =
+        frames.iter().map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() }).collect();
     writer.append(info, &data)
 }
 

@@ -30,12 +30,14 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     }
     let mut base = (*metas[0]).clone();
     base.settings = same;
-    base.tool = text(base.settings.remove(TOOL)).unwrap_or_else(|| concat!("vidrec ", env!("CARGO_PKG_VERSION")).into());
+    base.tool =
+        text(base.settings.remove(TOOL)).unwrap_or_else(|| concat!("vidrec ", env!("CARGO_PKG_VERSION")).into());
     base.ffmpeg = text(base.settings.remove(FFMPEG));
     if differing.len() < 2 {
         return (base, None);
     }
-    let mut keys: Vec<&str> = differing.iter().filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str).collect();
+    let mut keys: Vec<&str> =
+        differing.iter().filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str).collect();
     keys.sort_unstable();
     keys.dedup();
     let note = format!("the inputs differ in {}; the settings list it under \"{MERGED}\"", keys.join(", "));
@@ -82,7 +84,10 @@ mod tests {
     fn settings_that_differ_are_listed_and_merging_again_keeps_the_list_flat() {
         let (a, b) = (meta(json!({"frames": 8, "quality": 90}), "t"), meta(json!({"frames": 8, "quality": 80}), "t"));
         let (ab, note) = merged_meta(&[&a, &b, &a]);
-        assert_eq!(ab.settings, *json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]}).as_object().unwrap());
+        assert_eq!(
+            ab.settings,
+            *json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]}).as_object().unwrap()
+        );
         assert_eq!(ab.tool, "t");
         assert!(note.unwrap().contains("differ in quality;"));
         let (abc, _) = merged_meta(&[&ab, &meta(json!({"frames": 4, "quality": 90}), "t")]);

@@ -43,6 +43,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use self::plan::Plan;
+use crate::{Dataset, Result};
 pub use append::append;
 pub(crate) use groups::draws;
 pub use merge::merge;
@@ -50,8 +52,6 @@ pub(crate) use meta::merged_meta;
 pub use relabel::{Change, Key, Relabeling, relabel};
 pub use split::{SplitBy, split};
 pub use subset::{Selection, subset};
-use self::plan::Plan;
-use crate::{Dataset, Result};
 
 /// How the clips of an output are dealt to its shards, always in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -88,7 +88,8 @@ pub(super) fn not_copied(set: &Dataset) -> Vec<String> {
 
 fn unknown_in(shard: &Shard) -> Vec<String> {
     let sections = shard.index.sections.iter().filter(|s| !SectionId::ALL.contains(&s.id));
-    let mut notes: Vec<String> = sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
+    let mut notes: Vec<String> =
+        sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
     let meta = shard.index.sections.iter().find(|s| s.id == SectionId::META);
     let bytes = meta.and_then(|s| proven_bytes(&shard.index_bytes, s).ok());
     let stored: serde_json::Map<_, _> = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();

@@ -152,7 +152,8 @@ fn changes_by_clip<'a>(set: &Dataset, changes: &'a [Change]) -> Result<(HashMap<
         let keys = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?.to_owned())];
         let found: Vec<&Change> = keys.iter().filter_map(|key| by_key.get(key).copied()).collect();
         if let [first, second] = found[..] {
-            let what = format!("clip {} is changed as {} and as {}", clip.ordinal(), name(&first.key), name(&second.key));
+            let what =
+                format!("clip {} is changed as {} and as {}", clip.ordinal(), name(&first.key), name(&second.key));
             return Err(Error::usage(what));
         }
         if let Some(&change) = found.first() {

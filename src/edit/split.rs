@@ -77,7 +77,9 @@ struct Part {
 fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
-        let plain = !name.starts_with('.') && !name.contains(['\\', '\0']) && Path::new(name).file_name() == Some(name.as_ref());
+        let plain = !name.starts_with('.')
+            && !name.contains(['\\', '\0'])
+            && Path::new(name).file_name() == Some(name.as_ref());
         if !plain {
             return Err(Error::usage(format!("{name:?} cannot be the name of a part"))
                 .expected("a plain file name that does not begin with a dot"));
@@ -96,7 +98,8 @@ fn by_lists(set: &Dataset, lists: &[(String, Vec<String>)]) -> Result<Vec<Part>>
         for source in sources {
             let before = *part_of.entry(source).or_insert(i);
             if before != i {
-                return Err(Error::usage(format!("\"{source}\" is in two lists")).found(format!("{} and {name}", lists[before].0)));
+                return Err(Error::usage(format!("\"{source}\" is in two lists"))
+                    .found(format!("{} and {name}", lists[before].0)));
             }
         }
     }

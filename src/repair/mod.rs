@@ -112,9 +112,12 @@ impl Losses {
     /// As an object; empty if nothing is lost.
     fn to_json(&self) -> Map<String, Value> {
         let mut lost = Vec::new();
-        for (is_lost, what) in
-            [(self.names, "source"), (self.names || self.attributes, "attributes"), (self.times, "times"), (self.times, "short")]
-        {
+        for (is_lost, what) in [
+            (self.names, "source"),
+            (self.names || self.attributes, "attributes"),
+            (self.times, "times"),
+            (self.times, "short"),
+        ] {
             lost.extend(is_lost.then_some(what));
         }
         let mut object = Map::new();
@@ -215,7 +218,8 @@ fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> 
     }
     // Readers refuse shards that do not have the same class names, so the first ones count.
     let classes = fallback.classes.clone();
-    let meta = |old: &OldIndex<'_>| old.meta.clone().filter(|m| m.classes == classes).unwrap_or_else(|| fallback.clone());
+    let meta =
+        |old: &OldIndex<'_>| old.meta.clone().filter(|m| m.classes == classes).unwrap_or_else(|| fallback.clone());
     indexes.iter().map(meta).collect()
 }
 

@@ -93,7 +93,8 @@ impl<'a> OldIndex<'a> {
         let proven = |id| find(id).and_then(|s| proven_bytes(bytes, &s).ok());
         let tables = find(SectionId::FRAMES).zip(find(SectionId::CLIPS)).zip(find(SectionId::STRINGS));
         let tables = tables.map(|((f, c), s)| [f, c, s].map(|section| within(bytes, section)));
-        let counts = tables.map(|[f, c, _]| (c.length / clip_entry::BYTES as u64, f.length / frame_entry::BYTES as u64));
+        let counts =
+            tables.map(|[f, c, _]| (c.length / clip_entry::BYTES as u64, f.length / frame_entry::BYTES as u64));
         let said = header.as_ref().map(|h| (h.clip_count, h.frame_count));
         let index = tables.zip(said.or(counts)).map(|(tables, (clip_count, frame_count))| {
             Index::unproven(Header { clip_count, frame_count, ..no_header() }, tables)

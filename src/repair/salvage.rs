@@ -277,7 +277,8 @@ impl<'a> Salvage<'a> {
             // Whatever is missing in between must be taken up by the frames and clips before the next record.
             Some(next) => {
                 let (clips, missing) = (next.header.clip().checked_sub(clip + 1), next.header.id.checked_sub(next_id));
-                clips.and_then(|clips| clips.checked_add(u64::from(next.header.frame()))) == missing && missing.is_some()
+                clips.and_then(|clips| clips.checked_add(u64::from(next.header.frame()))) == missing
+                    && missing.is_some()
             }
             None => match self.listed {
                 Some(shard) => (clip.saturating_add(1), next_id) == (shard.clips, shard.frames),
@@ -351,7 +352,8 @@ fn frame_of<'a>(file: &'a [u8], entry: &FrameEntry) -> Option<SalvagedFrame<'a>>
     if let Some((jpeg, record)) = parsed.filter(|(jpeg, _)| is_intact(jpeg)) {
         return Some(SalvagedFrame { entry: *entry, jpeg, record: Some(record) });
     }
-    let begin = usize::try_from(entry.record_offset).ok()?.checked_add(recordio::PART_HEAD_BYTES + record_header::BYTES)?;
+    let begin =
+        usize::try_from(entry.record_offset).ok()?.checked_add(recordio::PART_HEAD_BYTES + record_header::BYTES)?;
     let jpeg = file.get(begin..begin.checked_add(entry.jpeg_length as usize)?).filter(|jpeg| is_intact(jpeg))?;
     Some(SalvagedFrame { entry: *entry, jpeg: Cow::Borrowed(jpeg), record: None })
 }

@@ -81,7 +81,9 @@ impl Columns {
     fn change(&self, header: &StringRecord, record: &StringRecord) -> Result<Change, String> {
         let cell = |column: Option<usize>| column.and_then(|i| record.get(i)).filter(|text| !text.is_empty());
         let key = match (cell(self.clip), cell(self.source)) {
-            (Some(clip), _) => Key::Clip(clip.parse().map_err(|_| format!("column \"clip\": {clip:?} is not a number"))?),
+            (Some(clip), _) => {
+                Key::Clip(clip.parse().map_err(|_| format!("column \"clip\": {clip:?} is not a number"))?)
+            }
             (None, Some(source)) => Key::Source(source.to_owned()),
             (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
         };

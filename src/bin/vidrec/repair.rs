@@ -75,7 +75,8 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
         text += &format!("wrote {written}\n");
     }
     if r.needs_output {
-        text += "nothing was changed: the record files are damaged; --output DIR writes what is intact to a new data set\n";
+        text +=
+            "nothing was changed: the record files are damaged; --output DIR writes what is intact to a new data set\n";
     }
     text
 }

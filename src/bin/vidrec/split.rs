@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ArgGroup;
-use vidrec::edit::{self, SplitBy};
 use vidrec::Dataset;
+use vidrec::edit::{self, SplitBy};
 
 use crate::Run;
 use crate::edit::{OutputArgs, parse_file_pair, read_list, tell_all};

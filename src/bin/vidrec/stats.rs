@@ -41,12 +41,7 @@ fn width(wanted: Option<u16>) -> usize {
 }
 
 fn render(s: &Stats, shown: usize, width: usize) -> String {
-    let mut text = format!(
-        "{}, {}, {}\n",
-        count(s.clips, "clip"),
-        count(s.frames, "frame"),
-        count(s.shards, "shard")
-    );
+    let mut text = format!("{}, {}, {}\n", count(s.clips, "clip"), count(s.frames, "frame"), count(s.shards, "shard"));
     text += &format!(
         "an epoch over all frames reads {}, which decode to {} of RGB\n",
         bytes(s.epoch_bytes),

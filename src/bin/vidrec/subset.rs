@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use vidrec::edit::{self, Selection};
 use vidrec::Dataset;
+use vidrec::edit::{self, Selection};
 
 use crate::Run;
 use crate::edit::{OutputArgs, parse_pair, read_list, tell};
