@@ -128,9 +128,14 @@ fn sample_and_encode(item: &Item, options: &PackOptions) -> Result<Vec<PackedCli
         needs_times(item, options)?;
         pictures::sample(&item.path, options, &choose)
     } else {
-        let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
+        let video_options = VideoOptions {
+            size: options.size,
+            decode: options.decode,
+            timeout: options.timeout,
+            ..VideoOptions::default()
+        };
         let sampled = video::sample(&item.path, &video_options, &choose).map_err(ClipFailure::from);
-        sampled.and_then(|sampled| encode(sampled, options.quality))
+        sampled.and_then(|sampled| encode(sampled, options))
     };
     let mut source = source.map_err(|failure| {
         let left_out = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
@@ -197,9 +202,16 @@ fn select_within(
     (0..options.draws).map(draw).collect()
 }
 
-fn encode(sampled: SampledVideo, quality: u8) -> Result<Source, ClipFailure> {
+/// The encoder that the options ask for.
+pub(super) fn encoder(options: &PackOptions) -> Result<Encoder, Error> {
+    let mut encoder = Encoder::new(options.quality)?;
+    encoder.optimize_tables(options.optimize)?;
+    Ok(encoder)
+}
+
+fn encode(sampled: SampledVideo, options: &PackOptions) -> Result<Source, ClipFailure> {
     let failed = |e: Error| ClipFailure { stage: PackStage::Encode, message: e.to_string() };
-    let mut encoder = Encoder::new(quality).map_err(failed)?;
+    let mut encoder = encoder(options).map_err(failed)?;
     let mut pictures = Vec::with_capacity(sampled.frames.len());
     for frame in &sampled.frames {
         let mut jpeg = Vec::new();

@@ -34,7 +34,7 @@ pub use segment::Segment;
 use crate::format::meta::Meta;
 use crate::free_space::Watch;
 use crate::sampler::{Pace, Rate, Rule, Short};
-use crate::video::{self, FrameSize};
+use crate::video::{self, Decode, FrameSize};
 use crate::{Error, FrameData, Result, Writer, WriterOptions, atomic_file, limits};
 
 /// What to do with a video that cannot be packed.
@@ -62,6 +62,10 @@ pub struct PackOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
+    /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
+    pub optimize: bool,
+    /// How much of each video is decoded. Default: what the chosen frames need.
+    pub decode: Decode,
     /// Seed of the random rules. Default 0.
     pub seed: u64,
     /// Take as many frames as the video has at this pace, instead of `frames` by `rule`; of a segment, from its first
@@ -96,6 +100,8 @@ impl Default for PackOptions {
             short: Short::RepeatLast,
             size: FrameSize::ShortSide(256),
             quality: 90,
+            optimize: false,
+            decode: Decode::Needed,
             seed: 0,
             pace: None,
             max_frames: None,
@@ -200,6 +206,7 @@ const MAX_DRAWS: u32 = 10_000;
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),
+        FrameSize::ShortSideAlways(side) => json!({"short_side": side, "enlarge": true}),
         FrameSize::Exact { width, height } => json!({"width": width, "height": height}),
         FrameSize::Original => json!("original"),
     };
@@ -224,6 +231,12 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     map.insert("scaling".into(), "bicubic".into());
     map.insert("quality".into(), options.quality.into());
     map.insert("chroma".into(), "4:2:0".into());
+    if options.optimize {
+        map.insert("optimize".into(), true.into());
+    }
+    if options.decode == Decode::All {
+        map.insert("decode".into(), "all".into());
+    }
     map.insert("seed".into(), options.seed.into());
     map
 }

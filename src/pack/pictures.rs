@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use image::metadata::Orientation;
 
-use super::clip::{ClipFailure, PackStage, Picture, Source};
+use super::clip::{self, ClipFailure, PackStage, Picture, Source};
 use super::{PackOptions, folders};
 use crate::jpeg::{Decoder, Encoder};
 use crate::video::{self, FrameSize, Stage, Timeline, VideoFacts, VideoOptions};
@@ -33,7 +33,7 @@ pub(super) fn sample(
         options,
         deadline: Instant::now().checked_add(options.timeout),
         size: options.size,
-        encoder: Encoder::new(options.quality).map_err(|e| failure(Stage::Scale, &e))?,
+        encoder: clip::encoder(options).map_err(|e| failure(Stage::Scale, &e))?,
         source: Source { time_base: timeline.time_base, frame_count: paths.len() as u32, ..Source::default() },
     };
     for index in wanted {
