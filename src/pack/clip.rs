@@ -7,10 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::memory::Memory;
 use super::{Item, PackOptions};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Selection};
-use crate::video::{self, SampledVideo, Stage, Timeline, VideoError, VideoFacts, VideoOptions};
+use crate::video::{SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error};
 
 /// Where in the work on a video something went wrong.
@@ -77,15 +78,25 @@ pub(super) struct PackedClip {
 }
 
 /// Samples and encodes a video. A panic, which would be a fault of ours, fails this video alone.
-pub(super) fn pack_one(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
-    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, ordinal, options))).unwrap_or_else(|panic| {
+pub(super) fn pack_one(
+    item: &Item,
+    ordinal: u64,
+    options: &PackOptions,
+    memory: &Memory,
+) -> Result<PackedClip, ClipFailure> {
+    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, ordinal, options, memory))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         Err(ClipFailure { stage: PackStage::Internal, message: format!("{text}; please report this as a bug") })
     })
 }
 
-fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
+fn sample_and_encode(
+    item: &Item,
+    ordinal: u64,
+    options: &PackOptions,
+    memory: &Memory,
+) -> Result<PackedClip, ClipFailure> {
     // What the sampler said last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Option<Selection>> = RefCell::new(None);
     let declined = Cell::new(false);
@@ -105,7 +116,9 @@ fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result
         timeout: options.timeout,
         ..VideoOptions::default()
     };
-    let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
+    let video = Video::open(&item.path, &video_options)?;
+    let _share = memory.share(video.memory_needed());
+    let sampled = video.sample(&choose).map_err(|e| {
         let left_out = e.stage == Stage::Sample && declined.get();
         let failure = ClipFailure::from(e);
         if left_out { ClipFailure { stage: PackStage::LeftOut, ..failure } } else { failure }

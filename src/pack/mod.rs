@@ -7,7 +7,9 @@
 mod clip;
 mod inputs;
 mod manifest;
+mod memory;
 mod ordered;
+mod read_ahead;
 mod report;
 
 use std::fs;
@@ -20,6 +22,9 @@ use serde_json::{Map, Value, json};
 pub use clip::PackStage;
 pub use inputs::{Item, Plan};
 pub use report::{Failure, PackReport, Progress, Warning};
+
+use memory::Memory;
+use read_ahead::ReadAhead;
 
 use crate::format::meta::Meta;
 use crate::sampler::{Rule, Short};
@@ -57,6 +62,12 @@ pub struct PackOptions {
     pub seed: u64,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
+    /// Threads that read the next files into the system's cache, apart from decoding; 0: none. Default 1.
+    pub io_threads: usize,
+    /// Bytes that all videos in work may take together, by an upper bound for each (compressed data that is kept, and all
+    /// pictures that its decoder may hold): a video waits until there is room, and one that needs more runs alone.
+    /// `None`: 384 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
+    pub memory: Option<u64>,
     /// What to do with a video that cannot be packed.
     pub on_error: OnError,
     /// Replace a data set that is already there. Off by default.
@@ -77,6 +88,8 @@ impl Default for PackOptions {
             decode: Decode::Needed,
             seed: 0,
             threads: None,
+            io_threads: 1,
+            memory: None,
             on_error: OnError::Skip,
             overwrite: false,
             timeout: Duration::from_secs(600),
@@ -86,6 +99,12 @@ impl Default for PackOptions {
 
 /// Videos held in memory, decoded but not yet written, for each thread.
 const IN_FLIGHT_PER_THREAD: usize = 3;
+
+/// The default bound on memory, for each thread: a video of 3840x2160 with 8 bits fits.
+const MEMORY_PER_THREAD: u64 = 384 << 20;
+
+/// Bytes of the next files that are read ahead.
+const READ_AHEAD: u64 = 256 << 20;
 
 /// Packs `inputs` into the data set directory `out`.
 ///
@@ -129,7 +148,13 @@ pub fn pack<P: AsRef<Path>>(
     let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
     let mut run = Run { writer, report: PackReport::new(&plan), progress, total: plan.items.len() as u64, fatal: None };
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let work = |ordinal: usize| clip::pack_one(&plan.items[ordinal], ordinal as u64, options);
+    let memory = Memory::new(options.memory.unwrap_or(MEMORY_PER_THREAD * threads as u64));
+    let paths = plan.items.iter().map(|item| item.path.clone()).collect();
+    let ahead = ReadAhead::new(paths, options.io_threads, READ_AHEAD);
+    let work = |ordinal: usize| {
+        ahead.begin(ordinal);
+        clip::pack_one(&plan.items[ordinal], ordinal as u64, options, &memory)
+    };
     ordered::for_each(plan.items.len(), threads, threads * IN_FLIGHT_PER_THREAD, work, |ordinal, packed| {
         run.take(&plan.items[ordinal], packed, options.on_error)
     });
