@@ -66,7 +66,7 @@ pub struct PackOptions {
     pub io_threads: usize,
     /// Bytes that all videos in work may take together, by an upper bound for each (compressed data that is kept, and all
     /// pictures that its decoder may hold): a video waits until there is room, and one that needs more runs alone.
-    /// `None`: 384 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
+    /// `None`: 480 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
     pub memory: Option<u64>,
     /// What to do with a video that cannot be packed.
     pub on_error: OnError,
@@ -100,8 +100,8 @@ impl Default for PackOptions {
 /// Videos held in memory, decoded but not yet written, for each thread.
 const IN_FLIGHT_PER_THREAD: usize = 3;
 
-/// The default bound on memory, for each thread: a video of 3840x2160 with 8 bits fits.
-const MEMORY_PER_THREAD: u64 = 384 << 20;
+/// The default bound on memory, for each thread: a video of 3840x2160 with 10 bits fits.
+const MEMORY_PER_THREAD: u64 = 480 << 20;
 
 /// Bytes of the next files that are read ahead.
 const READ_AHEAD: u64 = 256 << 20;

@@ -39,9 +39,13 @@ impl Anatomy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// H.264 as MP4, Matroska and FLV hold it: each NAL unit after its length, which takes so many bytes.
-    H264 { length_bytes: usize },
+    H264 {
+        length_bytes: usize,
+    },
     /// HEVC in the same containers.
-    Hevc { length_bytes: usize },
+    Hevc {
+        length_bytes: usize,
+    },
     Vp8,
     Vp9,
     /// Every picture stands alone.
@@ -167,7 +171,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
             }
             32..=34 => parameter_sets = true,
             35 | 38..=40 | 62 => {} // delimiter, filler, SEI; Dolby Vision's metadata
-            _ => return None, // ends of sequences, what is reserved, the forbidden bit
+            _ => return None,       // ends of sequences, what is reserved, the forbidden bit
         }
     }
     let (kind, layer) = first.filter(|_| pictures == 1)?;

@@ -71,9 +71,7 @@ impl Map {
                 pts: note.pts.or((!anatomy.shown).then_some(0))?,
                 key: note.key,
                 shown: anatomy.shown && !note.hidden,
-                disposable: anatomy.role == Role::Disposable
-                    && anatomy.layer == top_layer
-                    && !anatomy.parameter_sets,
+                disposable: anatomy.role == Role::Disposable && anatomy.layer == top_layer && !anatomy.parameter_sets,
                 start,
             });
         }

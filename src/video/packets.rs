@@ -59,12 +59,7 @@ pub(super) struct Packets {
 
 impl Packets {
     /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`.
-    pub fn scan(
-        input: &mut Input,
-        stream: &StreamInfo,
-        path: PathBuf,
-        keep_bytes: usize,
-    ) -> Result<Self, VideoError> {
+    pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
         let mut all = Packets {
             path,
             deadline: input.deadline(),

@@ -69,7 +69,9 @@ impl Pass<'_> {
         let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
             Ok(tally) => tally,
             Err(Halt::Failed(e)) => return Err(e),
-            Err(Halt::Unexpected) => return Err(VideoError::new(Stage::Decode, Error::decode("a halt without a plan"))),
+            Err(Halt::Unexpected) => {
+                return Err(VideoError::new(Stage::Decode, Error::decode("a halt without a plan")));
+            }
         };
         let mut found = taker.found;
         found.errors = tally.errors;
