@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::old_index::OldIndex;
-use self::output::{Indexes, Sink};
+use self::output::Sink;
 use self::salvage::{Fate, Salvage, SalvagedClip};
 use self::shards::{Files, ShardFiles};
 use crate::format::data_binding::{DataBinding, edge_crc32};
@@ -179,7 +179,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut dy
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {
     let Some(folder) = &options.output else {
-        return Ok(if options.dry_run { Sink::Nowhere } else { Sink::InPlace(Indexes::default()) });
+        return Ok(if options.dry_run { Sink::Nowhere } else { Sink::InPlace(Box::default()) });
     };
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
     for shard in &files.shards {
