@@ -360,3 +360,27 @@ fn what_is_no_data_set_is_refused() {
     let report = repair(temp.path(), &dry, &mut |_| ()).unwrap();
     assert_eq!((report.clips, report.salvaged, report.whole), (0, 0, false), "{report:#?}");
 }
+
+/// Checksums made to fit, but counts that no file of this size can have.
+#[test]
+fn counts_that_cannot_be_cost_one_clip_and_no_memory() {
+    use vidrec::format::{clip_entry, crc32, frame_entry, header};
+    let original = Original::new(Rich::default());
+    let (dir, _) = original.damaged(&[]);
+    let path = dir.join("shard-00000.vidx");
+    let mut index = fs::read(&path).unwrap();
+    let frames = u64::from_le_bytes(index[48..56].try_into().unwrap()) as usize;
+    index[48..56].copy_from_slice(&(1u64 << 31).to_le_bytes());
+    let crc = crc32(&index[..60]);
+    index[60..64].copy_from_slice(&crc.to_le_bytes());
+    let clip = &mut index[header::BYTES + frames * frame_entry::BYTES..][..clip_entry::BYTES];
+    clip[8..12].copy_from_slice(&0x7fff_ffffu32.to_le_bytes());
+    let crc = crc32(&[&clip[..76], &0u64.to_le_bytes()].concat());
+    clip[76..80].copy_from_slice(&crc.to_le_bytes());
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, &index).unwrap();
+    let dry = RepairOptions { dry_run: true, ..RepairOptions::default() };
+    let report = repair(&dir, &dry, &mut |_| ()).unwrap();
+    assert_eq!((report.salvaged, report.lost[0].clip), (6, 0), "{report:#?}");
+    assert!(report.lost[0].reason.contains("so many frames"), "{report:#?}");
+}
