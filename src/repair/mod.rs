@@ -201,13 +201,8 @@ fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<S
 /// What each shard says of itself: its own META, or that of another shard, or what `dataset.json` has.
 fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> Vec<Meta> {
     let known = indexes.iter().find_map(|old| old.meta.clone());
-    let listed = files.listing.as_ref().map(|l| Meta {
-        classes: l.classes.clone(),
-        tool: l.tool.clone(),
-        ffmpeg: l.ffmpeg.clone(),
-        settings: l.settings.clone(),
-        draws: l.draws,
-    });
+    // Its keys are those of META, and others.
+    let listed = files.listing.as_ref().and_then(|l| Meta::from_json(&l.to_bytes()).ok());
     let from = match (&known, &listed) {
         (Some(_), _) => "those of another shard are taken",
         (None, Some(_)) => "those in dataset.json are taken, which has no checksum",
