@@ -54,11 +54,13 @@
 //! | [`order`] | which clip comes when, on which rank |
 //! | [`limits`] | what is refused as too large |
 //! | [`dataset_json`] | the list of shards |
+//! | `interop` | data sets of other projects, both ways (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
-//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program. A training machine does without both:
+//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (part of `cli`) reads and writes
+//! other formats. A training machine does without both:
 //! `vidrec = { version = "0.1", default-features = false }`.
 
 mod advice;
@@ -68,6 +70,8 @@ mod error;
 mod fingerprint;
 pub mod format;
 mod index;
+#[cfg(feature = "interop")]
+pub mod interop;
 pub mod jpeg;
 pub mod limits;
 mod loader;

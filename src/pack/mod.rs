@@ -119,6 +119,7 @@ pub fn pack<P: AsRef<Path>>(
         tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options),
+        ..Meta::default()
     };
     let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
     let mut run = Run { writer, report: PackReport::new(&plan), progress, total: plan.items.len() as u64, fatal: None };

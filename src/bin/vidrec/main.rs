@@ -1,7 +1,9 @@
 //! The `vidrec` program: the one place that turns an outcome into an exit status.
 
 mod bench;
+mod export;
 mod extract;
+mod import;
 mod inspect;
 mod output;
 #[cfg(feature = "pack")]
@@ -37,6 +39,8 @@ enum Command {
     Verify(verify::Args),
     Extract(extract::Args),
     Sheet(sheet::Args),
+    Import(import::Args),
+    Export(export::Args),
     Bench(bench::Args),
 }
 
@@ -63,6 +67,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match run {

@@ -1,0 +1,196 @@
+//! An index for a record file that stays where it is and as it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::import::{MxnetOptions, RecordFile};
+use super::scan;
+use crate::atomic_file::{self, AtomicFile};
+use crate::dataset_json::{self, DatasetJson};
+use crate::format::clip_entry::{ClipEntry, NO_LABEL};
+use crate::format::data_binding::{DataBinding, edge_crc32};
+use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use crate::format::meta::{FOREIGN_RECORDS, Meta};
+use crate::format::section::SectionId;
+use crate::format::{crc32, header};
+use crate::interop::ImportReport;
+use crate::interop::clip_json::ClipJson;
+use crate::interop::sink::{self, Kind};
+use crate::jpeg::Decoder;
+use crate::writer::{SectionWriter, StringPool};
+use crate::{Dataset, Error, Result, limits};
+
+/// Writes a `.vidx` beside each record file, and a `dataset.json` if no other record file lies there.
+///
+/// The record files are read and not changed. All their records must be JPEGs of whole clips: nothing can be left out of
+/// a file that stays as it is. Such a data set says in its `META` that its records are another program's.
+///
+/// # Errors
+///
+/// As [`import`](super::import); an index that is there already, unless `overwrite` is set; record files in different
+/// folders.
+pub fn import_in_place(
+    files: &[PathBuf],
+    overwrite: bool,
+    time_base: (u32, u32),
+    mxnet: &MxnetOptions,
+) -> Result<ImportReport> {
+    mxnet.check(files)?;
+    let folder = files[0].parent().unwrap_or(Path::new("")).to_owned();
+    if let Some(other) = files.iter().find(|f| f.parent() != Some(&folder)) {
+        return Err(Error::usage("record files of one data set must lie in one folder").file(other));
+    }
+    let listing = folder.join(dataset_json::FILE_NAME);
+    let indexes: Vec<PathBuf> = files.iter().map(|f| f.with_extension("vidx")).collect();
+    let alone = record_files(&folder)?.len() == files.len();
+    let written = if alone { [&indexes[..], std::slice::from_ref(&listing)].concat() } else { indexes.clone() };
+    if let Some(there) = written.iter().find(|p| p.exists()).filter(|_| !overwrite) {
+        return Err(Error::usage("there is one already").file(there).help("ask for it to be replaced (--force)"));
+    }
+    let mut report = ImportReport::default();
+    let mut ready = Vec::new();
+    for (path, index_path) in files.iter().zip(&indexes) {
+        if path.extension().is_none_or(|e| e != "rec") {
+            return Err(Error::usage("a record file that stays in place must be named .rec").file(path));
+        }
+        let (index, added) = index_of(path, index_path, time_base, mxnet)?;
+        ready.push(index);
+        report.clips += added.clips;
+        report.frames += added.frames;
+        report.bytes += added.bytes;
+    }
+    ready.into_iter().try_for_each(AtomicFile::publish)?;
+    if alone {
+        let json: DatasetJson = Dataset::open_shards(&indexes)?.to_json();
+        atomic_file::write_file(&listing, &json.to_bytes())?;
+    } else {
+        report
+            .notes
+            .push("no dataset.json is written, since other record files lie there: open each .rec by itself".into());
+    }
+    atomic_file::sync_folder(if folder.as_os_str().is_empty() { Path::new(".") } else { &folder })?;
+    Ok(report)
+}
+
+fn record_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let failed = |e| Error::io("list the folder", folder, e);
+    let paths = fs::read_dir(folder).map_err(failed)?.map(|entry| Ok(entry.map_err(failed)?.path()));
+    let paths = paths.collect::<Result<Vec<_>>>()?;
+    Ok(paths.into_iter().filter(|p| p.extension().is_some_and(|e| e == "rec")).collect())
+}
+
+/// The index of one record file, on the disk under its temporary name.
+fn index_of(
+    path: &Path,
+    index_path: &Path,
+    time_base: (u32, u32),
+    mxnet: &MxnetOptions,
+) -> Result<(AtomicFile, ImportReport)> {
+    let file = RecordFile::open(path, mxnet)?;
+    let whole = |e: Error| e.help("import it into another folder with --salvage, which takes what is intact");
+    if let Some((_, e)) = file.faults(mxnet).into_iter().next() {
+        return Err(whole(e));
+    }
+    let groups = file.groups(mxnet);
+    if let Some((_, e)) = groups.faults.into_iter().next() {
+        return Err(whole(e.file(path)));
+    }
+    if file.records.is_empty() || file.records.len() as u64 > limits::MAX_ORDINALS {
+        return Err(Error::usage("no records, or more than a shard may have").file(path).found(file.records.len()));
+    }
+    let mut tables =
+        Tables { decoder: Decoder::new()?, frames: Vec::new(), clips: Vec::new(), pool: StringPool::default() };
+    for (c, run) in (0..).zip(&groups.clips) {
+        let clip = file.clip(run, groups.by_id2, time_base);
+        clip.and_then(|clip| tables.push(c, &clip, &file, run.clone())).map_err(|e| file.at(e, run))?;
+    }
+    let binding = DataBinding {
+        length: file.bytes.len() as u64,
+        sha256: Sha256::digest(&file.bytes[..]).into(),
+        edge_crc32: edge_crc32(&file.bytes),
+    };
+    let meta = Meta { records: FOREIGN_RECORDS.into(), ..sink::meta("mxnet", Vec::new()) };
+    let (clips, frames) = (groups.clips.len() as u64, file.records.len() as u64);
+    let mut index = AtomicFile::create(index_path)?;
+    let bytes = tables.write(&mut index, &binding, &meta, clips, frames)?;
+    Ok((index, ImportReport { clips, frames, bytes, ..ImportReport::default() }))
+}
+
+/// The sections of an index, while they grow.
+struct Tables {
+    decoder: Decoder,
+    frames: Vec<u8>,
+    clips: Vec<u8>,
+    pool: StringPool,
+}
+
+impl Tables {
+    fn push(&mut self, c: u64, clip: &ClipJson, file: &RecordFile, run: std::ops::Range<usize>) -> Result<()> {
+        let (mut size, mut same) = ((0, 0), true);
+        let first_frame = run.start as u64;
+        for (t, i) in run.clone().enumerate() {
+            let jpeg = scan::picture(&file.bytes, &file.records[i])?;
+            let header = self.jpeg_header(&jpeg).map_err(|e| e.in_frame(t as u32))?;
+            same &= t == 0 || size == header;
+            size = header;
+            let entry = FrameEntry {
+                record_offset: file.records[i].offset,
+                pts: t as i64,
+                jpeg_length: jpeg.len() as u32,
+                jpeg_crc32: crc32(&jpeg),
+                source_index: UNKNOWN_SOURCE_INDEX,
+            };
+            self.frames.extend_from_slice(&entry.to_bytes(i as u64));
+        }
+        let attributes = text_of(clip)?;
+        let (width, height) = if same { size } else { (0, 0) };
+        let entry = ClipEntry {
+            first_frame,
+            frame_count: run.len() as u32,
+            label: clip.label.map_or(NO_LABEL, |label| label as i32),
+            width: width as u16,
+            height: height as u16,
+            flags: 0,
+            time_base: clip.time_base,
+            source: self.pool.push(&clip.source)?,
+            class: self.pool.push("")?,
+            attributes: self.pool.push(&attributes)?,
+            strings_crc32: crc32(format!("{}{attributes}", clip.source).as_bytes()),
+        };
+        self.clips.extend_from_slice(&entry.to_bytes(c));
+        Ok(())
+    }
+
+    fn jpeg_header(&mut self, jpeg: &[u8]) -> Result<(u32, u32)> {
+        if sink::kind(jpeg) != Kind::Jpeg {
+            return Err(Error::usage("the picture is no JPEG, so the file cannot stay as it is")
+                .help("import it into another folder, with --reencode QUALITY for PNG pictures"));
+        }
+        self.decoder.header(jpeg).map(|h| (h.width, h.height))
+    }
+
+    /// Writes the index and brings it to the disk; returns its length.
+    fn write(self, out: &mut AtomicFile, binding: &DataBinding, meta: &Meta, clips: u64, frames: u64) -> Result<u64> {
+        let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("settings: {e}")))?;
+        out.write_all(&[0; header::BYTES])?;
+        out.write_all(&self.frames)?;
+        let mut sections = SectionWriter::after_frames(self.frames.len() as u64, crc32(&self.frames));
+        sections.write(out, SectionId::CLIPS, &self.clips)?;
+        sections.write(out, SectionId::STRINGS, self.pool.bytes())?;
+        sections.write(out, SectionId::DATA, &binding.to_bytes())?;
+        sections.write(out, SectionId::META, &meta)?;
+        let length = sections.finish(out, clips, frames)?;
+        out.sync()?;
+        Ok(length)
+    }
+}
+
+fn text_of(clip: &ClipJson) -> Result<String> {
+    if clip.attributes.is_empty() {
+        return Ok(String::new());
+    }
+    serde_json::to_string(&clip.attributes).map_err(|e| Error::usage(format!("attributes: {e}")))
+}
