@@ -105,7 +105,7 @@ impl<'a> Sink<'a> {
     /// Reports what is left out, or fails if nothing may be.
     pub fn leave_out(&mut self, place: &str, e: Error) -> Result<()> {
         if !self.options.salvage {
-            return Err(e.help("--salvage takes what is intact and lists the rest"));
+            return Err(e.also_help("--salvage takes what is intact and lists the rest"));
         }
         let cause = std::error::Error::source(&e).map(|c| format!(": {c}")).unwrap_or_default();
         self.report.left_out.push(LeftOut { source: place.to_owned(), error: format!("{e}{cause}") });
@@ -158,13 +158,14 @@ fn prepare<'a>(pictures: &'a [Cow<'_, [u8]>], options: &ImportOptions) -> Result
 /// What one thread needs.
 struct Bench {
     decoder: Decoder,
-    retiler: Retiler,
+    /// Made when it is needed.
+    retiler: Option<Retiler>,
     rgb: Vec<u8>,
 }
 
 impl Bench {
     fn new() -> Result<Self> {
-        Ok(Bench { decoder: Decoder::new()?, retiler: Retiler::new()?, rgb: Vec::new() })
+        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: Vec::new() })
     }
 
     fn prepare<'a>(&mut self, picture: &'a [u8], options: &ImportOptions) -> Result<Prepared<'a>> {
@@ -177,7 +178,11 @@ impl Bench {
         let mut prepared =
             Prepared { jpeg, size: (header.width, header.height), retiled: false, unfit: false, reencoded };
         if options.retile || reencoded {
-            match self.retiler.retile(&prepared.jpeg)? {
+            let retiler = match &mut self.retiler {
+                Some(retiler) => retiler,
+                none => none.insert(Retiler::new()?),
+            };
+            match retiler.retile(&prepared.jpeg)? {
                 Retiled::Tiled(tiled) => {
                     prepared.jpeg = Cow::Owned(tiled.to_vec());
                     prepared.retiled = !reencoded;

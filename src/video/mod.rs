@@ -37,6 +37,8 @@ mod deep;
 mod facts;
 mod geometry;
 mod input;
+#[cfg(feature = "interop")]
+mod mp4;
 mod packets;
 mod pass;
 mod picture;
@@ -50,6 +52,8 @@ use std::time::{Duration, Instant};
 use crate::{Error, Planes, Result, limits};
 
 pub use facts::VideoFacts;
+#[cfg(feature = "interop")]
+pub(crate) use mp4::Mp4;
 
 use input::Input;
 use packets::Packets;

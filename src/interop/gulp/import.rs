@@ -55,7 +55,7 @@ fn add_chunk(
         let place = format!("{}, video {id}", chunk.name());
         match frames(&video, bytes) {
             Ok(frames) => sink.add(&place, &clip(&id, &video, labels, options), &frames)?,
-            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).help(format!("it is video {id}")))?,
+            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("it is video {id}")))?,
         }
     }
     Ok(())

@@ -90,7 +90,7 @@ fn index_of(
     mxnet: &MxnetOptions,
 ) -> Result<(AtomicFile, ImportReport)> {
     let file = RecordFile::open(path, mxnet)?;
-    let whole = |e: Error| e.help("import it into another folder with --salvage, which takes what is intact");
+    let whole = |e: Error| e.also_help("import it into another folder with --salvage, which takes what is intact");
     if let Some((_, e)) = file.faults(mxnet).into_iter().next() {
         return Err(whole(e));
     }

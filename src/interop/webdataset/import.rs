@@ -122,7 +122,7 @@ impl Import<'_> {
 
     fn add(&mut self, path: &Path, sample: Sample) -> Result<()> {
         let place = format!("{}, sample {}", text::name(path), sample.key);
-        let failed = |e: Error| e.file(path).help(format!("it is sample {}", sample.key));
+        let failed = |e: Error| e.file(path).also_help(format!("it is sample {}", sample.key));
         match clip(&sample, self.options) {
             Ok((clip, pictures)) => self.sink.add(&place, &clip, &pictures).map_err(failed),
             Err(e) => self.sink.leave_out(&place, failed(e)),
