@@ -109,7 +109,6 @@ pub fn export(dataset: &Dataset, out: &Path, format: Format, rows: Rows) -> Resu
 
 fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
     let frames = clip.frames().collect::<Result<Vec<_>>>()?;
-    let seconds = frames.iter().map(|f| f.pts_seconds());
     let size = |side: u32| if side == 0 { Value::Null } else { side.into() };
     let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
     Ok(vec![
@@ -121,8 +120,8 @@ fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
         size(clip.width()),
         size(clip.height()),
         u32::from(clip.is_short()).into(),
-        seconds.clone().next().into(),
-        seconds.last().into(),
+        frames.first().map(|f| f.pts_seconds()).into(),
+        frames.last().map(|f| f.pts_seconds()).into(),
         frames.iter().map(|f| f.jpeg().len() as u64).sum::<u64>().into(),
         text(clip.attributes_json()?),
     ])

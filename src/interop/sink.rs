@@ -11,7 +11,7 @@ use super::clip_json::ClipJson;
 use super::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
 use crate::jpeg::{Decoder, Retiled, Retiler};
-use crate::{ClipInfo, Error, FrameData, Result, Writer, WriterOptions, limits};
+use crate::{ClipInfo, Error, ErrorKind, FrameData, Result, Writer, WriterOptions, limits};
 
 /// How an import goes about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +99,11 @@ impl<'a> Sink<'a> {
                 FrameData { jpeg: &frame.jpeg, pts, source_index }
             })
             .collect();
-        self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames)
+        match self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames) {
+            // What the clip says of itself cannot be; nothing was written.
+            Err(e) if matches!(e.kind(), ErrorKind::Usage | ErrorKind::Limit) => self.leave_out(place, e),
+            appended => appended,
+        }
     }
 
     /// Reports what is left out, or fails if nothing may be.

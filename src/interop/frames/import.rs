@@ -101,7 +101,9 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
         let ours = value.as_ref().and_then(ClipJson::from_value);
         return ours.ok_or_else(|| text::malformed(&path, "not what vidrec wrote"));
     }
-    let mut clip = ClipJson::named(folder.to_owned(), options.time_base);
+    // Pictures in `root` itself are one clip of its name.
+    let name = if folder.is_empty() { text::name(root) } else { folder.to_owned() };
+    let mut clip = ClipJson::named(name, options.time_base);
     if let Some(class) = class(folder) {
         clip.label = classes.iter().position(|c| *c == class).map(|i| i as u32);
         clip.class = class;

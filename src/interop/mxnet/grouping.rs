@@ -30,10 +30,10 @@ pub(super) struct Groups {
     pub by_id2: bool,
 }
 
-/// Takes records together: `frames` at a time, or by `id2` if it is not zero everywhere, or one at a time.
+/// Takes records together: `frames` (at least 1) at a time, or by `id2` if it is not zero everywhere, or one at a time.
 pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups {
     match frames {
-        Some(frames) => by_ids(records, frames.max(1) as usize, ids),
+        Some(frames) => off_the_grid(records, frames, ids).unwrap_or_else(|| by_ids(records, frames as usize, ids)),
         None if records.iter().any(|r| r.id2 != 0) => by_id2(records),
         None => Groups { clips: (0..records.len()).map(|i| i..i + 1).collect(), ..Groups::default() },
     }
@@ -49,6 +49,19 @@ fn by_id2(records: &[Found]) -> Groups {
         groups.push(run, fault);
     }
     groups
+}
+
+/// No clips and one fault, if ids that should lie on the grid lie as well on one that begins with the first of them: then
+/// runs that look whole may have frames of two clips.
+fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
+    let first = records.first().filter(|r| ids == Ids::Grid && r.id % u64::from(frames) != 0)?;
+    let faults = |ids| by_ids(records, frames as usize, ids).faults.len();
+    if faults(Ids::Consecutive) > faults(Ids::Grid) {
+        return None;
+    }
+    let what = format!("clips of {frames} records seem to begin at id {} and not at a multiple of {frames}", first.id);
+    let e = Error::decode(what).at(first.offset).help("--ids consecutive takes them so");
+    Some(Groups { faults: vec![(0..records.len(), e)], ..Groups::default() })
 }
 
 fn by_ids(records: &[Found], frames: usize, ids: Ids) -> Groups {
@@ -148,40 +161,47 @@ mod tests {
         ids.iter().map(|&id| Found { offset: id * 8, id, id2: 0, labels: Labels::One(label(id)) }).collect()
     }
 
-    fn clips(ids: &[u64], rule: Ids) -> (Vec<Range<usize>>, usize) {
+    /// Beginnings and ends of the clips.
+    fn ends(groups: &Groups) -> Vec<(usize, usize)> {
+        groups.clips.iter().map(|run| (run.start, run.end)).collect()
+    }
+
+    fn clips(ids: &[u64], rule: Ids) -> (Vec<(usize, usize)>, usize) {
         let groups = group(&records(ids, |_| 1.0), Some(3), rule);
-        (groups.clips, groups.faults.len())
+        (ends(&groups), groups.faults.len())
     }
 
     #[test]
     fn one_missing_record_costs_one_clip_wherever_it_is() {
         let all: Vec<u64> = (0..12).collect();
-        assert_eq!(clips(&all, Ids::Grid), (vec![0..3, 3..6, 6..9, 9..12], 0));
+        assert_eq!(clips(&all, Ids::Grid), (vec![(0, 3), (3, 6), (6, 9), (9, 12)], 0));
         for gone in 0..12 {
             let ids: Vec<u64> = all.iter().copied().filter(|&id| id != gone).collect();
-            let (found, faults) = clips(&ids, Ids::Grid);
-            assert_eq!((found.len(), faults), (3, 1), "without {gone}");
-            assert!(found.iter().all(|run| ids[run.start] % 3 == 0 && ids[run.end - 1] % 3 == 2));
+            let groups = group(&records(&ids, |id| (id / 3) as f32), Some(3), Ids::Grid);
+            let found = groups.clips;
+            assert_eq!((found.len(), groups.faults.len()), (3, 1), "without {gone}");
+            assert!(found.iter().all(|run| ids[run.start].is_multiple_of(3) && ids[run.end - 1] % 3 == 2));
         }
     }
 
     #[test]
     fn ids_may_have_holes_of_whole_clips_and_begin_anywhere() {
-        assert_eq!(clips(&[0, 1, 2, 6, 7, 8], Ids::Grid), (vec![0..3, 3..6], 0));
-        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Grid).1, 3);
-        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Consecutive), (vec![0..3, 3..6], 0));
+        assert_eq!(clips(&[0, 1, 2, 6, 7, 8], Ids::Grid), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Grid), (vec![], 1));
+        assert_eq!(clips(&[1, 2, 3, 4, 5], Ids::Grid), (vec![], 1));
+        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Consecutive), (vec![(0, 3), (3, 6)], 0));
         assert_eq!(clips(&[1, 2, 3, 5, 6, 7], Ids::Consecutive).1, 2);
-        assert_eq!(clips(&[9, 9, 9, 4, 4, 4], Ids::Ignore), (vec![0..3, 3..6], 0));
-        assert_eq!(clips(&[9, 9, 9, 4], Ids::Ignore), (vec![0..3], 1));
+        assert_eq!(clips(&[9, 9, 9, 4, 4, 4], Ids::Ignore), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[9, 9, 9, 4], Ids::Ignore), (vec![(0, 3)], 1));
         // Clips in any order, as a shuffled list gives them; a record twice is a fault.
-        assert_eq!(clips(&[6, 7, 8, 0, 1, 2], Ids::Grid), (vec![0..3, 3..6], 0));
+        assert_eq!(clips(&[6, 7, 8, 0, 1, 2], Ids::Grid), (vec![(0, 3), (3, 6)], 0));
         assert_eq!(clips(&[0, 1, 2, 2, 3, 4, 5], Ids::Grid).1, 1);
     }
 
     #[test]
     fn labels_have_to_agree_within_a_clip() {
         let groups = group(&records(&[0, 1, 2, 3, 4, 5], |id| if id < 4 { 1.0 } else { 2.0 }), Some(3), Ids::Ignore);
-        assert_eq!(groups.clips, [0..3]);
+        assert_eq!(ends(&groups), [(0, 3)]);
         assert!(groups.faults[0].1.to_string().contains("labels differ"));
     }
 
@@ -192,8 +212,8 @@ mod tests {
             record.id2 = id2;
         }
         let groups = group(&found, None, Ids::Grid);
-        assert_eq!(groups.clips, [0..2, 2..3, 3..5]);
+        assert_eq!(ends(&groups), [(0, 2), (2, 3), (3, 5)]);
         found.remove(3);
-        assert_eq!(group(&found, None, Ids::Grid).clips, [0..2, 2..3]);
+        assert_eq!(ends(&group(&found, None, Ids::Grid)), [(0, 2), (2, 3)]);
     }
 }
