@@ -176,6 +176,7 @@ pub fn pack<P: AsRef<Path>>(
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options),
         draws: Some(options.draws).filter(|&draws| draws > 1),
+        ..Meta::default()
     };
     let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
     let (total, draws) = (plan.items.len() as u64, options.draws);

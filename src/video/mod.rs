@@ -61,6 +61,8 @@ mod deep;
 mod facts;
 mod geometry;
 mod input;
+#[cfg(feature = "interop")]
+mod mp4;
 mod needed;
 mod packets;
 mod pass;
@@ -75,6 +77,8 @@ use std::time::{Duration, Instant};
 use crate::{Error, Planes, Result, limits};
 
 pub use facts::VideoFacts;
+#[cfg(feature = "interop")]
+pub(crate) use mp4::Mp4;
 
 use input::{Input, StreamInfo};
 use packets::Packets;

@@ -9,7 +9,9 @@ use crate::manifest::{folder, rows};
 use crate::support::clips;
 
 /// Choices of frames that need different parts of a stream.
-const CHOICES: [(&str, fn(u32) -> Vec<u32>); 6] = [
+type Choice = fn(u32) -> Vec<u32>;
+
+const CHOICES: [(&str, Choice); 6] = [
     ("8 spread", |n| (0..8).map(|i| (2 * i + 1) * n / 16).collect()),
     ("first", |_| vec![0]),
     ("last", |n| vec![n - 1]),

@@ -82,6 +82,9 @@ pub struct Args {
     /// Longest time for one video, in seconds.
     #[arg(long, default_value_t = 600, value_name = "SECONDS", help_heading = RUN)]
     timeout: u64,
+    /// Also write OUTPUT/mxnet, with links to the record files and .idx and .lst beside them, as `vidrec export mxnet` does.
+    #[arg(long)]
+    mxnet: bool,
     /// Replace a data set that is already in OUTPUT.
     #[arg(long, help_heading = RUN)]
     force: bool,
@@ -162,6 +165,9 @@ pub fn run(args: &Args) -> Run {
     let mut bar = progress::Bar::new();
     let report = pack(&args.input, &args.output, &args.options(), &mut |p| bar.show(p))?;
     bar.clear();
+    if args.mxnet && report.clips > 0 {
+        vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), args.force)?;
+    }
     for w in &report.warnings {
         eprintln!("vidrec: {}: packed, but {}", w.source, w.message);
     }
