@@ -69,6 +69,8 @@ pub mod edit;
 mod error;
 mod fingerprint;
 pub mod format;
+#[cfg(feature = "pack")]
+mod free_space;
 mod index;
 mod index_file;
 pub mod jpeg;
@@ -93,8 +95,8 @@ mod writer;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{
-    Aligned, Batch, BatchData, Batches, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Dtype, Epoch,
-    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, OnBadFrame, PrefetchedBatch, SampleParams, Start,
+    Aligned, Batch, BatchData, Batches, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype,
+    Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, OnBadFrame, PrefetchedBatch, SampleParams, Start,
     Temporal,
 };
 pub use order::LastBatch;
