@@ -194,7 +194,7 @@ impl Conversion {
 ///
 /// The same as a cast to `u8`, in a form that the compiler turns into vectors.
 #[inline]
-#[allow(clippy::manual_clamp, reason = "`clamp` keeps NaN")]
+#[allow(clippy::manual_clamp)] // `clamp` would leave a NaN
 fn byte(v: f32) -> u8 {
     // SAFETY: `max` and `min` leave a number from 0 to 255 (and 0 of a NaN), which an `i32` can hold.
     unsafe { v.max(0.0).min(255.0).to_int_unchecked::<i32>() as u8 }
