@@ -205,6 +205,11 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     assert_eq!(set.clip(0).unwrap().attributes_json().unwrap(), r#"{"labels":[3,1]}"#);
     assert_eq!(set.clip(0).unwrap().frame(1).unwrap().jpeg(), parted);
     assert_eq!(set.clip(0).unwrap().source().unwrap(), "a.rec/8");
+    // What is written from it has records of its own again.
+    frames::export(&set, &dir.path().join("frames")).unwrap();
+    frames::import(&dir.path().join("frames"), &dir.path().join("copy"), &ImportOptions::default()).unwrap();
+    assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
+    assert_whole(&dir.path().join("copy"));
     // The export names the records by their own ids.
     mxnet::export(&set, &dir.path().join("out"), false).unwrap();
     let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
