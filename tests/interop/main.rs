@@ -107,7 +107,17 @@ fn out_and_in_again_gives_the_same_clips() {
         assert_eq!(Dataset::open(at(name)).unwrap().classes(), open.classes());
         assert_whole(&at(name));
     }
-    assert_eq!(mds::export(&open, &at("mds"), 1 << 20).unwrap().clips, 4);
+    assert_eq!(mds::export(&open, &at("mds"), 1 << 20).unwrap().files, 2);
+    // A shard each, where no two fit in one.
+    assert_eq!(mds::export(&open, &at("small mds"), 1).unwrap().files, 5);
+    let index: serde_json::Value = serde_json::from_slice(&fs::read(at("small mds/index.json")).unwrap()).unwrap();
+    for shard in index["shards"].as_array().unwrap() {
+        let name = at("small mds").join(shard["raw_data"]["basename"].as_str().unwrap());
+        assert_eq!(
+            (shard["samples"].as_u64(), shard["raw_data"]["bytes"].as_u64()),
+            (Some(1), Some(fs::metadata(name).unwrap().len()))
+        );
+    }
 }
 
 #[test]
@@ -195,6 +205,11 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     assert_eq!(set.clip(0).unwrap().attributes_json().unwrap(), r#"{"labels":[3,1]}"#);
     assert_eq!(set.clip(0).unwrap().frame(1).unwrap().jpeg(), parted);
     assert_eq!(set.clip(0).unwrap().source().unwrap(), "a.rec/8");
+    // What is written from it has records of its own again.
+    frames::export(&set, &dir.path().join("frames")).unwrap();
+    frames::import(&dir.path().join("frames"), &dir.path().join("copy"), &ImportOptions::default()).unwrap();
+    assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
+    assert_whole(&dir.path().join("copy"));
     // The export names the records by their own ids.
     mxnet::export(&set, &dir.path().join("out"), false).unwrap();
     let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
@@ -274,4 +289,53 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
     assert!(import(&path).contains("no whole record"));
+}
+
+/// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.
+fn damaged(file: &[u8], n: u64) -> Vec<u8> {
+    let draw = |k: u64| (n * 0x9E37_79B9 + k * 0x85EB_CA6B).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 33;
+    let mut bytes = file.to_vec();
+    let at = draw(1) as usize % bytes.len();
+    match n % 4 {
+        0 => bytes.truncate(at),
+        1 => bytes[at] ^= 1 << (draw(2) % 8),
+        2 => drop(bytes.drain(at..(at + 1 + draw(3) as usize % 600).min(file.len()))),
+        _ => drop(bytes.splice(at..at, (0..1 + draw(4) % 600).map(|i| (i * draw(5)) as u8))),
+    }
+    bytes
+}
+
+#[test]
+fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let open = Dataset::open(data_set(dir.path())).unwrap();
+    gulp::export(&open, &at("gulp"), 3).unwrap();
+    webdataset::export(&open, &at("wds"), Default::default()).unwrap();
+    frames::export(&open, &at("frames")).unwrap();
+    let records: Vec<_> = (0..8).map(|n| (&[1.0, 2.0][..], n, plain_jpeg(n))).collect();
+    record_file(&at("a.rec"), &records);
+    let names = ["gulp/meta_0.gmeta", "gulp/data_0.gulp", "gulp/label2idx.json", "gulp/vidrec.json"];
+    let names = [&names[..], &["wds/shard-000000.tar", "frames/000001/clip.json", "a.rec"]].concat();
+    let options = ImportOptions { salvage: true, check: true, overwrite: true, ..Default::default() };
+    let mut survived = 0;
+    for name in names {
+        let whole = fs::read(at(name)).unwrap();
+        for n in 0..16 {
+            fs::write(at(name), damaged(&whole, n)).unwrap();
+            let out = at("out");
+            let report = match name.split('/').next().unwrap() {
+                "gulp" => gulp::import(&at("gulp"), &out, &options),
+                "wds" => webdataset::import(&[at(name)], &out, &options),
+                "frames" => frames::import(&at("frames"), &out, &options),
+                _ => mxnet::import(&[at(name)], &out, &options, &four(2)),
+            };
+            if report.is_ok() {
+                assert_whole(&out);
+                survived += 1;
+            }
+        }
+        fs::write(at(name), whole).unwrap();
+    }
+    assert!(survived > 40, "{survived}");
 }

@@ -143,6 +143,17 @@ class TestWebdataset:
         assert found == [self.expected(n) for n in range(len(found))] and 0 < len(found) <= 3
         assert left is None or len(found) == left
 
+    def test_damage_in_the_middle_costs_the_samples_beside_it(self, tar, tmp_path):
+        with tarfile.open(tar) as archive:
+            at = next(m.offset for m in archive if m.name == "some/folder/s1.5.jpg")
+        damaged = bytearray(tar.read_bytes())
+        damaged[at:at + 300] = b"\xff" * 300
+        tar.write_bytes(damaged)
+        told = run("import", "webdataset", tar, "-o", tmp_path / "set", status=1)
+        assert "tar header is damaged" in told
+        run("import", "webdataset", tar, "-o", tmp_path / "set", "--salvage", status=3)
+        assert clips(tmp_path / "set") == [self.expected(n) for n in (0, 2, 3)]
+
     def test_a_sample_without_pictures_and_a_compressed_file(self, tmp_path):
         with tarfile.open(tmp_path / "v.tar", "w") as tar:
             for name in "a.mp4", "b.jpg":

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -12,7 +11,11 @@ use crate::format::meta::Meta;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::map::MappedFile;
 use crate::{Error, Result, limits};
+
+/// Bytes of a tar's header, and the unit in which files are padded.
+const BLOCK: usize = 512;
 
 /// Longest file of a sample that is read and is no picture.
 const MAX_TEXT_BYTES: u64 = 64 << 20;
@@ -60,34 +63,66 @@ struct Sample {
 
 impl Import<'_> {
     fn file(&mut self, path: &Path) -> Result<()> {
-        let mut file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
-        let ended = is_ended(&mut file).map_err(|e| e.file(path))?;
-        let mut archive = tar::Archive::new(std::io::BufReader::with_capacity(1 << 18, file));
+        let bytes = MappedFile::open(path)?;
+        if bytes.starts_with(&[0x1F, 0x8B]) {
+            return Err(Error::usage("the file is compressed").file(path).help("uncompress it first (gunzip)"));
+        }
+        let (mut at, mut behind_damage) = (0, false);
+        while let Some(damage) = self.stretch(path, &bytes[at..], behind_damage)? {
+            let Some(next) = next_header(&bytes, at + damage + BLOCK) else { break };
+            (at, behind_damage) = (next, true);
+        }
+        Ok(())
+    }
+
+    /// Takes samples up to the end of the archive or to damage; then the answer is where that begins.
+    ///
+    /// The samples beside damage may have lost files, so they are left out.
+    fn stretch(&mut self, path: &Path, bytes: &[u8], behind_damage: bool) -> Result<Option<usize>> {
         let mut sample: Option<Sample> = None;
-        let entries = archive.entries().map_err(|e| Error::io("read the tar file", path, e))?;
-        for entry in entries {
-            let read = entry.map_err(|e| text::malformed(path, format!("not a tar file, or a damaged one: {e}")));
-            let member = match read.and_then(|entry| self.member(entry).map_err(|e| e.file(path))) {
+        let mut skipped = behind_damage.then(String::new);
+        let mut end = 0;
+        let mut archive = tar::Archive::new(bytes);
+        for entry in archive.entries().map_err(|e| Error::io("read the tar file", path, e))? {
+            let entry = entry.map_err(|e| text::malformed(path, format!("a tar header is damaged or cut: {e}")));
+            let member = entry.and_then(|entry| {
+                let behind = entry.raw_file_position().saturating_add(entry.size());
+                end = behind.min(bytes.len() as u64).next_multiple_of(BLOCK as u64) as usize;
+                self.member(entry).map_err(|e| e.file(path))
+            });
+            let (key, ending, content) = match member {
                 Ok(Some(member)) => member,
                 Ok(None) => continue,
-                // Of the sample in hand there may be more behind the damage.
-                Err(e) => return self.sink.leave_out(&text::name(path), e),
+                Err(e) => return self.damage(path, e, sample).map(|()| Some(end)),
             };
-            let (key, ending, bytes) = member;
+            // Behind damage, the first key is that of a sample of which files may be lost.
+            match &mut skipped {
+                Some(first) if first.is_empty() || *first == key => {
+                    *first = key;
+                    continue;
+                }
+                _ => skipped = None,
+            }
             match &mut sample {
-                Some(sample) if sample.key == key => sample.files.push((ending, bytes)),
+                Some(sample) if sample.key == key => sample.files.push((ending, content)),
                 _ => {
-                    let new = Sample { key, files: vec![(ending, bytes)] };
+                    let new = Sample { key, files: vec![(ending, content)] };
                     sample.replace(new).map_or(Ok(()), |sample| self.add(path, sample))?;
                 }
             }
         }
-        if !ended {
-            // The last sample may have lost files.
+        if !bytes.ends_with(&[0; 2 * BLOCK]) {
             let e = text::malformed(path, "the end of the archive is missing: the file was cut");
-            return self.sink.leave_out(&text::name(path), e);
+            return self.damage(path, e, sample).map(|()| Some(bytes.len()));
         }
-        sample.map_or(Ok(()), |sample| self.add(path, sample))
+        sample.map_or(Ok(()), |sample| self.add(path, sample)).map(|()| None)
+    }
+
+    /// Leaves out the sample in hand, of which there may have been more.
+    fn damage(&mut self, path: &Path, e: Error, sample: Option<Sample>) -> Result<()> {
+        let place = text::name(path);
+        let place = sample.map_or(place.clone(), |sample| format!("{place}, sample {} and the next", sample.key));
+        self.sink.leave_out(&place, e)
     }
 
     /// Key, ending and content of a file, if it is of any use.
@@ -181,21 +216,17 @@ fn number(ending: &str) -> Option<u64> {
     place.rsplit(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?.parse().ok()
 }
 
-/// Whether the file has a tar's end, which is two blocks of zeros.
-fn is_ended(file: &mut File) -> Result<bool> {
-    let io = |e| Error::io("read the file", "", e);
-    let mut head = [0; 2];
-    if file.read(&mut head).map_err(io)? == 2 && head == [0x1F, 0x8B] {
-        return Err(Error::usage("the file is compressed").help("uncompress it first (gunzip)"));
-    }
-    let length = file.seek(SeekFrom::End(0)).map_err(io)?;
-    let mut tail = [1; 1024];
-    if length >= 1024 {
-        file.seek(SeekFrom::Start(length - 1024)).map_err(io)?;
-        file.read_exact(&mut tail).map_err(io)?;
-    }
-    file.seek(SeekFrom::Start(0)).map_err(io)?;
-    Ok(tail.iter().all(|&b| b == 0))
+/// Where the next tar header begins, at `from` or behind: a block with the magic and a checksum that fits.
+fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
+    let whole = |at: &usize| {
+        let block = bytes.get(*at..)?.first_chunk::<BLOCK>()?;
+        let header = tar::Header::from_byte_slice(block);
+        // The checksum counts itself as spaces (POSIX, ustar).
+        let sum: u32 =
+            block.iter().enumerate().map(|(i, &b)| if (148..156).contains(&i) { 32 } else { b.into() }).sum();
+        (block[257..].starts_with(b"ustar") && header.cksum().is_ok_and(|stored| stored == sum)).then_some(())
+    };
+    (from.next_multiple_of(BLOCK)..bytes.len()).step_by(BLOCK).find(|at| whole(at).is_some())
 }
 
 #[cfg(test)]
