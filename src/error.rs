@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Usage,
     /// A picture or a video could not be decoded or encoded.
     Decode,
+    /// It was asked to stop before the end.
+    Interrupted,
     /// A fault of this crate: it panicked where it should not. Please report it.
     Internal,
 }
@@ -86,6 +88,11 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
+    #[cfg(feature = "pack")]
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Interrupted, message)
+    }
+
     pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
         self
@@ -130,6 +137,14 @@ impl Error {
 
     pub(crate) fn help(mut self, what: impl Into<String>) -> Self {
         self.0.help = Some(what.into());
+        self
+    }
+
+    /// Adds to what is to be done.
+    #[cfg(feature = "pack")]
+    pub(crate) fn and_help(mut self, what: impl Into<String>) -> Self {
+        let more = what.into();
+        self.0.help = Some(self.0.help.map_or(more.clone(), |help| format!("{help}; {more}")));
         self
     }
 

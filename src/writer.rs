@@ -83,7 +83,7 @@ pub struct WriterOptions {
 }
 
 /// What [`Writer::finish`] wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// Number of clips.
     pub clips: u64,
@@ -121,7 +121,7 @@ pub struct Writer {
     shard: ShardWriter,
     stale: Vec<PathBuf>,
     keep: bool,
-    _lock: FolderLock,
+    lock: FolderLock,
 }
 
 /// A file of this name in a folder tells of an interrupted pack.
@@ -155,7 +155,7 @@ impl Writer {
         }
         let shard = ShardWriter::create(&shard_path(dir, 0))?;
         let (dir, meta) = (dir.to_owned(), options.meta);
-        Ok(Writer { dir, meta, finished: Vec::new(), shard, stale, keep: false, _lock: lock })
+        Ok(Writer { dir, meta, finished: Vec::new(), shard, stale, keep: false, lock })
     }
 
     /// From now on the temporary files stay when the writer is dropped.
@@ -225,7 +225,7 @@ impl Writer {
 
     /// Brings everything to the disk under the temporary names, and says what is left to do.
     pub(crate) fn complete(self) -> Result<Ready> {
-        let Writer { dir, meta, mut finished, shard, stale, keep, _lock: lock } = self;
+        let Writer { dir, meta, mut finished, shard, stale, keep, lock } = self;
         // An empty last shard is left out, unless it is the only one.
         if shard.clip_count > 0 || finished.is_empty() {
             finished.push(shard.finish(&meta)?);

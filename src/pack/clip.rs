@@ -76,6 +76,13 @@ pub(super) struct PackedClip {
     pub facts: VideoFacts,
 }
 
+impl PackedClip {
+    /// Frames that stand for one that is missing.
+    pub fn repeated_frames(&self) -> u64 {
+        if self.info.short { (self.frames.len() - self.jpegs.len().min(self.frames.len())) as u64 } else { 0 }
+    }
+}
+
 /// Samples and encodes a video. A panic, which would be a fault of ours, fails this video alone.
 pub(super) fn pack_one(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
     catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, ordinal, options))).unwrap_or_else(|panic| {
@@ -99,7 +106,13 @@ fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result
         *chosen.borrow_mut() = Some(selection);
         Ok(wanted)
     };
-    let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
+    let video_options = VideoOptions {
+        size: options.size,
+        timeout: options.timeout,
+        max_pixels: options.max_pixels,
+        max_duration: options.max_duration,
+        ..VideoOptions::default()
+    };
     let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
         let left_out = e.stage == Stage::Sample && declined.get();
         let failure = ClipFailure::from(e);
@@ -135,7 +148,10 @@ fn encode(
     }
     let image = &sampled.frames.first().ok_or_else(internal)?.image;
     let mut attributes = item.attributes.clone();
-    attributes.insert("video".into(), describe(sampled));
+    attributes.insert(
+        "video".into(),
+        describe(sampled, selection.frames.len().saturating_sub(jpegs.len()) as u64, selection.short),
+    );
     let info = ClipInfo {
         label: item.label,
         source: item.source.clone(),
@@ -150,10 +166,13 @@ fn encode(
 }
 
 /// What is kept of the source in the clip's attributes, under the key `video`.
-fn describe(sampled: &SampledVideo) -> Value {
+fn describe(sampled: &SampledVideo, repeated: u64, short: bool) -> Value {
     let mut facts = serde_json::to_value(&sampled.facts).unwrap_or_default();
     if let Value::Object(map) = &mut facts {
         map.insert("frames".into(), sampled.frame_count.into());
+        if short {
+            map.insert("repeated_frames".into(), repeated.into());
+        }
         map.retain(|_, v| !v.is_null());
     }
     facts

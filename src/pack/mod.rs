@@ -1,40 +1,44 @@
 //! Packing: from videos on disk to a data set, in parallel, in order, with every failure reported.
 //!
 //! ```text
-//! inputs -> plan (inputs.rs, manifest.rs) -> one video each thread (clip.rs) -> ordered writer (ordered.rs)
+//! inputs -> plan (inputs.rs, manifest.rs) -> one video each thread (clip.rs) -> ordered writer (ordered.rs, run.rs)
 //! ```
+//!
+//! What is done is noted in a journal (journal.rs, outcome.rs), from which an interrupted run is resumed (resume.rs), if
+//! its inputs and settings are still the same (fingerprint.rs).
 
 mod clip;
+mod fingerprint;
 mod inputs;
+mod journal;
 mod manifest;
 mod ordered;
+mod outcome;
+mod policy;
 mod report;
+mod resume;
+mod run;
 
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
 pub use clip::PackStage;
 pub use inputs::{Item, Plan};
+pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 
 use crate::format::meta::Meta;
 use crate::sampler::{Rule, Short};
 use crate::video::{self, FrameSize};
-use crate::{Error, FrameData, Result, Writer, WriterOptions, atomic_file, limits};
+use crate::{Error, Result, limits};
 
-/// What to do with a video that cannot be packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnError {
-    /// Leave the video out, whole, and list it in the report and in `failures.jsonl`.
-    #[default]
-    Skip,
-    /// Stop; nothing is published.
-    Stop,
-}
+use fingerprint::{RunFingerprint, Stamp};
+use resume::Start;
+use run::{LastCommit, Packed, Run};
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever `threads` is.
 #[derive(Debug, Clone)]
@@ -59,6 +63,22 @@ pub struct PackOptions {
     pub overwrite: bool,
     /// Longest time by the clock for one video. Default 10 minutes.
     pub timeout: Duration,
+    /// Most pixels that a decoded picture may have; a video with more fails. Default: [`limits::MAX_PIXELS`].
+    pub max_pixels: u64,
+    /// Longest video, by the times of its frames; a longer one fails. Default: any.
+    pub max_duration: Option<Duration>,
+    /// How many videos may fail before the run stops. Default: any number.
+    pub max_failures: Option<MaxFailures>,
+    /// How clips are spread over shards. Default: one shard.
+    pub shards: Shards,
+    /// What to do with an interrupted run in the same folder. Default: refuse to begin.
+    pub interrupted: Interrupted,
+    /// How often what is done is brought to the disk, so that a crash costs no more. Default: 10 seconds. (Also after
+    /// each 1 GiB.)
+    pub commit_every: Duration,
+    /// When this becomes true, the videos in hand are finished and [`pack`] ends with
+    /// [`Interrupted`](crate::ErrorKind::Interrupted); the run can be resumed.
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Default for PackOptions {
@@ -74,6 +94,13 @@ impl Default for PackOptions {
             on_error: OnError::Skip,
             overwrite: false,
             timeout: Duration::from_secs(600),
+            max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
+            max_failures: None,
+            shards: Shards::One,
+            interrupted: Interrupted::Refuse,
+            commit_every: Duration::from_secs(10),
+            cancel: None,
         }
     }
 }
@@ -94,7 +121,10 @@ const IN_FLIGHT_PER_THREAD: usize = 3;
 ///
 /// [`Usage`](crate::ErrorKind::Usage): no videos found, a bad line in a manifest, a data set is there already.
 /// [`Decode`](crate::ErrorKind::Decode): a video failed and `on_error` is [`OnError::Stop`].
-/// [`Io`](crate::ErrorKind::Io): the output cannot be written. On an error no data set is published.
+/// [`Io`](crate::ErrorKind::Io): the output cannot be written. [`Interrupted`](crate::ErrorKind::Interrupted): see
+/// [`PackOptions::cancel`]. On an error no data set is published, but what was done is kept, if it was brought to the disk:
+/// a call with the same inputs and options and [`Interrupted::Resume`] goes on with it, and the result is byte for byte
+/// that of a run that was not interrupted.
 ///
 /// ```no_run
 /// use vidrec::pack::{PackOptions, pack};
@@ -114,18 +144,32 @@ pub fn pack<P: AsRef<Path>>(
     video::init();
     let plan = Plan::from_inputs(inputs)?;
     let out = out.as_ref();
+    let mut settings = settings(options);
+    policy::add_to_settings(options, &mut settings);
     let meta = Meta {
         classes: plan.classes.clone(),
         tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(),
         ffmpeg: Some(video::ffmpeg_version()),
-        settings: settings(options),
+        settings,
     };
-    let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
-    let mut run = Run { writer, report: PackReport::new(&plan), progress, total: plan.items.len() as u64, fatal: None };
+    let fingerprint = RunFingerprint::new(&plan, &meta, None, options.overwrite);
+    let (writer, journal, report) = match resume::start(out, &plan, meta, &fingerprint, options)? {
+        Start::At(start) => *start,
+        Start::Published(report) => return Ok(*report),
+    };
+    let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
+    let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
+    let mut run = Run { plan: &plan, options, writer, journal, report, progress, last_commit, stopped: None };
+    let work = |ordinal: usize| {
+        let item = &plan.items[ordinal];
+        let stamp = Stamp::of(&item.path);
+        Packed { stamp, clip: clip::pack_one(item, ordinal as u64, options) }
+    };
+    let cancelled = || options.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let work = |ordinal: usize| clip::pack_one(&plan.items[ordinal], ordinal as u64, options);
-    ordered::for_each(plan.items.len(), threads, threads * IN_FLIGHT_PER_THREAD, work, |ordinal, packed| {
-        run.take(&plan.items[ordinal], packed, options.on_error)
+    let window = threads * IN_FLIGHT_PER_THREAD;
+    ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
+        run.take(ordinal, packed)
     });
     run.finish(out, started)
 }
@@ -165,90 +209,5 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     map
 }
 
-/// One run of the packer, on the writing side.
-struct Run<'a> {
-    writer: Writer,
-    report: PackReport,
-    progress: &'a mut dyn FnMut(&Progress),
-    total: u64,
-    fatal: Option<Error>,
-}
-
-impl Run<'_> {
-    fn take(
-        &mut self,
-        item: &Item,
-        packed: std::result::Result<clip::PackedClip, clip::ClipFailure>,
-        on_error: OnError,
-    ) -> ControlFlow<()> {
-        match packed {
-            Ok(packed) => {
-                if let Err(e) = self.write(item, packed) {
-                    self.fatal = Some(e);
-                    return ControlFlow::Break(());
-                }
-            }
-            Err(failure) => {
-                let stops = on_error == OnError::Stop && failure.stage != PackStage::LeftOut;
-                if stops {
-                    self.fatal = Some(failure.to_error(&item.path));
-                    return ControlFlow::Break(());
-                }
-                self.report.push_failure(item, &failure);
-            }
-        }
-        (self.progress)(&Progress {
-            videos: self.report.clips + self.report.failed,
-            total: self.total,
-            frames: self.report.frames,
-            bytes: self.writer.bytes(),
-            failed: self.report.failed,
-        });
-        ControlFlow::Continue(())
-    }
-
-    fn write(&mut self, item: &Item, packed: clip::PackedClip) -> Result<()> {
-        let frames: Vec<FrameData<'_>> = packed
-            .frames
-            .iter()
-            .map(|f| FrameData { jpeg: &packed.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
-            .collect();
-        self.writer.append(&packed.info, &frames)?;
-        self.report.push_clip(item, &packed);
-        Ok(())
-    }
-
-    fn finish(self, out: &Path, started: Instant) -> Result<PackReport> {
-        let Run { writer, mut report, fatal, .. } = self;
-        if let Some(e) = fatal {
-            return Err(e);
-        }
-        if report.clips > 0 {
-            report.bytes = writer.finish()?.bytes;
-        } else {
-            drop(writer);
-        }
-        write_failures(out, &report.failures)?;
-        report.seconds = started.elapsed().as_secs_f64();
-        Ok(report)
-    }
-}
-
 /// Name of the list of videos that were left out.
 const FAILURES: &str = "failures.jsonl";
-
-fn write_failures(out: &Path, failures: &[Failure]) -> Result<()> {
-    let path: PathBuf = out.join(FAILURES);
-    if failures.is_empty() {
-        return match fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", &path, e)),
-            _ => Ok(()),
-        };
-    }
-    let mut lines = Vec::new();
-    for failure in failures {
-        serde_json::to_writer(&mut lines, failure).map_err(|e| Error::io("write", &path, e.into()))?;
-        lines.push(b'\n');
-    }
-    atomic_file::write_file(&path, &lines)
-}

@@ -31,6 +31,7 @@
 //! nearest quarter turn, after scaling; so is the sample aspect ratio, by the width. An interlaced frame is taken whole,
 //! both fields woven, as PyAV and OpenCV give it: scaling down blends them, and no frame rate is invented.
 
+mod claims;
 mod colour;
 mod decode;
 mod deep;
@@ -80,6 +81,8 @@ pub struct VideoOptions {
     pub timeout: Duration,
     /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
+    /// Longest video, by the times of its packets; a longer one fails before it is decoded. Default: any.
+    pub max_duration: Option<Duration>,
     /// Bytes of compressed video that may be kept in memory, so that a file is read once. The stream of a longer video
     /// is read twice; the result is the same. Default: 64 MiB.
     pub keep_bytes: usize,
@@ -91,6 +94,7 @@ impl Default for VideoOptions {
             size: FrameSize::ShortSide(256),
             timeout: Duration::from_secs(600),
             max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
             keep_bytes: 64 << 20,
         }
     }
@@ -161,6 +165,8 @@ pub enum Stage {
     Sample,
     /// A picture could not be scaled or converted.
     Scale,
+    /// It is over a limit that was set.
+    Limit,
     /// It took too long.
     Timeout,
 }
@@ -173,6 +179,7 @@ impl fmt::Display for Stage {
             Stage::Decode => "decode",
             Stage::Sample => "sample",
             Stage::Scale => "scale",
+            Stage::Limit => "limit",
             Stage::Timeout => "timeout",
         })
     }
@@ -251,6 +258,7 @@ fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<Sample
     let stream = input.stream_info()?;
     let packets = Packets::scan(&mut input, path.to_owned(), options.keep_bytes)?;
     drop(input);
+    claims::check_duration(pass::stream_seconds(&stream, &packets), options.max_duration)?;
 
     let pass = Pass { stream: &stream, packets: &packets, options, deadline };
     // The guess need not suit `choose`; only what is true may make it fail.

@@ -67,6 +67,12 @@ impl Packets {
         Timeline { pts, key, time_base }
     }
 
+    /// The lowest and the highest time of the packets that promise a frame.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let times = || self.promising.iter().map(|&(pts, _)| pts).filter(|&pts| pts != i64::MAX);
+        times().min().zip(times().max())
+    }
+
     /// Gives each packet to `each`, from the first to the last.
     pub fn replay(&self, mut each: impl FnMut(&Packet) -> Result<(), VideoError>) -> Result<(), VideoError> {
         if let Some(kept) = &self.kept {

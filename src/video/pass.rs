@@ -187,6 +187,8 @@ impl Found {
             codec: stream.codec.to_owned(),
             container: stream.container.clone(),
             claimed_frames: stream.claimed_frames,
+            claimed_seconds: stream.claimed_seconds,
+            stream_seconds: stream_seconds(stream, packets),
             format_changes: self.format_changes,
             interlaced_frames: self.interlaced,
             decode_errors: self.errors + u64::from(read_error.is_some()),
@@ -237,6 +239,11 @@ impl Clock {
         self.next = pts.saturating_add(duration);
         pts
     }
+}
+
+/// Seconds from the first frame to the end of the last.
+pub(super) fn stream_seconds(stream: &StreamInfo, packets: &Packets) -> Option<f64> {
+    super::claims::stream_seconds(stream, packets, nominal_duration(stream))
 }
 
 /// One over the frame rate, in units of the time base; 1 when the rate is unknown.

@@ -1,6 +1,6 @@
 //! From temporary files to a data set: a short list of steps that may be done again from the start at any time.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,10 @@ impl Publication {
         self.write.push((name.to_owned(), text));
     }
 
-    /// The files that there will be, or are already.
-    pub fn files<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
-        self.rename.iter().chain(self.write.iter().map(|(name, _)| name)).map(|name| dir.join(name))
+    /// Adds a small file, to be written before those added so far.
+    #[cfg(feature = "pack")]
+    pub fn write_first(&mut self, name: &str, text: String) {
+        self.write.insert(0, (name.to_owned(), text));
     }
 
     /// Does the steps; those that an earlier call did are passed over.

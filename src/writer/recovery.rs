@@ -40,7 +40,7 @@ impl Writer {
         let finished = finished.into_iter().map(|s| FinishedShard::restore(dir, s)).collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(&shard_path(dir, finished.len()), points)?;
         let (dir, meta) = (dir.to_owned(), options.meta);
-        Ok((Writer { dir, meta, finished, shard, stale, keep: true, _lock: lock }, intact))
+        Ok((Writer { dir, meta, finished, shard, stale, keep: true, lock }, intact))
     }
 
     /// From now on the temporary files stay when the writer is dropped.
@@ -50,9 +50,10 @@ impl Writer {
     }
 
     /// Removes the temporary files.
-    pub(crate) fn discard(self) {
+    pub(crate) fn discard(self) -> FolderLock {
         self.shard.discard();
         self.finished.into_iter().flat_map(|s| s.files).for_each(Temporary::discard);
+        self.lock
     }
 
     /// Adds the entry of a clip of the shard in hand whose frames are on the disk already.

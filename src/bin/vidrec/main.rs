@@ -3,6 +3,8 @@
 mod bench;
 mod extract;
 mod inspect;
+#[cfg(feature = "pack")]
+mod interrupt;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -20,7 +22,8 @@ use clap::{Parser, Subcommand};
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
-/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out.
+/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out;
+/// 130 interrupted.
 /// Results go to standard output, all else to standard error.
 #[derive(Parser)]
 #[command(name = "vidrec", version, max_term_width = 110)]
@@ -50,6 +53,9 @@ enum Outcome {
     /// There is a report, but what was asked for could not be made.
     #[cfg(feature = "pack")]
     Nothing,
+    /// Stopped before the end, as asked for; it can be gone on with.
+    #[cfg(feature = "pack")]
+    Interrupted,
 }
 
 /// What a subcommand gives: an outcome, or an error for the person who called it.
@@ -70,6 +76,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Problems) => ExitCode::from(3),
         #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => ExitCode::FAILURE,
+        #[cfg(feature = "pack")]
+        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::STATUS),
         // Whoever reads our output has seen enough.
         Err(e) if output::is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,
         Err(e) => {

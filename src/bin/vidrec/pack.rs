@@ -4,16 +4,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, ValueEnum};
-use vidrec::pack::{OnError, PackOptions, PackReport, pack};
+use vidrec::ErrorKind;
+use vidrec::pack::{Interrupted, MaxFailures, OnError, PackOptions, PackReport, Shards, pack};
 use vidrec::sampler::{Rule, Short};
 use vidrec::video::FrameSize;
 
 use crate::output::{bytes, count};
-use crate::{Outcome, Run, output, progress};
+use crate::{Outcome, Run, interrupt, output, progress};
 
 /// Sample frames from videos and write them as a data set.
 ///
-/// A video that cannot be read is left out whole and listed in OUT/failures.jsonl; the exit status is then 3.
+/// A video that cannot be read is left out whole and listed in OUTPUT/failures.jsonl; the exit status is then 3.
+///
+/// What is done is brought to the disk every few seconds. After a crash, a full disk or Ctrl-C the same command with
+/// --resume goes on, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or SIGTERM) the
+/// videos in hand are finished; a second one stops at once. The exit status is then 130.
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("frame size").args(["short_side", "size", "original"]))]
 pub struct Args {
@@ -58,9 +63,33 @@ pub struct Args {
     /// Leave out a video that cannot be read, or stop at it.
     #[arg(long, value_enum, default_value_t = OnErrorArg::Skip)]
     on_error: OnErrorArg,
-    /// Longest time for one video, in seconds.
+    /// Stop when more videos than this fail: a number, or a share of all such as 1%. What is done can be resumed.
+    #[arg(long, value_name = "N|P%")]
+    max_failures: Option<MaxFailures>,
+    /// Longest time for one video, in seconds; one that takes longer fails.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     timeout: u64,
+    /// Most pixels that a picture of a video may have, width times height; a video with more fails. [default: 2^28]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_pixels: Option<u64>,
+    /// Longest video, in seconds; a longer one fails.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    max_duration: Option<Duration>,
+    /// Spread the clips over N shards with as many videos each, in order.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard_size")]
+    shards: Option<u32>,
+    /// Begin another shard where a clip would make a record file longer than this, such as 1GiB or 500MB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    shard_size: Option<u64>,
+    /// Go on with an interrupted run of the same inputs and options; begin if there is none.
+    #[arg(long, conflicts_with = "restart")]
+    resume: bool,
+    /// Throw away an interrupted run and begin anew.
+    #[arg(long)]
+    restart: bool,
+    /// Bring what is done to the disk every so many seconds; 0: after each video.
+    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
+    commit_every: u64,
     /// Replace a data set that is already in OUTPUT.
     #[arg(long)]
     force: bool,
@@ -89,6 +118,32 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     sides.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
 }
 
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    seconds.ok_or_else(|| "expected a number of seconds".into())
+}
+
+/// Reads `1000`, `1.5GiB`, `500 MB`.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let units: [(&str, u64); 9] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("", 1),
+    ];
+    let parsed = units.iter().find_map(|(unit, factor)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        let bytes = number * *factor as f64;
+        (1.0..1e18).contains(&bytes).then_some(bytes as u64)
+    });
+    parsed.ok_or_else(|| "expected a number of bytes, such as 1GiB or 500MB".into())
+}
+
 impl Args {
     fn options(&self) -> PackOptions {
         let size = match (self.size, self.original) {
@@ -112,14 +167,37 @@ impl Args {
             on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
             overwrite: self.force,
             timeout: Duration::from_secs(self.timeout),
+            max_pixels: self.max_pixels.unwrap_or(PackOptions::default().max_pixels),
+            max_duration: self.max_duration,
+            max_failures: self.max_failures,
+            shards: match (self.shards, self.shard_size) {
+                (Some(n), _) => Shards::Count(n),
+                (None, Some(bytes)) => Shards::Bytes(bytes),
+                (None, None) => Shards::One,
+            },
+            interrupted: match (self.resume, self.restart) {
+                (true, _) => Interrupted::Resume,
+                (false, true) => Interrupted::Restart,
+                (false, false) => Interrupted::Refuse,
+            },
+            commit_every: Duration::from_secs(self.commit_every),
+            cancel: None,
         }
     }
 }
 
 pub fn run(args: &Args) -> Run {
     let mut bar = progress::Bar::new();
-    let report = pack(&args.input, &args.output, &args.options(), &mut |p| bar.show(p))?;
+    let options = PackOptions { cancel: Some(interrupt::flag()?), ..args.options() };
+    let packed = pack(&args.input, &args.output, &options, &mut |p| bar.show(p));
     bar.clear();
+    let report = match packed {
+        Err(e) if e.kind() == ErrorKind::Interrupted => {
+            output::print_error(&e);
+            return Ok(Outcome::Interrupted);
+        }
+        report => report?,
+    };
     for w in &report.warnings {
         eprintln!("vidrec: {}: packed, but {}", w.source, w.message);
     }
@@ -152,6 +230,7 @@ fn render(r: &PackReport, out: &str) -> String {
             text += &format!("  {} {rest}\n", count(n, what));
         }
     };
+    line(r.resumed_at.unwrap_or(0), "video", "of them done before the run was interrupted");
     line(r.short, "video", "with fewer frames than asked for");
     line(r.warnings.len() as u64, "video", "packed although something was wrong");
     line(r.failed, "video", "left out, see failures.jsonl");
@@ -166,6 +245,12 @@ mod tests {
     #[test]
     fn sizes_are_read() {
         assert_eq!(parse_size("320x240"), Ok((320, 240)));
+        assert_eq!(parse_bytes("1GiB"), Ok(1 << 30));
+        assert_eq!(parse_bytes("1.5 MB"), Ok(1_500_000));
+        assert_eq!(parse_bytes("12"), Ok(12));
+        for bad in ["", "GiB", "-1", "0", "1XB"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
         for bad in ["", "320", "0x5", "5x", "70000x1", "3.5x2"] {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
