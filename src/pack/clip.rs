@@ -22,6 +22,10 @@ pub enum PackStage {
     Encode,
     /// Left out as asked for: too few frames under [`Short::Skip`](crate::sampler::Short::Skip).
     LeftOut,
+    /// While a clip that was packed before was read again, to retry others.
+    Copy,
+    /// The process that decoded it ended before its time.
+    Crash,
     /// A fault in vidrec itself.
     Internal,
 }
@@ -32,6 +36,8 @@ impl fmt::Display for PackStage {
             PackStage::Video(stage) => stage.fmt(f),
             PackStage::Encode => f.write_str("encode"),
             PackStage::LeftOut => f.write_str("short"),
+            PackStage::Copy => f.write_str("copy"),
+            PackStage::Crash => f.write_str("crash"),
             PackStage::Internal => f.write_str("internal"),
         }
     }

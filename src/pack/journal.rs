@@ -175,6 +175,8 @@ pub(super) struct Summary {
     pub checkpoints: Vec<(Checkpoint, u64)>,
     /// Where in the journal the last complete shard ends, or the first line.
     pub shards_end: u64,
+    /// Where the last mark ends.
+    pub end: u64,
     /// What is left to do if all is on the disk.
     pub complete: Option<(Publication, Written)>,
 }
@@ -190,13 +192,14 @@ impl Summary {
             shards: Vec::new(),
             checkpoints: Vec::new(),
             shards_end: lines.end,
+            end: lines.end,
             complete: None,
         };
         let mut videos = 0;
         while let Some(entry) = lines.next()? {
             videos += u64::from(matches!(entry, Entry::Done(_)));
             if entry.is_mark() {
-                summary.videos = videos;
+                (summary.videos, summary.end) = (videos, lines.end);
             }
             match entry {
                 Entry::Begin(_) | Entry::Done(_) => {}

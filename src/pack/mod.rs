@@ -8,6 +8,7 @@
 //! its inputs and settings are still the same (fingerprint.rs).
 
 mod clip;
+mod existing;
 mod fingerprint;
 mod inputs;
 mod journal;
@@ -31,12 +32,15 @@ pub use inputs::{Item, Plan};
 pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 
+use crate::folder_lock::FolderLock;
 use crate::format::meta::Meta;
 use crate::sampler::{Rule, Short};
 use crate::video::{self, FrameSize};
 use crate::{Error, Result, limits};
 
+use existing::Existing;
 use fingerprint::{RunFingerprint, Stamp};
+use journal::Summary;
 use resume::Start;
 use run::{LastCommit, Packed, Run};
 
@@ -73,6 +77,11 @@ pub struct PackOptions {
     pub shards: Shards,
     /// What to do with an interrupted run in the same folder. Default: refuse to begin.
     pub interrupted: Interrupted,
+    /// Pack again only what failed when the data set in the folder was packed from the same inputs. Off by default.
+    ///
+    /// The clips that are there are copied, checked and not decoded, and the new ones stand at their places in the order of
+    /// the inputs, so the result is that of a run in which they had not failed. It replaces the data set when it is whole.
+    pub retry_failed: bool,
     /// How often what is done is brought to the disk, so that a crash costs no more. Default: 10 seconds. (Also after
     /// each 1 GiB.)
     pub commit_every: Duration,
@@ -99,6 +108,7 @@ impl Default for PackOptions {
             max_failures: None,
             shards: Shards::One,
             interrupted: Interrupted::Refuse,
+            retry_failed: false,
             commit_every: Duration::from_secs(10),
             cancel: None,
         }
@@ -152,19 +162,23 @@ pub fn pack<P: AsRef<Path>>(
         ffmpeg: Some(video::ffmpeg_version()),
         settings,
     };
-    let fingerprint = RunFingerprint::new(&plan, &meta, None, options.overwrite);
-    let (writer, journal, report) = match resume::start(out, &plan, meta, &fingerprint, options)? {
+    let mode = options.retry_failed.then_some("retry what failed");
+    let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.overwrite);
+    let lock = FolderLock::take(out)?;
+    let found = resume::find(out)?;
+    let existing = existing_set(out, &plan, options, &fingerprint, found.as_ref())?;
+    if let Some(existing) = existing.as_ref().filter(|e| !options.retry_failed || !e.has_failures()) {
+        return existing.report(&plan);
+    }
+    let (writer, journal, report) = match resume::start(out, lock, found, &plan, meta, &fingerprint, options)? {
         Start::At(start) => *start,
         Start::Published(report) => return Ok(*report),
     };
+    let sources = Sources::new(&plan, options, existing.as_ref());
     let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
     let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
     let mut run = Run { plan: &plan, options, writer, journal, report, progress, last_commit, stopped: None };
-    let work = |ordinal: usize| {
-        let item = &plan.items[ordinal];
-        let stamp = Stamp::of(&item.path);
-        Packed { stamp, clip: clip::pack_one(item, ordinal as u64, options) }
-    };
+    let work = |ordinal: usize| sources.pack(ordinal);
     let cancelled = || options.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
     let window = threads * IN_FLIGHT_PER_THREAD;
@@ -172,6 +186,54 @@ pub fn pack<P: AsRef<Path>>(
         run.take(ordinal, packed)
     });
     run.finish(out, started)
+}
+
+/// The finished data set that this run has to do with: all of it is there already, or what failed is to be retried.
+fn existing_set(
+    out: &Path,
+    plan: &Plan,
+    options: &PackOptions,
+    fingerprint: &RunFingerprint,
+    found: Option<&Summary>,
+) -> Result<Option<Existing>> {
+    // Half published, it can only be gone on with.
+    if found.is_some_and(|f| f.complete.is_some()) {
+        return Ok(None);
+    }
+    if options.retry_failed {
+        let nothing = || {
+            let e = Error::usage("there is no data set here of which to retry what failed");
+            e.file(out).help("pack it first, with the same inputs and options")
+        };
+        return Existing::open(out, plan, fingerprint)?.map_or_else(|| Err(nothing()), |e| Ok(Some(e)));
+    }
+    let is_resumed = options.interrupted == Interrupted::Resume && found.is_none() && !options.overwrite;
+    if is_resumed { Existing::open(out, plan, fingerprint) } else { Ok(None) }
+}
+
+/// Where the clip of each video comes from.
+struct Sources<'a> {
+    plan: &'a Plan,
+    options: &'a PackOptions,
+    /// When what failed is retried: the data set that was packed before, and the clip of each video that did not fail.
+    packed: Option<(&'a Existing, Vec<Option<u64>>)>,
+}
+
+impl<'a> Sources<'a> {
+    fn new(plan: &'a Plan, options: &'a PackOptions, existing: Option<&'a Existing>) -> Self {
+        let packed = existing.map(|e| (e, e.sources(plan).map(|(_, s)| s.ok()).collect()));
+        Sources { plan, options, packed }
+    }
+
+    fn pack(&self, ordinal: usize) -> Packed {
+        let item = &self.plan.items[ordinal];
+        let stamp = Stamp::of(&item.path);
+        let clip = match self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?))) {
+            Some((set, clip)) => set.copy(clip),
+            None => clip::pack_one(item, ordinal as u64, self.options),
+        };
+        Packed { stamp, clip }
+    }
 }
 
 fn available_cores() -> usize {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clip::{ClipFailure, PackedClip};
 use super::inputs::{Item, Plan};
 use super::outcome::Outcome;
+use crate::video::VideoFacts;
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,8 @@ pub struct Failure {
     pub item: u64,
     /// Path relative to the input root.
     pub source: String,
-    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `timeout`, `encode`, `short` or `internal`.
+    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`, `short`, `crash` or
+    /// `internal`.
     pub stage: String,
     /// What is wrong, with FFmpeg's own words where they are from FFmpeg.
     pub error: String,
@@ -168,9 +170,12 @@ pub(super) struct Troubles {
 
 impl Troubles {
     pub fn of(packed: &PackedClip) -> Self {
-        let facts = &packed.facts;
+        Self::new(&packed.facts, packed.repeated_frames())
+    }
+
+    pub fn new(facts: &VideoFacts, repeated_frames: u64) -> Self {
         let mut troubles = Troubles {
-            repeated_frames: packed.repeated_frames(),
+            repeated_frames,
             damaged_frames: u64::from(facts.damaged_frames),
             corrupt_packets: facts.corrupt_packets,
             decode_errors: facts.decode_errors,

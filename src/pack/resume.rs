@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::fingerprint::{RunFingerprint, check_input, refusal};
-use super::inputs::Plan;
+use super::inputs::{Item, Plan};
 use super::journal::{Entry, Journal, Lines, Summary};
-use super::outcome::Outcome;
+use super::outcome::{Done, Outcome};
 use super::report::PackReport;
 use super::{Interrupted, PackOptions};
 use crate::folder_lock::FolderLock;
@@ -20,18 +20,22 @@ pub(super) enum Start {
     Published(Box<PackReport>),
 }
 
-/// Looks for an interrupted run in `out` and does with it what the options say.
+/// Looks for an interrupted run in `out`. One of which nothing is on the disk is none.
+pub(super) fn find(out: &Path) -> Result<Option<Summary>> {
+    Ok(Summary::read(out)?.filter(|s| s.videos > 0 || s.complete.is_some()))
+}
+
+/// Begins, or does with the run that was found what the options say.
 pub(super) fn start(
     out: &Path,
+    lock: FolderLock,
+    found: Option<Summary>,
     plan: &Plan,
     meta: Meta,
     fingerprint: &RunFingerprint,
     options: &PackOptions,
 ) -> Result<Start> {
-    let lock = FolderLock::take(out)?;
-    // One of which nothing is on the disk is no loss.
-    let found = Summary::read(out)?.filter(|s| s.videos > 0 || s.complete.is_some());
-    let mut writer_options = WriterOptions { meta, overwrite: options.overwrite };
+    let mut writer_options = WriterOptions { meta, overwrite: options.overwrite || options.retry_failed };
     match (found, options.interrupted) {
         (Some(found), Interrupted::Refuse) => Err(is_there(out, &found)),
         (Some(found), Interrupted::Resume) => {
@@ -72,17 +76,19 @@ fn begin(
 fn resume(out: &Path, plan: &Plan, options: WriterOptions, lock: FolderLock, found: Summary) -> Result<Start> {
     let mut report = PackReport::new(plan);
     if let Some((publication, written)) = found.complete {
-        replay(out, plan, u64::MAX, &mut report, |_, _| Ok(()))?;
+        replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
         publication.run(out)?;
         Journal::remove(out)?;
         report.bytes = written.bytes;
         report.resumed_at = Some(report.videos());
         return Ok(Start::Published(Box::new(report)));
     }
+    // First, so that a run that is refused changes nothing.
+    replay(out, plan, found.end, &mut PackReport::new(plan), |_, item, done| check_input(out, item, done.stamp))?;
     let (points, ends): (Vec<_>, Vec<_>) = found.checkpoints.into_iter().unzip();
     let (mut writer, intact) = Writer::resume(out, options, lock, found.shards, &points)?;
     let end = intact.map_or(found.shards_end, |i| ends[i]);
-    replay(out, plan, end, &mut report, |line_end, outcome| match outcome {
+    replay(out, plan, end, &mut report, |line_end, _, done| match &done.outcome {
         Outcome::Packed { clips, .. } if line_end > found.shards_end => {
             clips.iter().try_for_each(|clip| writer.restore_clip(&clip.info, clip.frames))
         }
@@ -98,15 +104,14 @@ fn resume(out: &Path, plan: &Plan, options: WriterOptions, lock: FolderLock, fou
     Ok(Start::At(Box::new((writer, journal, report))))
 }
 
-/// Gives the videos that the journal has up to byte `end` to the report, each with where its line ends to `each`.
+/// Gives the videos that the journal has up to byte `end` to `each`, with where their lines end, and to the report.
 fn replay(
     out: &Path,
     plan: &Plan,
     end: u64,
     report: &mut PackReport,
-    mut each: impl FnMut(u64, &Outcome) -> Result<()>,
+    mut each: impl FnMut(u64, &Item, &Done) -> Result<()>,
 ) -> Result<()> {
-    let published = end == u64::MAX;
     let Some(mut lines) = Lines::open(out)? else { return Ok(()) };
     while lines.end < end {
         let Some(entry) = lines.next()? else { break };
@@ -115,10 +120,7 @@ fn replay(
         let item = item.filter(|_| done.item == report.videos()).ok_or_else(|| {
             Error::usage("the journal is not that of these videos").file(out).help("begin anew (--restart)")
         })?;
-        if !published {
-            check_input(out, item, done.stamp)?;
-        }
-        each(lines.end, &done.outcome)?;
+        each(lines.end, item, &done)?;
         report.push(item, &done.outcome);
     }
     Ok(())

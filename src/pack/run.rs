@@ -144,7 +144,8 @@ impl Run<'_> {
             return Ok(());
         }
         let error = || failure.to_error(&self.plan.items[ordinal].path);
-        if self.options.on_error == OnError::Stop {
+        // A data set is not replaced by one that has less.
+        if self.options.on_error == OnError::Stop || failure.stage == PackStage::Copy {
             return Err(error());
         }
         let most = self.options.max_failures.map_or(u64::MAX, |m| m.count(self.plan.items.len() as u64));

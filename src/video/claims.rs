@@ -8,7 +8,7 @@ use ffmpeg_next::{Stream, ffi};
 use super::input::StreamInfo;
 use super::packets::Packets;
 use super::{Stage, VideoError, VideoFacts};
-use crate::Error;
+use crate::{Error, limits};
 
 /// Seconds that the container gives for the stream, or for the whole file where it gives none.
 pub(super) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> Option<f64> {
@@ -50,6 +50,22 @@ pub(super) fn check_duration(seconds: Option<f64>, limit: Option<Duration>) -> R
         }
         _ => Ok(()),
     }
+}
+
+/// The limit that FFmpeg is given: it counts the margins of its buffers, too.
+pub(super) fn decoder_pixels(limit: u64) -> u64 {
+    limit.saturating_mul(2).saturating_add(1 << 20).min(limit.max(limits::MAX_PIXELS))
+}
+
+/// An error if pictures are larger than the limit.
+pub(super) fn check_pixels((width, height): (u32, u32), limit: u64) -> Result<(), VideoError> {
+    if u64::from(width) * u64::from(height) <= limit {
+        return Ok(());
+    }
+    let error = Error::limit("the pictures are too large")
+        .expected(format!("at most {limit} pixels"))
+        .found(format!("{width}x{height}"));
+    Err(VideoError::new(Stage::Limit, error))
 }
 
 impl VideoFacts {

@@ -38,6 +38,8 @@ pub(super) struct StreamInfo {
     pub frame_rate: (i32, i32),
     pub claimed_frames: Option<u64>,
     pub claimed_seconds: Option<f64>,
+    /// Width and height; 0 when unknown.
+    pub claimed_size: (u32, u32),
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
 }
@@ -81,9 +83,10 @@ impl Input {
         let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
         let parameters = stream.parameters();
         // SAFETY: `parameters` keeps the context alive, and these are plain fields of it.
-        let sar = unsafe {
-            let own = (*stream.as_ptr()).sample_aspect_ratio;
-            if own.num > 0 { own } else { (*parameters.as_ptr()).sample_aspect_ratio }
+        let (sar, claimed_size) = unsafe {
+            let (own, parameters) = ((*stream.as_ptr()).sample_aspect_ratio, &*parameters.as_ptr());
+            let sar = if own.num > 0 { own } else { parameters.sample_aspect_ratio };
+            (sar, (parameters.width, parameters.height))
         };
         Ok(StreamInfo {
             codec: parameters.id().name(),
@@ -93,6 +96,7 @@ impl Input {
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),
             claimed_frames: u64::try_from(stream.frames()).ok().filter(|&n| n > 0),
+            claimed_size: (unsigned(claimed_size.0), unsigned(claimed_size.1)),
             claimed_seconds: super::claims::claimed_seconds(&self.context, &stream),
             sar: (unsigned(sar.num), unsigned(sar.den)),
             display_matrix: stream

@@ -256,6 +256,7 @@ fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<Sample
     let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
     let mut input = Input::open(path, deadline)?;
     let stream = input.stream_info()?;
+    claims::check_pixels(stream.claimed_size, options.max_pixels)?;
     let packets = Packets::scan(&mut input, path.to_owned(), options.keep_bytes)?;
     drop(input);
     claims::check_duration(pass::stream_seconds(&stream, &packets), options.max_duration)?;

@@ -6,6 +6,7 @@ use ffmpeg_next::{ffi, frame};
 
 use crate::Error;
 
+use super::claims::{check_pixels, decoder_pixels};
 use super::colour::Conversion;
 use super::decode::Decoder;
 use super::facts::VideoFacts;
@@ -64,7 +65,7 @@ impl Pass<'_> {
     pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
         let mut taker =
             Taker { pass: self, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() };
-        let tally = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?
+        let tally = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?
             .run(self.packets, &mut |frame| taker.see(frame))?;
         let mut found = taker.found;
         found.errors = tally.errors;
@@ -73,6 +74,7 @@ impl Pass<'_> {
     }
 
     fn look(&self, frame: &frame::Video, picture: Picture) -> Result<Look, VideoError> {
+        check_pixels((picture.size.width, picture.size.height), self.options.max_pixels)?;
         let matrix = frame
             .side_data(frame::side_data::Type::DisplayMatrix)
             .and_then(|d| matrix_from_bytes(d.data()))

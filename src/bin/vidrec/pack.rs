@@ -87,6 +87,10 @@ pub struct Args {
     /// Throw away an interrupted run and begin anew.
     #[arg(long)]
     restart: bool,
+    /// Pack again only what failed when the data set in OUTPUT was packed with the same inputs and options; all else is
+    /// copied, and the result is that of a run in which it had not failed.
+    #[arg(long)]
+    retry_failed: bool,
     /// Bring what is done to the disk every so many seconds; 0: after each video.
     #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     commit_every: u64,
@@ -180,6 +184,7 @@ impl Args {
                 (false, true) => Interrupted::Restart,
                 (false, false) => Interrupted::Refuse,
             },
+            retry_failed: self.retry_failed,
             commit_every: Duration::from_secs(self.commit_every),
             cancel: None,
         }
