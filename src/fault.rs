@@ -30,6 +30,22 @@ pub(crate) fn step() -> io::Result<()> {
     due().map_or(Ok(()), |fault| Err(fail(fault)))
 }
 
+/// Stands for a codec that crashes or hangs: in a debug build, `VIDREC_DECODER_FAULT` is `abort:SOURCE` or `hang:SOURCE`.
+#[cfg(feature = "pack")]
+pub(crate) fn decoder(source: &str) {
+    if cfg!(debug_assertions)
+        && let Ok(plan) = std::env::var("VIDREC_DECODER_FAULT")
+    {
+        match plan.split_once(':') {
+            Some(("abort", name)) if name == source => std::process::abort(),
+            Some(("hang", name)) if name == source => loop {
+                std::thread::park();
+            },
+            _ => {}
+        }
+    }
+}
+
 fn fail(fault: Fault) -> io::Error {
     match fault {
         Fault::Kill => std::process::abort(),

@@ -532,3 +532,64 @@ fn a_file_that_was_cut_off_is_reported() {
     assert_eq!(facts[2]["claimed_seconds"], 8.0);
     assert!(facts[2]["stream_seconds"].as_f64().unwrap() < 6.0);
 }
+
+#[test]
+fn a_codec_that_crashes_or_hangs_costs_one_video() {
+    let videos = Videos::make(12);
+    let whole = videos.pack_whole("whole", &[]);
+    same(&videos.pack_whole("apart", &["--isolate"]), &whole, "decoded in other processes");
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    for (fault, stage, word) in [("abort", "crash", "SIGABRT"), ("hang", "timeout", "killed")] {
+        let mut command = videos.command("set", &["--isolate", "--force", "--json", "--timeout", "1"]);
+        let run = command.env("VIDREC_DECODER_FAULT", format!("{fault}:odd/0003.mp4")).output().unwrap();
+        assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_eq!((&report["clips"], &report["failed"]), (&11.into(), &2.into()));
+        let failure = &report["failures"][1];
+        assert_eq!((&failure["source"], &failure["stage"]), (&"odd/0003.mp4".into(), &stage.into()));
+        assert!(cfg!(not(unix)) || failure["error"].as_str().unwrap().contains(word), "{failure}");
+        // The codec is repaired.
+        same(&videos.pack_whole("set", &["--retry-failed"]), &whole, fault);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn isolated_processes_end_with_the_run() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let videos = Videos::make(12);
+    let whole = videos.pack_whole("whole", &[]);
+    let mut command = videos.command("set", &["--isolate"]);
+    let mut child = command.env("VIDREC_DECODER_FAULT", "hang:odd/0003.mp4").stderr(Stdio::null()).spawn().unwrap();
+    let children = || -> Vec<String> {
+        let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten();
+        let of_task = |t: fs::DirEntry| fs::read_to_string(t.path().join("children")).unwrap_or_default();
+        let all: String = tasks.map(|t| of_task(t.unwrap())).chain([list]).collect::<Vec<_>>().join(" ");
+        all.split_whitespace().map(str::to_owned).collect()
+    };
+    for _ in 0..2000 {
+        if videos.files("set").get(JOURNAL).is_some_and(|j| last_checkpoint(j).is_some_and(|(bytes, _)| bytes > 0)) {
+            break;
+        }
+        sleep(Duration::from_millis(2));
+    }
+    let workers = children();
+    assert!(!workers.is_empty());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lives =
+        |id: &String| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|c| c.contains("isolated-worker"));
+    for _ in 0..1000 {
+        if !workers.iter().any(lives) {
+            break;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    assert!(!workers.iter().any(lives), "{workers:?}");
+    same(&videos.pack_whole("set", &["--isolate", "--resume"]), &whole, "resumed");
+}

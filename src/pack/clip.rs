@@ -5,6 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Item, PackOptions};
@@ -14,7 +15,7 @@ use crate::video::{self, SampledVideo, Stage, Timeline, VideoError, VideoFacts, 
 use crate::{ClipInfo, Error};
 
 /// Where in the work on a video something went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PackStage {
     /// While the video was read.
     Video(Stage),
@@ -44,7 +45,7 @@ impl fmt::Display for PackStage {
 }
 
 /// Why a video gave no clip.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ClipFailure {
     pub stage: PackStage,
     pub message: String,
@@ -66,7 +67,7 @@ impl From<VideoError> for ClipFailure {
 }
 
 /// A frame of a packed clip; a frame that is repeated shares its JPEG.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct PackedFrame {
     /// Place in [`PackedClip::jpegs`].
     pub jpeg: usize,

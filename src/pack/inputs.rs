@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use walkdir::WalkDir;
 
@@ -17,9 +18,10 @@ const VIDEO_ENDINGS: [&str; 38] = [
 ];
 
 /// A video to be packed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     /// Where it is.
+    #[serde(with = "super::wire::path")]
     pub path: PathBuf,
     /// How it is called in the data set: the path relative to the input root, with `/` between folders.
     pub source: String,

@@ -11,6 +11,7 @@ mod clip;
 mod existing;
 mod fingerprint;
 mod inputs;
+mod isolate;
 mod journal;
 mod manifest;
 mod ordered;
@@ -19,7 +20,9 @@ mod policy;
 mod report;
 mod resume;
 mod run;
+mod wire;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +32,7 @@ use serde_json::{Map, Value, json};
 
 pub use clip::PackStage;
 pub use inputs::{Item, Plan};
+pub use isolate::serve;
 pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 
@@ -40,6 +44,7 @@ use crate::{Error, Result, limits};
 
 use existing::Existing;
 use fingerprint::{RunFingerprint, Stamp};
+use isolate::Pool;
 use journal::Summary;
 use resume::Start;
 use run::{LastCommit, Packed, Run};
@@ -85,6 +90,10 @@ pub struct PackOptions {
     /// How often what is done is brought to the disk, so that a crash costs no more. Default: 10 seconds. (Also after
     /// each 1 GiB.)
     pub commit_every: Duration,
+    /// Decode in processes of their own, so that a codec that crashes costs one video, and one that hangs is killed after
+    /// `timeout`: the command line of a program that calls [`serve`] with these options. The bytes are the same. Off by
+    /// default.
+    pub isolate: Option<Vec<OsString>>,
     /// When this becomes true, the videos in hand are finished and [`pack`] ends with
     /// [`Interrupted`](crate::ErrorKind::Interrupted); the run can be resumed.
     pub cancel: Option<Arc<AtomicBool>>,
@@ -110,6 +119,7 @@ impl Default for PackOptions {
             interrupted: Interrupted::Refuse,
             retry_failed: false,
             commit_every: Duration::from_secs(10),
+            isolate: None,
             cancel: None,
         }
     }
@@ -154,16 +164,15 @@ pub fn pack<P: AsRef<Path>>(
     video::init();
     let plan = Plan::from_inputs(inputs)?;
     let out = out.as_ref();
-    let mut settings = settings(options);
-    policy::add_to_settings(options, &mut settings);
     let meta = Meta {
         classes: plan.classes.clone(),
-        tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(),
+        tool: tool(),
         ffmpeg: Some(video::ffmpeg_version()),
-        settings,
+        settings: all_settings(options),
     };
     let mode = options.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.overwrite);
+    let pool = options.isolate.as_deref().map(|command| Pool::start(command, options)).transpose()?;
     let lock = FolderLock::take(out)?;
     let found = resume::find(out)?;
     let existing = existing_set(out, &plan, options, &fingerprint, found.as_ref())?;
@@ -174,7 +183,7 @@ pub fn pack<P: AsRef<Path>>(
         Start::At(start) => *start,
         Start::Published(report) => return Ok(*report),
     };
-    let sources = Sources::new(&plan, options, existing.as_ref());
+    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
     let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
     let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
     let mut run = Run { plan: &plan, options, writer, journal, report, progress, last_commit, stopped: None };
@@ -217,20 +226,29 @@ struct Sources<'a> {
     options: &'a PackOptions,
     /// When what failed is retried: the data set that was packed before, and the clip of each video that did not fail.
     packed: Option<(&'a Existing, Vec<Option<u64>>)>,
+    /// The processes that decode, if not this one does.
+    pool: Option<&'a Pool<'a>>,
 }
 
 impl<'a> Sources<'a> {
-    fn new(plan: &'a Plan, options: &'a PackOptions, existing: Option<&'a Existing>) -> Self {
+    fn new(
+        plan: &'a Plan,
+        options: &'a PackOptions,
+        existing: Option<&'a Existing>,
+        pool: Option<&'a Pool<'a>>,
+    ) -> Self {
         let packed = existing.map(|e| (e, e.sources(plan).map(|(_, s)| s.ok()).collect()));
-        Sources { plan, options, packed }
+        Sources { plan, options, packed, pool }
     }
 
     fn pack(&self, ordinal: usize) -> Packed {
         let item = &self.plan.items[ordinal];
         let stamp = Stamp::of(&item.path);
-        let clip = match self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?))) {
-            Some((set, clip)) => set.copy(clip),
-            None => clip::pack_one(item, ordinal as u64, self.options),
+        let copied = self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?)));
+        let clip = match (copied, self.pool) {
+            (Some((set, clip)), _) => set.copy(clip),
+            (None, Some(pool)) => pool.pack(item, ordinal as u64),
+            (None, None) => clip::pack_one(item, ordinal as u64, self.options),
         };
         Packed { stamp, clip }
     }
@@ -252,7 +270,18 @@ fn check_options(options: &PackOptions) -> Result<()> {
     crate::jpeg::Encoder::new(options.quality).map(drop)
 }
 
-/// The options that determine the bytes, as they are stored.
+fn tool() -> String {
+    concat!("vidrec ", env!("CARGO_PKG_VERSION")).into()
+}
+
+/// Everything that determines the bytes, as it is stored.
+fn all_settings(options: &PackOptions) -> Map<String, Value> {
+    let mut settings = settings(options);
+    policy::add_to_settings(options, &mut settings);
+    settings
+}
+
+/// The options that determine the bytes of clips, as they are stored.
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),

@@ -152,7 +152,7 @@ pub struct SampledVideo {
 }
 
 /// Where reading a video failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Stage {
     /// The file could not be opened, or is no video container.

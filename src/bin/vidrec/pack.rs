@@ -1,11 +1,12 @@
 //! `vidrec pack`: videos in, a data set out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, ValueEnum};
 use vidrec::ErrorKind;
-use vidrec::pack::{Interrupted, MaxFailures, OnError, PackOptions, PackReport, Shards, pack};
+use vidrec::pack::{Interrupted, MaxFailures, OnError, PackOptions, PackReport, Shards, pack, serve};
 use vidrec::sampler::{Rule, Short};
 use vidrec::video::FrameSize;
 
@@ -91,6 +92,13 @@ pub struct Args {
     /// copied, and the result is that of a run in which it had not failed.
     #[arg(long)]
     retry_failed: bool,
+    /// Decode in processes of their own, one for each of --threads: a codec that crashes costs one video and not the run,
+    /// and one that hangs is killed after --timeout. The bytes are the same.
+    #[arg(long)]
+    isolate: bool,
+    /// Be such a process.
+    #[arg(long, hide = true)]
+    isolated_worker: bool,
     /// Bring what is done to the disk every so many seconds; 0: after each video.
     #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     commit_every: u64,
@@ -186,6 +194,7 @@ impl Args {
             },
             retry_failed: self.retry_failed,
             commit_every: Duration::from_secs(self.commit_every),
+            isolate: None,
             cancel: None,
         }
     }
@@ -193,7 +202,12 @@ impl Args {
 
 pub fn run(args: &Args) -> Run {
     let mut bar = progress::Bar::new();
-    let options = PackOptions { cancel: Some(interrupt::flag()?), ..args.options() };
+    if args.isolated_worker {
+        serve(&args.options())?;
+        return Ok(Outcome::Done);
+    }
+    let isolate = args.isolate.then(worker_command).transpose()?;
+    let options = PackOptions { cancel: Some(interrupt::flag()?), isolate, ..args.options() };
     let packed = pack(&args.input, &args.output, &options, &mut |p| bar.show(p));
     bar.clear();
     let report = match packed {
@@ -215,6 +229,13 @@ pub fn run(args: &Args) -> Run {
         (_, true) => Outcome::Done,
         (_, false) => Outcome::Problems,
     })
+}
+
+/// This command line again, for a process that decodes.
+fn worker_command() -> std::io::Result<Vec<OsString>> {
+    let mut command = vec![std::env::current_exe()?.into_os_string()];
+    command.extend(std::env::args_os().skip(1).chain(["--isolated-worker".into()]));
+    Ok(command)
 }
 
 fn render(r: &PackReport, out: &str) -> String {
