@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 /// What is to go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(debug_assertions), allow(dead_code))]
 enum Fault {
     Kill,
     Full,
@@ -81,7 +82,7 @@ fn due() -> Option<Fault> {
     None
 }
 
-#[cfg(test)]
+#[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
 

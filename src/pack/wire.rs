@@ -142,7 +142,7 @@ mod tests {
         let clip = receive_reply(&mut input).unwrap().unwrap();
         assert_eq!((clip.info.label, clip.jpegs), (Some(3), vec![vec![1, 2], vec![]]));
         assert_eq!((clip.frames[0].pts, clip.frames[1].source_index), (-5, 8));
-        assert_eq!(receive_reply(&mut input).unwrap().unwrap_err().message, "no");
+        assert_eq!(receive_reply(&mut input).unwrap().err().unwrap().message, "no");
         assert!(receive_reply(&mut input).is_err(), "the end");
         for cut in 0..bytes.len() {
             let mut input = &bytes[..cut];
