@@ -148,7 +148,7 @@ fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
             let run = videos.pack("set", &resume);
             assert_eq!(run.status.code(), Some(3), "step {step}: {}", show(&run));
             same(&videos.files("set"), &whole, &format!("step {step} {more:?}"));
-            step += if soak() { 1 } else { 5 };
+            step += if soak() { 1 } else { 9 };
         }
     }
 }
@@ -248,7 +248,7 @@ fn on_a_full_disk_there_is_an_error_and_later_it_goes_on() {
         let run = videos.pack("set", &[&more[..], &["--resume"]].concat());
         assert_eq!(run.status.code(), Some(3), "step {step}: {}", show(&run));
         same(&videos.files("set"), &whole, &format!("step {step}"));
-        step += if soak() { 1 } else { 7 };
+        step += if soak() { 1 } else { 11 };
     }
 }
 
