@@ -6,7 +6,7 @@
 
 /// The first id of a stream says what is drawn, so that no two parts of the crate share numbers.
 pub(crate) mod stream {
-    /// Frames chosen at pack time: then the ordinal of the video.
+    /// Frames chosen at pack time: then the ordinal of the video, and the number of the draw but for the first.
     pub const FRAMES: u64 = 1;
     /// The order of an epoch: then the epoch, and the window where samples are mixed within windows.
     pub const ORDER: u64 = 2;
@@ -20,6 +20,10 @@ pub(crate) mod stream {
     pub const COLOUR: u64 = 6;
     /// What stands in for a sample that cannot be read: then the epoch, the sample and the number of the try.
     pub const SUBSTITUTE: u64 = 7;
+    /// Which clips of a class go to which part of a split: then the class.
+    pub const SPLIT: u64 = 20;
+    /// Which clips are in a sample of a data set.
+    pub const SAMPLE: u64 = 21;
 }
 
 /// A stream of random numbers for one key: a seed and the names of the thing that is drawn for.

@@ -315,6 +315,15 @@ impl Dataset {
         self.0.shards.first().map(|s| &s.index.meta)
     }
 
+    /// How many clips in a row are draws of one video: those from `i K` to `i K + K - 1`. 1 if every clip is a video of
+    /// its own, or if the shards do not agree.
+    pub fn draws(&self) -> u32 {
+        let of = |shard: &Shard| shard.index.meta.draws.unwrap_or(1);
+        let draws = self.0.shards.first().map_or(1, of);
+        let whole = |shard: &Shard| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
+        if self.0.shards.iter().all(whole) { draws.max(1) } else { 1 }
+    }
+
     /// What `dataset.json` should hold, made anew from the indexes.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(Shard::to_json).collect();
@@ -406,10 +415,20 @@ impl Dataset {
                 Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
             );
         }
-        let at = self.0.starts.partition_point(|&start| start <= ordinal) - 1;
+        let at = self.shard_of(ordinal);
         let shard = &self.0.shards[at];
         let entry = shard.clip(ordinal - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
         Ok(Clip { shard, ordinal, entry })
+    }
+
+    /// The shards, in order of the clips.
+    pub(crate) fn shards(&self) -> &[Shard] {
+        &self.0.shards
+    }
+
+    /// Ordinal of the shard that holds clip `ordinal`, which must exist.
+    pub(crate) fn shard_of(&self, ordinal: u64) -> usize {
+        self.0.starts.partition_point(|&start| start <= ordinal) - 1
     }
 
     /// All clips, in order.
@@ -453,6 +472,25 @@ impl<'a> Clip<'a> {
     /// Label, if it has one.
     pub fn label(&self) -> Option<u32> {
         u32::try_from(self.entry.label).ok()
+    }
+
+    /// Labels, as many as it has: its one label, or the array of integers in the attribute `labels`, which data sets
+    /// have whose clips may have several.
+    ///
+    /// # Errors
+    ///
+    /// As [`attributes`](Self::attributes); and if `labels` is not an array of labels.
+    pub fn labels(&self) -> Result<Vec<u32>> {
+        if let Some(label) = self.label() {
+            return Ok(vec![label]);
+        }
+        let Some(labels) = self.attributes()?.remove("labels") else { return Ok(Vec::new()) };
+        serde_json::from_value(labels).map_err(|e| {
+            Error::usage("the attribute \"labels\" is not an array of labels")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
     }
 
     /// Width of every frame in pixels; 0 when the frames differ.
@@ -548,6 +586,17 @@ impl<'a> Clip<'a> {
     {
         let found = self.shard.frame_with(self.frame_ordinal(t)?, buffer);
         self.place(t, found)
+    }
+
+    /// The entries of the clip's frames.
+    pub(crate) fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
+        let entry = |t| self.shard.frame_entry(self.frame_ordinal(t)?);
+        (0..self.frame_count()).map(|t| entry(t).map_err(|e: Error| e.in_clip(self.ordinal).in_frame(t))).collect()
+    }
+
+    /// Bytes that the clip's records take in the record file of a vidrec writer. Reads the frame entries alone.
+    pub(crate) fn record_bytes(&self) -> Result<u64> {
+        Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())
     }
 
     fn frame_ordinal(&self, t: u32) -> Result<u64> {

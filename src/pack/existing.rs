@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -19,6 +21,8 @@ use crate::{Clip, ClipInfo, Dataset, Error, Result, dataset_json};
 pub(super) struct Existing {
     set: Dataset,
     failures: BTreeMap<u64, Failure>,
+    /// Clips of each video: its draws.
+    draws: u64,
 }
 
 impl Existing {
@@ -47,7 +51,8 @@ impl Existing {
                 .help("take the same inputs and options, or pack all anew (--force)"));
         }
         let failures = read_failures(&out.join(FAILURES))?;
-        let existing = Existing { set, failures };
+        let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
+        let existing = Existing { set, failures, draws };
         existing.check(out, plan)?;
         Ok(Some(existing))
     }
@@ -67,9 +72,9 @@ impl Existing {
         let mut clips = 0;
         for (item, source) in self.sources(plan) {
             let stored = match source {
-                Ok(clip) => {
-                    clips = clip + 1;
-                    clip < self.set.len() && self.set.clip(clip)?.source()? == item.source
+                Ok(range) => {
+                    clips = range.end;
+                    clips <= self.set.len() && self.set.clip(range.start)?.source()? == item.source
                 }
                 Err(failure) => failure.source == item.source,
             };
@@ -84,17 +89,18 @@ impl Existing {
         Ok(())
     }
 
-    /// For each video of the plan its clip, or why it has none.
+    /// For each video of the plan its clips, or why it has none.
     pub fn sources<'a>(
         &'a self,
         plan: &'a Plan,
-    ) -> impl Iterator<Item = (&'a Item, std::result::Result<u64, &'a Failure>)> {
-        let mut next = 0;
+    ) -> impl Iterator<Item = (&'a Item, std::result::Result<Range<u64>, &'a Failure>)> {
+        let mut next = 0u64;
         plan.items.iter().enumerate().map(move |(i, item)| match self.failures.get(&(i as u64)) {
             Some(failure) => (item, Err(failure)),
             None => {
-                next += 1;
-                (item, Ok(next - 1))
+                let first = next;
+                next = first.saturating_add(self.draws);
+                (item, Ok(first..next))
             }
         })
     }
@@ -104,7 +110,7 @@ impl Existing {
         let mut report = PackReport::new(plan);
         for (item, source) in self.sources(plan) {
             let outcome = match source {
-                Ok(clip) => self.outcome(clip)?,
+                Ok(clips) => self.outcome(clips)?,
                 Err(failure) => Outcome::Failed(failure.clone()),
             };
             report.push(item, &outcome);
@@ -118,34 +124,42 @@ impl Existing {
         Ok(report)
     }
 
-    fn outcome(&self, clip: u64) -> Result<Outcome> {
-        let clip = self.set.clip(clip)?;
-        let info = info(&clip)?;
-        let repeated = info.attributes.get("video").and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64);
-        let troubles = Box::new(Troubles::new(&facts(&info), repeated.unwrap_or(0)));
-        Ok(Outcome::Packed { clips: vec![Stored { info, frames: clip.frame_count() }], troubles })
-    }
-
-    /// The clip as it was packed; its frames are proven by their checksums.
-    pub fn copy(&self, clip: u64) -> std::result::Result<PackedClip, ClipFailure> {
-        let copy = || -> Result<PackedClip> {
+    fn outcome(&self, clips: Range<u64>) -> Result<Outcome> {
+        let (mut stored, mut found, mut repeated) = (Vec::new(), VideoFacts::default(), 0);
+        for clip in clips {
             let clip = self.set.clip(clip)?;
             let info = info(&clip)?;
-            let (mut jpegs, mut frames) = (Vec::new(), Vec::<PackedFrame>::new());
-            for frame in clip.frames() {
-                let frame = frame?;
-                frame.check()?;
-                let source_index = frame.source_index().unwrap_or(u32::MAX);
-                let known = frames.iter().find(|f| f.source_index == source_index && source_index != u32::MAX);
-                let jpeg = known.map_or(jpegs.len(), |f| f.jpeg);
-                if jpeg == jpegs.len() {
-                    jpegs.push(frame.jpeg().to_vec());
-                }
-                frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
+            found = facts(&info);
+            let video = info.attributes.get("video");
+            repeated += video.and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64).unwrap_or(0);
+            stored.push(Stored { info, frames: clip.frame_count() });
+        }
+        Ok(Outcome::Packed { clips: stored, troubles: Box::new(Troubles::new(&found, repeated)) })
+    }
+
+    /// The clips of the video whose first one is `first`, as they were packed; frames are proven by their checksums.
+    pub fn copy(&self, first: u64) -> std::result::Result<Vec<PackedClip>, ClipFailure> {
+        let clips = first..first.saturating_add(self.draws);
+        let copied: Result<Vec<PackedClip>> = clips.map(|clip| self.copy_clip(clip)).collect();
+        copied.map_err(|e| ClipFailure { stage: PackStage::Copy, message: e.to_string() })
+    }
+
+    fn copy_clip(&self, clip: u64) -> Result<PackedClip> {
+        let clip = self.set.clip(clip)?;
+        let info = info(&clip)?;
+        let (mut jpegs, mut frames) = (Vec::new(), Vec::<PackedFrame>::new());
+        for frame in clip.frames() {
+            let frame = frame?;
+            frame.check()?;
+            let source_index = frame.source_index().unwrap_or(u32::MAX);
+            let known = frames.iter().find(|f| f.source_index == source_index && source_index != u32::MAX);
+            let jpeg = known.map_or(jpegs.len(), |f| f.jpeg);
+            if jpeg == jpegs.len() {
+                jpegs.push(frame.jpeg().to_vec());
             }
-            Ok(PackedClip { facts: facts(&info), info, jpegs, frames })
-        };
-        copy().map_err(|e| ClipFailure { stage: PackStage::Copy, message: e.to_string() })
+            frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
+        }
+        Ok(PackedClip { facts: facts(&info), info, jpegs: Arc::new(jpegs), frames })
     }
 }
 

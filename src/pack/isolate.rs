@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::clip::{self, ClipFailure, PackStage, PackedClip};
+use super::clip::{self, ClipFailure, PackStage};
 use super::inputs::Item;
-use super::wire::{self, Hello, Request};
+use super::wire::{self, Hello, Packed, Request};
 use super::{PackOptions, all_settings, tool};
 use crate::video::{self, Stage};
 use crate::{Error, Result, fault};
@@ -51,7 +51,7 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     wire::send(&mut out, &hello(options)).map_err(io)?;
     for request in queue {
         fault::decoder(&request.item.source);
-        let packed = clip::pack_one(&request.item, request.ordinal, options);
+        let packed = clip::pack_one(&request.item, options);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }
     Ok(())
@@ -61,7 +61,7 @@ fn hello(options: &PackOptions) -> Hello {
     Hello { tool: tool(), ffmpeg: video::ffmpeg_version(), settings: all_settings(options) }
 }
 
-type Answer = io::Result<std::result::Result<PackedClip, ClipFailure>>;
+type Answer = io::Result<Packed>;
 
 /// The processes of a run, as many as are in use at a time.
 pub(super) struct Pool<'a> {
@@ -81,14 +81,14 @@ impl<'a> Pool<'a> {
     }
 
     /// Packs a video in a process.
-    pub fn pack(&self, item: &Item, ordinal: u64) -> std::result::Result<PackedClip, ClipFailure> {
+    pub fn pack(&self, item: &Item) -> Packed {
         let crash = |message: String| ClipFailure { stage: PackStage::Crash, message };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut process = match idle.map_or_else(|| self.spawn(), Ok) {
             Ok(process) => process,
             Err(e) => return Err(crash(e.to_string())),
         };
-        let request = Request { ordinal, item: item.clone() };
+        let request = Request { item: item.clone() };
         let limit = self.timeout.saturating_add(GRACE);
         match process.ask(&request).and_then(|()| process.answer(limit)) {
             Ok(Some(packed)) => {
@@ -174,7 +174,7 @@ impl Process {
     }
 
     /// The answer; `None` if it does not come in time.
-    fn answer(&self, limit: Duration) -> io::Result<Option<std::result::Result<PackedClip, ClipFailure>>> {
+    fn answer(&self, limit: Duration) -> io::Result<Option<Packed>> {
         match self.answers.recv_timeout(limit) {
             Ok(answer) => answer.map(Some),
             Err(RecvTimeoutError::Timeout) => Ok(None),

@@ -1,25 +1,32 @@
 //! Packing: from videos on disk to a data set, in parallel, in order, with every failure reported.
 //!
 //! ```text
-//! inputs -> plan (inputs.rs, manifest.rs) -> one video each thread (clip.rs) -> ordered writer (ordered.rs, run.rs)
+//! inputs -> plan (inputs.rs, folders.rs, manifest/, labels.rs) -> one video each thread (clip.rs, pictures.rs)
+//!        -> ordered writer (ordered.rs, run.rs)  estimate.rs: the same for a few videos, and nothing written
 //! ```
 //!
 //! What is done is noted in a journal (journal.rs, outcome.rs), from which an interrupted run is resumed (resume.rs), if
 //! its inputs and settings are still the same (fingerprint.rs).
 
 mod clip;
+mod estimate;
 mod existing;
 mod fingerprint;
+mod folders;
 mod inputs;
 mod isolate;
 mod journal;
+mod labels;
 mod manifest;
 mod ordered;
 mod outcome;
+mod pictures;
 mod policy;
 mod report;
 mod resume;
 mod run;
+mod segment;
+mod sources;
 mod wire;
 
 use std::ffi::OsString;
@@ -31,27 +38,33 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 pub use clip::PackStage;
-pub use inputs::{Item, Plan};
+pub use estimate::{Estimate, estimate};
+pub use inputs::{InputOptions, Item, Plan};
 pub use isolate::serve;
 pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
+pub use segment::Segment;
 
 use crate::folder_lock::FolderLock;
 use crate::format::meta::Meta;
-use crate::sampler::{Rule, Short};
-use crate::video::{self, FrameSize};
+use crate::free_space::Watch;
+use crate::sampler::{Pace, Rate, Rule, Short};
+use crate::video::{self, Decode, FrameSize};
 use crate::{Error, Result, limits};
 
 use existing::Existing;
-use fingerprint::{RunFingerprint, Stamp};
+use fingerprint::RunFingerprint;
 use isolate::Pool;
 use journal::Summary;
 use resume::Start;
-use run::{LastCommit, Packed, Run};
+use run::{LastCommit, Run};
+use sources::Sources;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever `threads` is.
 #[derive(Debug, Clone)]
 pub struct PackOptions {
+    /// How inputs are read.
+    pub input: InputOptions,
     /// Frames a clip. Default 8.
     pub frames: u32,
     /// Which frames. Default [`Rule::Uniform`]: the centres of equal segments.
@@ -62,8 +75,25 @@ pub struct PackOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
-    /// Seed of [`Rule::Random`]. Default 0.
+    /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
+    pub optimize: bool,
+    /// How much of each video is decoded. Default: what the chosen frames need.
+    pub decode: Decode,
+    /// Seed of the random rules. Default 0.
     pub seed: u64,
+    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`. Clips then differ in length.
+    /// Default `None`.
+    pub pace: Option<Pace>,
+    /// With `pace`: of more frames than these, so many are taken, spread evenly from the first to the last. Default
+    /// `None`.
+    pub max_frames: Option<u32>,
+    /// Independent draws of each video by a random `rule`; each is a clip, side by side with its siblings. Default 1.
+    pub draws: u32,
+    /// Store the JPEGs of folders of pictures as they are, without decoding and scaling. Off by default.
+    pub pass_through: bool,
+    /// How many pictures of a folder make a second. Default `None`: picture `i` counts as shown at second `i`, and
+    /// nothing can be chosen by time.
+    pub picture_rate: Option<Rate>,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
     /// What to do with a video that cannot be packed.
@@ -102,12 +132,20 @@ pub struct PackOptions {
 impl Default for PackOptions {
     fn default() -> Self {
         PackOptions {
+            input: InputOptions::default(),
             frames: 8,
             rule: Rule::Uniform,
             short: Short::RepeatLast,
             size: FrameSize::ShortSide(256),
             quality: 90,
+            optimize: false,
+            decode: Decode::Needed,
             seed: 0,
+            pace: None,
+            max_frames: None,
+            draws: 1,
+            pass_through: false,
+            picture_rate: None,
             threads: None,
             on_error: OnError::Skip,
             overwrite: false,
@@ -130,9 +168,10 @@ const IN_FLIGHT_PER_THREAD: usize = 3;
 
 /// Packs `inputs` into the data set directory `out`.
 ///
-/// An input is a directory (the class is the name of the first folder level), a video file, or a manifest (`.csv` or
-/// `.tsv` with a header that names the columns `path` and, if there are labels, `label`). Clips stand in the order of the inputs;
-/// within a directory, in the order of the paths. `progress` is called after each video, from this thread.
+/// An input is a directory (the class is the name of the first folder level), a video file, or a manifest: `.csv` or
+/// `.tsv` with a header that names the columns, `.jsonl`, `.txt` with a path and a label a line, MXNet's `.lst`, the
+/// lists of Kinetics and Something-Something. Clips stand in the order of the inputs; within a directory, in the order
+/// of the paths. `progress` is called after each video, from this thread.
 ///
 /// A video that cannot be packed is left out whole and listed in `failures.jsonl`. If none can be packed, no data set
 /// is made: the report then says `clips: 0`.
@@ -162,13 +201,14 @@ pub fn pack<P: AsRef<Path>>(
     let started = Instant::now();
     check_options(options)?;
     video::init();
-    let plan = Plan::from_inputs(inputs)?;
+    let plan = Plan::from_inputs(inputs, &options.input)?;
     let out = out.as_ref();
     let meta = Meta {
         classes: plan.classes.clone(),
         tool: tool(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: all_settings(options),
+        draws: Some(options.draws).filter(|&draws| draws > 1),
     };
     let mode = options.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.overwrite);
@@ -179,6 +219,10 @@ pub fn pack<P: AsRef<Path>>(
     if let Some(existing) = existing.as_ref().filter(|e| !options.retry_failed || !e.has_failures()) {
         return existing.report(&plan);
     }
+    // A probe decodes in this process, and in no other.
+    if found.is_none() && existing.is_none() && pool.is_none() {
+        estimate::check_space(&plan, out, options)?;
+    }
     let (writer, journal, report) = match resume::start(out, lock, found, &plan, meta, &fingerprint, options)? {
         Start::At(start) => *start,
         Start::Published(report) => return Ok(*report),
@@ -186,11 +230,11 @@ pub fn pack<P: AsRef<Path>>(
     let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
     let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
     let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
-    let mut run = Run { plan: &plan, options, writer, journal, report, progress, last_commit, stopped: None };
-    let work = |ordinal: usize| sources.pack(ordinal);
+    let space = Watch::new(out);
+    let mut run = Run { plan: &plan, options, writer, journal, report, progress, space, last_commit, stopped: None };
     let cancelled = || options.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let window = threads * IN_FLIGHT_PER_THREAD;
+    let (window, work) = (threads * IN_FLIGHT_PER_THREAD, |ordinal| sources.pack(ordinal));
     ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
         run.take(ordinal, packed)
     });
@@ -220,40 +264,6 @@ fn existing_set(
     if is_resumed { Existing::open(out, plan, fingerprint) } else { Ok(None) }
 }
 
-/// Where the clip of each video comes from.
-struct Sources<'a> {
-    plan: &'a Plan,
-    options: &'a PackOptions,
-    /// When what failed is retried: the data set that was packed before, and the clip of each video that did not fail.
-    packed: Option<(&'a Existing, Vec<Option<u64>>)>,
-    /// The processes that decode, if not this one does.
-    pool: Option<&'a Pool<'a>>,
-}
-
-impl<'a> Sources<'a> {
-    fn new(
-        plan: &'a Plan,
-        options: &'a PackOptions,
-        existing: Option<&'a Existing>,
-        pool: Option<&'a Pool<'a>>,
-    ) -> Self {
-        let packed = existing.map(|e| (e, e.sources(plan).map(|(_, s)| s.ok()).collect()));
-        Sources { plan, options, packed, pool }
-    }
-
-    fn pack(&self, ordinal: usize) -> Packed {
-        let item = &self.plan.items[ordinal];
-        let stamp = Stamp::of(&item.path);
-        let copied = self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?)));
-        let clip = match (copied, self.pool) {
-            (Some((set, clip)), _) => set.copy(clip),
-            (None, Some(pool)) => pool.pack(item, ordinal as u64),
-            (None, None) => clip::pack_one(item, ordinal as u64, self.options),
-        };
-        Packed { stamp, clip }
-    }
-}
-
 fn available_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -264,11 +274,24 @@ fn check_options(options: &PackOptions) -> Result<()> {
             .expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP))
             .found(options.frames));
     }
-    if options.rule == (Rule::Clip { stride: 0 }) {
-        return Err(Error::usage("the stride must be at least 1"));
+    if options.rule.stride() == 0 || options.pace == Some(Pace::Every(0)) {
+        return Err(Error::usage("the step from frame to frame must be at least 1"));
+    }
+    if options.max_frames.is_some_and(|max| max == 0 || max > limits::MAX_FRAMES_PER_CLIP) {
+        return Err(Error::usage("the most frames a clip").expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP)));
+    }
+    if options.draws == 0 || options.draws > MAX_DRAWS {
+        return Err(Error::usage("draws of a video").expected(format!("1 to {MAX_DRAWS}")).found(options.draws));
+    }
+    if options.draws > 1 && (options.pace.is_some() || !options.rule.is_random()) {
+        return Err(Error::usage("several draws of a video would all be the same")
+            .help("choose a random rule: random or random-clip"));
     }
     crate::jpeg::Encoder::new(options.quality).map(drop)
 }
+
+/// More draws of a video than anybody trains epochs on it.
+const MAX_DRAWS: u32 = 10_000;
 
 fn tool() -> String {
     concat!("vidrec ", env!("CARGO_PKG_VERSION")).into()
@@ -281,21 +304,41 @@ fn all_settings(options: &PackOptions) -> Map<String, Value> {
     settings
 }
 
-/// The options that determine the bytes of clips, as they are stored.
+/// The options that determine the bytes of clips, as they are stored. Those that are at rest are left out.
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),
+        FrameSize::ShortSideAlways(side) => json!({"short_side": side, "enlarge": true}),
         FrameSize::Exact { width, height } => json!({"width": width, "height": height}),
         FrameSize::Original => json!("original"),
     };
     let mut map = Map::new();
-    map.insert("frames".into(), options.frames.into());
-    map.insert("sample".into(), options.rule.to_string().into());
-    map.insert("short".into(), options.short.to_string().into());
+    if let Some(pace) = options.pace {
+        map.insert("sample".into(), pace.to_string().into());
+        map.extend(options.max_frames.map(|max| ("max_frames".into(), max.into())));
+    } else {
+        map.insert("frames".into(), options.frames.into());
+        map.insert("sample".into(), options.rule.to_string().into());
+        map.insert("short".into(), options.short.to_string().into());
+    }
+    if options.draws > 1 {
+        map.insert("draws".into(), options.draws.into());
+    }
+    if options.pass_through {
+        map.insert("pass_through".into(), true.into());
+    }
+    map.extend(options.picture_rate.map(|rate| ("picture_fps".into(), rate.to_string().into())));
+    map.extend(options.input.shuffle_seed.map(|seed| ("shuffle_seed".into(), seed.into())));
     map.insert("size".into(), size);
     map.insert("scaling".into(), "bicubic".into());
     map.insert("quality".into(), options.quality.into());
     map.insert("chroma".into(), "4:2:0".into());
+    if options.optimize {
+        map.insert("optimize".into(), true.into());
+    }
+    if options.decode == Decode::All {
+        map.insert("decode".into(), "all".into());
+    }
     map.insert("seed".into(), options.seed.into());
     map
 }

@@ -169,8 +169,10 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    pub fn of(packed: &PackedClip) -> Self {
-        Self::new(&packed.facts, packed.repeated_frames())
+    /// Those of the clips of one video.
+    pub fn of(clips: &[PackedClip]) -> Self {
+        let facts = clips.first().map(|clip| clip.facts.clone()).unwrap_or_default();
+        Self::new(&facts, clips.iter().map(PackedClip::repeated_frames).sum())
     }
 
     pub fn new(facts: &VideoFacts, repeated_frames: u64) -> Self {

@@ -13,6 +13,7 @@ use super::outcome::{Done, Outcome, Stored};
 use super::report::{Failure, PackReport, Progress, Troubles};
 use super::{FAILURES, OnError, PackOptions, Shards};
 use crate::format::record_header;
+use crate::free_space::Watch;
 use crate::{Error, FrameData, Result, Writer, atomic_file};
 
 /// Bytes of records after which they are brought to the disk, even if the time has not come.
@@ -22,7 +23,7 @@ const COMMIT_BYTES: u64 = 1 << 30;
 pub(super) struct Packed {
     /// The file's size and time before it was read.
     pub stamp: Option<Stamp>,
-    pub clip: std::result::Result<PackedClip, ClipFailure>,
+    pub clips: std::result::Result<Vec<PackedClip>, ClipFailure>,
 }
 
 /// The state of a run. What is in `report` is in `writer`, too.
@@ -33,6 +34,7 @@ pub(super) struct Run<'a> {
     pub journal: Journal,
     pub report: PackReport,
     pub progress: &'a mut dyn FnMut(&Progress),
+    pub space: Watch,
     pub last_commit: LastCommit,
     pub stopped: Option<Stop>,
 }
@@ -71,10 +73,13 @@ impl Run<'_> {
 
     fn store(&mut self, ordinal: usize, packed: Packed) -> Result<(), Stop> {
         let item = &self.plan.items[ordinal];
-        let outcome = match packed.clip {
-            Ok(clip) => {
-                self.write(ordinal, &clip).map_err(Stop::Broken)?;
-                Outcome::Packed { clips: vec![Stored::new(&clip)], troubles: Box::new(Troubles::of(&clip)) }
+        let outcome = match packed.clips {
+            Ok(clips) => {
+                self.write(ordinal, &clips).map_err(Stop::Broken)?;
+                Outcome::Packed {
+                    clips: clips.iter().map(Stored::new).collect(),
+                    troubles: Troubles::of(&clips).into(),
+                }
             }
             Err(failure) => {
                 self.check_failure(ordinal, &failure).map_err(Stop::Orderly)?;
@@ -84,25 +89,30 @@ impl Run<'_> {
         let done = Done { item: ordinal as u64, stamp: packed.stamp, outcome };
         self.report.push(item, &done.outcome);
         self.journal.note(done).map_err(Stop::Broken)?;
+        self.space.check(self.writer.bytes()).map_err(Stop::Orderly)?;
         let due = self.last_commit.at.elapsed() >= self.options.commit_every
             || self.writer.bytes() - self.last_commit.bytes >= COMMIT_BYTES;
         if due { self.commit().map_err(Stop::Broken) } else { Ok(()) }
     }
 
-    fn write(&mut self, ordinal: usize, clip: &PackedClip) -> Result<()> {
-        if self.begins_shard(ordinal, clip) {
+    /// Writes the clips of a video, all into one shard.
+    fn write(&mut self, ordinal: usize, clips: &[PackedClip]) -> Result<()> {
+        if self.begins_shard(ordinal, clips) {
             self.next_shard()?;
         }
-        let frames: Vec<FrameData<'_>> = clip
-            .frames
-            .iter()
-            .map(|f| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
-            .collect();
-        self.writer.append(&clip.info, &frames)
+        for clip in clips {
+            let frames: Vec<FrameData<'_>> = clip
+                .frames
+                .iter()
+                .map(|f| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
+                .collect();
+            self.writer.append(&clip.info, &frames)?;
+        }
+        Ok(())
     }
 
-    /// Whether the shard in hand ends before this clip: a function of the plan and of the bytes alone.
-    fn begins_shard(&self, ordinal: usize, clip: &PackedClip) -> bool {
+    /// Whether the shard in hand ends before these clips: a function of the plan and of the bytes alone.
+    fn begins_shard(&self, ordinal: usize, clips: &[PackedClip]) -> bool {
         match self.options.shards {
             Shards::One => false,
             Shards::Count(shards) => {
@@ -112,8 +122,9 @@ impl Run<'_> {
             }
             Shards::Bytes(limit) => {
                 // Most bytes that the records can have: a head, up to three fill bytes and padding each.
-                let record = |jpeg: usize| clip.jpegs[jpeg].len() as u64 + 8 + record_header::BYTES as u64 + 6;
-                let bytes: u64 = clip.frames.iter().map(|f| record(f.jpeg)).sum();
+                let record = |jpeg: &Vec<u8>| jpeg.len() as u64 + 8 + record_header::BYTES as u64 + 6;
+                let clip = |clip: &PackedClip| clip.frames.iter().map(|f| record(&clip.jpegs[f.jpeg])).sum::<u64>();
+                let bytes: u64 = clips.iter().map(clip).sum();
                 self.writer.shard_bytes() > 0 && self.writer.shard_bytes() + bytes > limit
             }
         }

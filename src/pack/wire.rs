@@ -6,6 +6,7 @@
 //! ```
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,14 +31,13 @@ pub(super) struct Hello {
 /// Pack this video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Request {
-    pub ordinal: u64,
     pub item: Item,
 }
 
 /// What became of it.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Packed { info: Box<ClipInfo>, frames: Vec<PackedFrame>, facts: Box<VideoFacts>, jpegs: u32 },
+    Packed { clips: Vec<(ClipInfo, Vec<PackedFrame>)>, facts: Box<VideoFacts>, jpegs: u32 },
     Failed(ClipFailure),
 }
 
@@ -54,13 +54,19 @@ pub(super) fn receive<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<
     }
 }
 
-pub(super) fn send_reply(out: &mut impl Write, packed: Result<PackedClip, ClipFailure>) -> io::Result<()> {
+/// What became of a video, as [`pack_one`](super::clip::pack_one) gives it.
+pub(super) type Packed = Result<Vec<PackedClip>, ClipFailure>;
+
+pub(super) fn send_reply(out: &mut impl Write, packed: Packed) -> io::Result<()> {
     let (reply, jpegs) = match packed {
-        Ok(PackedClip { info, jpegs, frames, facts }) => {
-            let n = jpegs.len() as u32;
-            (Reply::Packed { info: Box::new(info), frames, facts: Box::new(facts), jpegs: n }, jpegs)
+        Ok(clips) => {
+            // All clips of a video share its JPEGs and facts.
+            let shared = clips.first().map(|clip| (Arc::clone(&clip.jpegs), clip.facts.clone()));
+            let (jpegs, facts) = shared.unwrap_or_default();
+            let clips = clips.into_iter().map(|clip| (clip.info, clip.frames)).collect();
+            (Reply::Packed { clips, facts: Box::new(facts), jpegs: jpegs.len() as u32 }, jpegs)
         }
-        Err(failure) => (Reply::Failed(failure), Vec::new()),
+        Err(failure) => (Reply::Failed(failure), Arc::default()),
     };
     send_bytes(out, &serde_json::to_vec(&reply)?)?;
     jpegs.iter().try_for_each(|jpeg| send_bytes(out, jpeg))?;
@@ -68,19 +74,21 @@ pub(super) fn send_reply(out: &mut impl Write, packed: Result<PackedClip, ClipFa
 }
 
 /// A whole reply. An error if the process ended or talks nonsense.
-pub(super) fn receive_reply(input: &mut impl Read) -> io::Result<Result<PackedClip, ClipFailure>> {
-    let (info, frames, facts, count) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
-        Reply::Packed { info, frames, facts, jpegs } => (info, frames, facts, jpegs),
+pub(super) fn receive_reply(input: &mut impl Read) -> io::Result<Packed> {
+    let (clips, facts, count) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
+        Reply::Packed { clips, facts, jpegs } => (clips, facts, jpegs),
         Reply::Failed(failure) => return Ok(Err(failure)),
     };
-    if frames.iter().any(|f| f.jpeg >= count as usize) {
+    if clips.iter().flat_map(|(_, frames)| frames).any(|f| f.jpeg >= count as usize) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut jpegs = Vec::new();
     for _ in 0..count {
         jpegs.push(receive_bytes(input, limits::MAX_RECORD_BYTES as u32)?.ok_or(io::ErrorKind::UnexpectedEof)?);
     }
-    Ok(Ok(PackedClip { info: *info, jpegs, frames, facts: *facts }))
+    let jpegs = Arc::new(jpegs);
+    let clip = |(info, frames)| PackedClip { info, frames, jpegs: Arc::clone(&jpegs), facts: (*facts).clone() };
+    Ok(Ok(clips.into_iter().map(clip).collect()))
 }
 
 fn send_bytes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
@@ -130,18 +138,24 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_received() {
-        let info = ClipInfo { source: "a".into(), label: Some(3), ..ClipInfo::default() };
+        let info = ClipInfo { source: "a".into(), ..ClipInfo::default() };
         let frames =
             vec![PackedFrame { jpeg: 1, pts: -5, source_index: 7 }, PackedFrame { jpeg: 0, pts: 1, source_index: 8 }];
-        let clip = PackedClip { info, jpegs: vec![vec![1, 2], vec![]], frames, facts: VideoFacts::default() };
+        let jpegs = Arc::new(vec![vec![1, 2], vec![]]);
+        let draw = |draw: u32| PackedClip {
+            info: ClipInfo { label: Some(draw), ..info.clone() },
+            jpegs: Arc::clone(&jpegs),
+            frames: frames.clone(),
+            facts: VideoFacts::default(),
+        };
         let mut bytes = Vec::new();
-        send_reply(&mut bytes, Ok(clip)).unwrap();
+        send_reply(&mut bytes, Ok(vec![draw(3), draw(4)])).unwrap();
         let failure = ClipFailure { stage: PackStage::Video(crate::video::Stage::Open), message: "no".into() };
         send_reply(&mut bytes, Err(failure)).unwrap();
         let mut input = bytes.as_slice();
-        let clip = receive_reply(&mut input).unwrap().unwrap();
-        assert_eq!((clip.info.label, clip.jpegs), (Some(3), vec![vec![1, 2], vec![]]));
-        assert_eq!((clip.frames[0].pts, clip.frames[1].source_index), (-5, 8));
+        let clips = receive_reply(&mut input).unwrap().unwrap();
+        assert_eq!((clips.len(), clips[0].info.label, clips[1].info.label), (2, Some(3), Some(4)));
+        assert_eq!((&clips[1].jpegs, clips[1].frames[0].pts, clips[1].frames[1].source_index), (&jpegs, -5, 8));
         assert_eq!(receive_reply(&mut input).unwrap().err().unwrap().message, "no");
         assert!(receive_reply(&mut input).is_err(), "the end");
         for cut in 0..bytes.len() {
@@ -156,9 +170,10 @@ mod tests {
     fn paths_need_not_be_text() {
         use std::os::unix::ffi::OsStringExt;
         let path = std::ffi::OsString::from_vec(vec![b'a', 0xff]).into();
-        let attributes = Map::new();
-        let item = Item { path, source: "a".into(), label: None, class: String::new(), attributes };
-        let request = Request { ordinal: 1, item };
+        let (attributes, segment) = (Map::new(), None);
+        let item =
+            Item { path, source: "a".into(), label: None, class: String::new(), segment, ordinal: 1, attributes };
+        let request = Request { item };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

@@ -42,6 +42,9 @@ pub(super) struct StreamInfo {
     pub claimed_size: (u32, u32),
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
+    /// Pictures that the decoder will hold back to bring them into order, where it does not know that for sure from the
+    /// stream: FFmpeg guesses it for H.264, and loses pictures that come later than that.
+    pub reorder: Option<usize>,
 }
 
 /// What reading on gives.
@@ -83,10 +86,11 @@ impl Input {
         let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
         let parameters = stream.parameters();
         // SAFETY: `parameters` keeps the context alive, and these are plain fields of it.
-        let (sar, claimed_size) = unsafe {
-            let (own, parameters) = ((*stream.as_ptr()).sample_aspect_ratio, &*parameters.as_ptr());
+        let (sar, delay, claimed_size) = unsafe {
+            let own = (*stream.as_ptr()).sample_aspect_ratio;
+            let parameters = &*parameters.as_ptr();
             let sar = if own.num > 0 { own } else { parameters.sample_aspect_ratio };
-            (sar, (parameters.width, parameters.height))
+            (sar, parameters.video_delay, (parameters.width, parameters.height))
         };
         Ok(StreamInfo {
             codec: parameters.id().name(),
@@ -103,6 +107,7 @@ impl Input {
                 .side_data()
                 .find(|d| d.kind() == packet::side_data::Type::DisplayMatrix)
                 .and_then(|d| matrix_from_bytes(d.data())),
+            reorder: (parameters.id() == codec::Id::H264).then_some(usize::try_from(delay).unwrap_or(0)),
         })
     }
 

@@ -1,17 +1,23 @@
 //! `vidrec pack`: videos in, a data set out.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
+mod frames;
+mod inputs;
+mod safety;
 
-use clap::{ArgGroup, ValueEnum};
+use std::path::PathBuf;
+
+use clap::ArgGroup;
 use vidrec::ErrorKind;
-use vidrec::pack::{Interrupted, MaxFailures, OnError, PackOptions, PackReport, Shards, pack, serve};
-use vidrec::sampler::{Rule, Short};
-use vidrec::video::FrameSize;
+use vidrec::pack::{Estimate, PackOptions, PackReport, estimate, pack, serve};
+use vidrec::video::{Decode, FrameSize};
 
 use crate::output::{bytes, count};
 use crate::{Outcome, Run, interrupt, output, progress};
+
+/// Heading of the options on size and quality.
+const PICTURES: &str = "Pictures";
+/// Heading of the options on how it is done.
+const RUN: &str = "Run";
 
 /// Sample frames from videos and write them as a data set.
 ///
@@ -23,105 +29,63 @@ use crate::{Outcome, Run, interrupt, output, progress};
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("frame size").args(["short_side", "size", "original"]))]
 pub struct Args {
-    /// A folder (the class is the name of the first folder level), video files, or a manifest: a .csv or .tsv file
-    /// whose header line names the columns path, label (if any), and what else is to be kept as attributes.
+    /// Folders, video files, or manifests.
+    ///
+    /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
+    /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken.
+    ///
+    /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
+    /// start and end in seconds, split; any other is kept as an attribute. A .csv of Kinetics (youtube_id, time_start).
+    ///
+    /// .txt: a path and its label or labels a line, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
+    /// Something-Something.
+    ///
     #[arg(required = true)]
     input: Vec<PathBuf>,
     /// The folder to make the data set in.
     #[arg(short, long)]
     output: PathBuf,
-    /// Frames to take from each video.
-    #[arg(short = 'n', long, default_value_t = 8, value_name = "N")]
-    frames: u32,
-    /// Which frames: the centres of N equal segments; first, last and evenly between; one at random in each of N
-    /// segments; N consecutive ones from the middle.
-    #[arg(long, value_enum, default_value_t = Sample::Uniform)]
-    sample: Sample,
-    /// With --sample clip: take every K-th frame.
-    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
-    stride: u32,
-    /// What to do with a video of too few frames: repeat-last, loop, skip or error.
-    #[arg(long, default_value_t = Short::RepeatLast)]
-    short: Short,
+    #[command(flatten)]
+    inputs: inputs::InputArgs,
+    #[command(flatten)]
+    frames: frames::FrameArgs,
+    #[command(flatten)]
+    safety: safety::SafetyArgs,
     /// Scale so that the shorter side has this many pixels; smaller videos stay as they are. [default: 256]
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..=65_500))]
+    #[arg(long, value_name = "PIXELS", help_heading = PICTURES, value_parser = clap::value_parser!(u32).range(1..=65_500))]
     short_side: Option<u32>,
     /// Scale to exactly this size, such as 320x240, whatever the shape of the video.
-    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    #[arg(long, value_name = "WxH", help_heading = PICTURES, value_parser = parse_size)]
     size: Option<(u32, u32)>,
     /// Keep the size at which each video is shown.
-    #[arg(long)]
+    #[arg(long, help_heading = PICTURES)]
     original: bool,
     /// JPEG quality, 1 to 100.
-    #[arg(short, long, default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(short, long, default_value_t = 90, help_heading = PICTURES, value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: u8,
+    /// With the short side: enlarge smaller videos too.
+    #[arg(long, help_heading = PICTURES, conflicts_with_all = ["size", "original"])]
+    enlarge: bool,
+    /// Give each JPEG Huffman tables of its own: about 5 % smaller, the same pixels, slower to pack.
+    #[arg(long, help_heading = PICTURES)]
+    optimize: bool,
+    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same; damage
+    /// anywhere in a video is found, and damaged frames do not count.
+    #[arg(long, help_heading = RUN)]
+    decode_all: bool,
     /// Videos to decode at a time. [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = crate::threads::parse)]
+    #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = crate::threads::parse)]
     threads: Option<usize>,
-    /// Seed for --sample random.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Leave out a video that cannot be read, or stop at it.
-    #[arg(long, value_enum, default_value_t = OnErrorArg::Skip)]
-    on_error: OnErrorArg,
-    /// Stop when more videos than this fail: a number, or a share of all such as 1%. What is done can be resumed.
-    #[arg(long, value_name = "N|P%")]
-    max_failures: Option<MaxFailures>,
-    /// Longest time for one video, in seconds; one that takes longer fails.
-    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
-    timeout: u64,
-    /// Most pixels that a picture of a video may have, width times height; a video with more fails. [default: 2^28]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_pixels: Option<u64>,
-    /// Longest video, in seconds; a longer one fails.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    max_duration: Option<Duration>,
-    /// Spread the clips over N shards with as many videos each, in order.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard_size")]
-    shards: Option<u32>,
-    /// Begin another shard where a clip would make a record file longer than this, such as 1GiB or 500MB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    shard_size: Option<u64>,
-    /// Go on with an interrupted run of the same inputs and options; begin if there is none.
-    #[arg(long, conflicts_with = "restart")]
-    resume: bool,
-    /// Throw away an interrupted run and begin anew.
-    #[arg(long)]
-    restart: bool,
-    /// Pack again only what failed when the data set in OUTPUT was packed with the same inputs and options; all else is
-    /// copied, and the result is that of a run in which it had not failed.
-    #[arg(long)]
-    retry_failed: bool,
-    /// Decode in processes of their own, one for each of --threads: a codec that crashes costs one video and not the run,
-    /// and one that hangs is killed after --timeout. The bytes are the same.
-    #[arg(long)]
-    isolate: bool,
-    /// Be such a process.
-    #[arg(long, hide = true)]
-    isolated_worker: bool,
-    /// Bring what is done to the disk every so many seconds; 0: after each video.
-    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
-    commit_every: u64,
     /// Replace a data set that is already in OUTPUT.
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     force: bool,
+    /// Write nothing: count, list what is missing, and pack a few videos in memory to say how large it will be and how
+    /// long it will take.
+    #[arg(long, help_heading = RUN)]
+    dry_run: bool,
     /// Print the report as JSON.
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sample {
-    Uniform,
-    Endpoints,
-    Random,
-    Clip,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnErrorArg {
-    Skip,
-    Stop,
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
@@ -130,83 +94,49 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     sides.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-    seconds.ok_or_else(|| "expected a number of seconds".into())
-}
-
-/// Reads `1000`, `1.5GiB`, `500 MB`.
-fn parse_bytes(text: &str) -> Result<u64, String> {
-    let units: [(&str, u64); 9] = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("TiB", 1 << 40),
-        ("kB", 1000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-        ("TB", 1_000_000_000_000),
-        ("", 1),
-    ];
-    let parsed = units.iter().find_map(|(unit, factor)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        let bytes = number * *factor as f64;
-        (1.0..1e18).contains(&bytes).then_some(bytes as u64)
-    });
-    parsed.ok_or_else(|| "expected a number of bytes, such as 1GiB or 500MB".into())
-}
-
 impl Args {
     fn options(&self) -> PackOptions {
         let size = match (self.size, self.original) {
             (Some((width, height)), _) => FrameSize::Exact { width, height },
             (None, true) => FrameSize::Original,
-            (None, false) => FrameSize::ShortSide(self.short_side.unwrap_or(256)),
+            (None, false) => {
+                let short_side = self.short_side.unwrap_or(256);
+                if self.enlarge { FrameSize::ShortSideAlways(short_side) } else { FrameSize::ShortSide(short_side) }
+            }
         };
-        PackOptions {
-            frames: self.frames,
-            rule: match self.sample {
-                Sample::Uniform => Rule::Uniform,
-                Sample::Endpoints => Rule::Endpoints,
-                Sample::Random => Rule::Random,
-                Sample::Clip => Rule::Clip { stride: self.stride },
-            },
-            short: self.short,
+        let options = PackOptions {
+            input: self.inputs.options(),
+            pass_through: self.inputs.pass_through(),
+            picture_rate: self.inputs.picture_rate(),
+            frames: self.frames.frames,
+            rule: self.frames.rule(),
+            short: self.frames.short,
+            seed: self.frames.seed,
+            pace: self.frames.pace(),
+            max_frames: self.frames.max_frames,
+            draws: self.frames.draws,
             size,
             quality: self.quality,
-            seed: self.seed,
+            optimize: self.optimize,
+            decode: if self.decode_all { Decode::All } else { Decode::Needed },
             threads: self.threads,
-            on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
             overwrite: self.force,
-            timeout: Duration::from_secs(self.timeout),
-            max_pixels: self.max_pixels.unwrap_or(PackOptions::default().max_pixels),
-            max_duration: self.max_duration,
-            max_failures: self.max_failures,
-            shards: match (self.shards, self.shard_size) {
-                (Some(n), _) => Shards::Count(n),
-                (None, Some(bytes)) => Shards::Bytes(bytes),
-                (None, None) => Shards::One,
-            },
-            interrupted: match (self.resume, self.restart) {
-                (true, _) => Interrupted::Resume,
-                (false, true) => Interrupted::Restart,
-                (false, false) => Interrupted::Refuse,
-            },
-            retry_failed: self.retry_failed,
-            commit_every: Duration::from_secs(self.commit_every),
-            isolate: None,
-            cancel: None,
-        }
+            ..PackOptions::default()
+        };
+        self.safety.apply(options)
     }
 }
 
 pub fn run(args: &Args) -> Run {
-    let mut bar = progress::Bar::new();
-    if args.isolated_worker {
+    if args.dry_run {
+        return dry_run(args);
+    }
+    if args.safety.isolated_worker {
         serve(&args.options())?;
         return Ok(Outcome::Done);
     }
-    let isolate = args.isolate.then(worker_command).transpose()?;
+    let mut bar = progress::Bar::new();
+    let isolate = args.safety.isolate.then(safety::worker_command).transpose()?;
     let options = PackOptions { cancel: Some(interrupt::flag()?), isolate, ..args.options() };
     let packed = pack(&args.input, &args.output, &options, &mut |p| bar.show(p));
     bar.clear();
@@ -231,11 +161,51 @@ pub fn run(args: &Args) -> Run {
     })
 }
 
-/// This command line again, for a process that decodes.
-fn worker_command() -> std::io::Result<Vec<OsString>> {
-    let mut command = vec![std::env::current_exe()?.into_os_string()];
-    command.extend(std::env::args_os().skip(1).chain(["--isolated-worker".into()]));
-    Ok(command)
+fn dry_run(args: &Args) -> Run {
+    let e = estimate(&args.input, &args.output, &args.options())?;
+    output::print(args.json, &e, render_estimate)?;
+    Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
+}
+
+/// Missing files that are named; the rest are counted.
+const MISSING_SHOWN: usize = 20;
+
+fn render_estimate(e: &Estimate) -> String {
+    let mut text =
+        format!("{} to pack, {} with a label; {} named classes\n", count(e.videos, "video"), e.labelled, e.classes,);
+    if e.ignored_files > 0 {
+        text += &format!("  {} without a video's ending, not looked at\n", count(e.ignored_files, "file"));
+    }
+    if !e.missing.is_empty() {
+        text += &format!("  {} missing:\n", count(e.missing.len() as u64, "file"));
+        e.missing.iter().take(MISSING_SHOWN).for_each(|source| text += &format!("    {source}\n"));
+        let more = e.missing.len().saturating_sub(MISSING_SHOWN);
+        if more > 0 {
+            text += &format!("    and {more} more (--json lists all)\n");
+        }
+    }
+    text += &format!("  {} looked at, {} of them cannot be packed\n", e.probed, e.probe_failures.len());
+    for f in &e.probe_failures {
+        text += &format!("    {} (stage {}): {}\n", f.source, f.stage, f.error);
+    }
+    text += &format!(
+        "about {}, {}, {} in {}; about {} left out; {} are free\n",
+        count(e.clips, "clip"),
+        count(e.frames, "frame"),
+        bytes(e.bytes),
+        duration(e.seconds),
+        count(e.failed, "video"),
+        bytes(e.free_bytes),
+    );
+    text
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
 }
 
 fn render(r: &PackReport, out: &str) -> String {
@@ -271,12 +241,6 @@ mod tests {
     #[test]
     fn sizes_are_read() {
         assert_eq!(parse_size("320x240"), Ok((320, 240)));
-        assert_eq!(parse_bytes("1GiB"), Ok(1 << 30));
-        assert_eq!(parse_bytes("1.5 MB"), Ok(1_500_000));
-        assert_eq!(parse_bytes("12"), Ok(12));
-        for bad in ["", "GiB", "-1", "0", "1XB"] {
-            assert!(parse_bytes(bad).is_err(), "{bad}");
-        }
         for bad in ["", "320", "0x5", "5x", "70000x1", "3.5x2"] {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
