@@ -401,7 +401,7 @@ fn relabelling_with_new_numbers_writes_them_into_the_records_too() {
 #[test]
 fn draws_of_a_video_stay_together() {
     let place = Place::new();
-    let set = plain_set(&place.at("set"), 12, json!({"settings": {"draws": 3}}), |i| (Some(0), format!("{}", i / 3)));
+    let set = plain_set(&place.at("set"), 12, json!({"draws": 3}), |i| (Some(0), format!("{}", i / 3)));
     let selection = |clips: &[u64]| Selection { clips: Some(clips.to_vec()), ..Selection::default() };
     let e = edit::subset(&set, &selection(&[0, 1, 2, 3]), place.at("no"), &keep(), &mut |_| ()).unwrap_err();
     assert!(e.to_string().contains("draws of one video") && !place.at("no").exists(), "{e}");

@@ -340,7 +340,7 @@ fn a_missing_record_file_costs_its_clips_by_name() {
 
 #[test]
 fn a_lost_draw_takes_the_others_of_its_video_along() {
-    let draws = Rich { shards: &[6], settings: serde_json::json!({"draws": 2}), ..Rich::default() };
+    let draws = Rich { shards: &[6], draws: Some(2), ..Rich::default() };
     let original = Original::new(draws);
     let at = original.clips[2].records.start + 40;
     let (dir, _) = original.damaged(&[("shard-00000.rec".into(), Damage::Flip { at, bit: 1 })]);

@@ -1,15 +1,11 @@
 //! Draws: where META has `draws` of K, each K consecutive clips are draws of one video and stay together.
 
-use serde_json::Value;
-
 use crate::format::meta::Meta;
 use crate::{Dataset, Error, Result};
 
-/// Clips in a group: `draws` in META or in its settings, and 1 where there is none.
+/// Clips in a group: the draws of a video.
 pub(crate) fn draws(meta: &Meta) -> u64 {
-    let stored = serde_json::to_value(meta).unwrap_or_default();
-    let settings = || stored.get("settings").and_then(|s| s.get("draws"));
-    stored.get("draws").or_else(settings).and_then(Value::as_u64).unwrap_or(1).max(1)
+    meta.draws.unwrap_or(1).max(1).into()
 }
 
 /// Clips in a group of this data set, which must consist of whole groups.
@@ -42,14 +38,6 @@ pub(super) fn check_whole(clips: &[u64], group: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn draws_are_found_in_meta_or_its_settings() {
-        let meta = |text: &str| Meta::from_json(text.as_bytes()).unwrap();
-        assert_eq!(draws(&meta("{}")), 1);
-        assert_eq!(draws(&meta(r#"{"settings": {"draws": 3}}"#)), 3);
-        assert_eq!(draws(&meta(r#"{"settings": {"draws": 0}}"#)), 1);
-    }
 
     #[test]
     fn torn_groups_are_refused() {

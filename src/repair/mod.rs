@@ -206,6 +206,7 @@ fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> 
         tool: l.tool.clone(),
         ffmpeg: l.ffmpeg.clone(),
         settings: l.settings.clone(),
+        draws: l.draws,
     });
     let from = match (&known, &listed) {
         (Some(_), _) => "those of another shard are taken",

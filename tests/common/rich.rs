@@ -19,11 +19,13 @@ pub struct Rich<'a> {
     pub from: u32,
     /// More settings than `frames`.
     pub settings: serde_json::Value,
+    /// Clips in a row that are draws of one video.
+    pub draws: Option<u32>,
 }
 
 impl Default for Rich<'_> {
     fn default() -> Self {
-        Rich { classes: &["run", "walk", "jump"], shards: &[4, 3], from: 0, settings: json!({}) }
+        Rich { classes: &["run", "walk", "jump"], shards: &[4, 3], from: 0, settings: json!({}), draws: None }
     }
 }
 
@@ -34,6 +36,7 @@ impl Rich<'_> {
         options.meta.classes = self.classes.iter().map(|c| (*c).to_owned()).collect();
         options.meta.tool = "test".into();
         options.meta.settings = self.settings.as_object().unwrap().clone();
+        options.meta.draws = self.draws;
         let mut writer = Writer::create(dir, options).unwrap();
         let mut i = self.from;
         for &clips in self.shards {
