@@ -333,6 +333,9 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
     fs::rename(videos.path("in/odd/0005.mp4"), videos.path("in/odd/0006.mp4")).unwrap();
     refused(&["--resume"], &["list of videos"]);
     fs::rename(videos.path("in/odd/0006.mp4"), videos.path("in/odd/0005.mp4")).unwrap();
+    fs::rename(videos.path("in/even/0002.mp4"), videos.path("in/even/0003.mp4")).unwrap();
+    refused(&["--resume"], &["video 1 changed", "expected even/0002.mp4", "found even/0003.mp4"]);
+    fs::rename(videos.path("in/even/0003.mp4"), videos.path("in/even/0002.mp4")).unwrap();
     let first = videos.path("in/even/0000.mp4");
     let bytes = fs::read(&first).unwrap();
     fs::write(&first, &bytes[..bytes.len() - 1]).unwrap();

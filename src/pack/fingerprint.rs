@@ -12,6 +12,9 @@ use crate::format::data_binding::hex;
 use crate::format::meta::Meta;
 use crate::{Error, Result};
 
+/// What differs, how it was, how it is.
+pub(super) type Difference = (String, String, String);
+
 /// Tells runs apart: one that is resumed must have the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunFingerprint {
@@ -43,8 +46,8 @@ impl RunFingerprint {
         }
     }
 
-    /// The first thing in which `now` is another run: what it is, how it was, how it is.
-    pub fn difference(&self, now: &Self) -> Option<(String, String, String)> {
+    /// The first thing in which `now` is another run.
+    pub fn difference(&self, now: &Self) -> Option<Difference> {
         let text = |v: Option<&Value>| v.map_or("not set".into(), Value::to_string);
         let mut pairs = vec![
             ("the version of vidrec".to_owned(), self.tool.clone(), now.tool.clone()),
@@ -55,7 +58,11 @@ impl RunFingerprint {
         pairs.extend(
             keys.map(|k| (format!("the setting \"{k}\""), text(self.settings.get(k)), text(now.settings.get(k)))),
         );
-        pairs.push(("the classes".to_owned(), self.classes.join(", "), now.classes.join(", ")));
+        let most = self.classes.len().max(now.classes.len());
+        if let Some(i) = (0..most).find(|&i| self.classes.get(i) != now.classes.get(i)) {
+            let class = |f: &Self| f.classes.get(i).map_or("none".into(), |c| format!("\"{c}\""));
+            pairs.push((format!("class {i}"), class(self), class(now)));
+        }
         pairs.push(("the number of videos".to_owned(), self.videos.to_string(), now.videos.to_string()));
         let inputs = |f: &Self| format!("inputs with digest {}", f.inputs_sha256.get(..16).unwrap_or_default());
         pairs.push(("the list of videos".to_owned(), inputs(self), inputs(now)));
@@ -68,7 +75,7 @@ fn task(fingerprint: &RunFingerprint) -> String {
 }
 
 /// That a run is another one than the one that is to be resumed.
-pub(super) fn refusal(dir: &Path, (what, old, new): (String, String, String)) -> Error {
+pub(super) fn refusal(dir: &Path, (what, old, new): Difference) -> Error {
     Error::usage(format!("cannot be resumed: {what} changed since it was begun"))
         .file(dir)
         .expected(old)

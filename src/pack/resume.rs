@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::fingerprint::{RunFingerprint, check_input, refusal};
+use super::fingerprint::{Difference, RunFingerprint, check_input, refusal};
 use super::inputs::{Item, Plan};
 use super::journal::{Entry, Journal, Lines, Summary};
 use super::outcome::{Done, Outcome};
@@ -40,7 +40,7 @@ pub(super) fn start(
         (Some(found), Interrupted::Refuse) => Err(is_there(out, &found)),
         (Some(found), Interrupted::Resume) => {
             if let Some(difference) = found.fingerprint.difference(fingerprint) {
-                return Err(refusal(out, difference));
+                return Err(refusal(out, other_video(out, plan, found.end)?.unwrap_or(difference)));
             }
             writer_options.overwrite |= found.fingerprint.overwrite;
             resume(out, plan, writer_options, lock, found)
@@ -102,6 +102,25 @@ fn resume(out: &Path, plan: &Plan, options: WriterOptions, lock: FolderLock, fou
     report.resumed_at = Some(report.videos());
     let journal = Journal::resume(out, end)?;
     Ok(Start::At(Box::new((writer, journal, report))))
+}
+
+/// The first video that is done and stands no more where it stood, by its name.
+fn other_video(out: &Path, plan: &Plan, end: u64) -> Result<Option<Difference>> {
+    let Some(mut lines) = Lines::open(out)? else { return Ok(None) };
+    while lines.end < end {
+        let Some(entry) = lines.next()? else { break };
+        let Entry::Done(done) = entry else { continue };
+        let then = match &done.outcome {
+            Outcome::Packed { clips, .. } => clips.first().map(|clip| clip.info.source.as_str()),
+            Outcome::Failed(failure) => Some(failure.source.as_str()),
+        };
+        let now = usize::try_from(done.item).ok().and_then(|i| plan.items.get(i)).map(|item| item.source.as_str());
+        if then.is_some() && then != now {
+            let name = |name: Option<&str>| name.unwrap_or("none").to_owned();
+            return Ok(Some((format!("video {}", done.item), name(then), name(now))));
+        }
+    }
+    Ok(None)
 }
 
 /// Gives the videos that the journal has up to byte `end` to `each`, with where their lines end, and to the report.
