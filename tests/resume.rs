@@ -156,9 +156,9 @@ fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
 /// The last checkpoint in a journal: bytes of the record file, frames.
 fn last_checkpoint(journal: &[u8]) -> Option<(u64, u64)> {
     let lines = String::from_utf8_lossy(journal).into_owned();
-    let points =
+    let mut points =
         lines.lines().filter_map(|l| serde_json::from_str::<Value>(l.get(9..)?).ok()?.get("checkpoint").cloned());
-    points.last().map(|p| (p["bytes"].as_u64().unwrap(), p["frames"].as_u64().unwrap()))
+    points.next_back().map(|p| (p["bytes"].as_u64().unwrap(), p["frames"].as_u64().unwrap()))
 }
 
 /// Kills it in the middle and says where.
@@ -368,14 +368,15 @@ fn resume_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
 /// Starts a long run and waits until something of it is on the disk.
 fn start(videos: &Videos, out: &str) -> std::process::Child {
     let mut command = videos.command(out, &[]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    for _ in 0..2000 {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..10_000 {
         if videos.files(out).get(JOURNAL).is_some_and(|j| last_checkpoint(j).is_some_and(|(bytes, _)| bytes > 0)) {
             return child;
         }
         sleep(Duration::from_millis(2));
     }
-    panic!("nothing was packed within 4 s");
+    child.kill().unwrap();
+    panic!("nothing was packed within 20 s: {}", show(&child.wait_with_output().unwrap()));
 }
 
 #[test]
