@@ -68,7 +68,7 @@ def verify_sections(shard: Shard) -> Iterator[FormatError]:
 
 
 def verify_draws(shard: Shard) -> None:
-    draws = 1 if shard.meta["draws"] is None else shard.meta["draws"]
+    draws = shard.meta["draws"]
     check(draws > 0 and shard.clip_count % draws == 0, "clip-draws", f"{shard.clip_count} clips in draws of {draws}")
 
 

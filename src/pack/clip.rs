@@ -289,7 +289,7 @@ fn assemble(
     }
     let first = *sizes.first().ok_or_else(ClipFailure::missing_frame)?;
     let (width, height) = if sizes.iter().all(|&size| size == first) { first } else { (0, 0) };
-    let mut attributes = item.attributes.clone();
+    let mut attributes = item.attributes.to_map();
     attributes.insert("video".into(), source.describe());
     if options.draws > 1 {
         attributes.insert("draw".into(), draw.into());

@@ -8,6 +8,7 @@
 //! What is done is noted in a journal (journal.rs, outcome.rs), from which an interrupted run is resumed (resume.rs), if
 //! its inputs and settings are still the same (fingerprint.rs).
 
+mod attributes;
 mod clip;
 mod estimate;
 mod existing;
@@ -37,6 +38,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+pub use attributes::Attributes;
 pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
@@ -81,8 +83,8 @@ pub struct PackOptions {
     pub decode: Decode,
     /// Seed of the random rules. Default 0.
     pub seed: u64,
-    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`. Clips then differ in length.
-    /// Default `None`.
+    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`; of a segment, from its first
+    /// frame on. Clips then differ in length. Default `None`.
     pub pace: Option<Pace>,
     /// With `pace`: of more frames than these, so many are taken, spread evenly from the first to the last. Default
     /// `None`.

@@ -170,7 +170,7 @@ mod tests {
     fn paths_need_not_be_text() {
         use std::os::unix::ffi::OsStringExt;
         let path = std::ffi::OsString::from_vec(vec![b'a', 0xff]).into();
-        let (attributes, segment) = (Map::new(), None);
+        let (attributes, segment) = (Default::default(), None);
         let item =
             Item { path, source: "a".into(), label: None, class: String::new(), segment, ordinal: 1, attributes };
         let request = Request { item };
