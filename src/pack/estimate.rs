@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::clip::{self, ClipFailure, PackedClip};
+use super::memory::Memory;
 use super::report::Failure;
 use super::{Item, PackOptions, Plan, available_cores, check_options, ordered};
 use crate::free_space::{self, free_space};
@@ -133,11 +134,12 @@ impl Probe {
         let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let chosen = sampler::uniform(n, count.min(n));
         let started = Instant::now();
+        let memory = Memory::of(options);
         let work = |i: usize| {
             let begun = Instant::now();
             let item = items[chosen[i] as usize];
             // The first one is always done, so that there is something to go by.
-            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options), begun.elapsed()))
+            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options, &memory), begun.elapsed()))
         };
         let mut probe = Probe::default();
         let (n, never) = (chosen.len(), || false);

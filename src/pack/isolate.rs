@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::clip::{self, ClipFailure, PackStage};
 use super::inputs::Item;
+use super::memory::Memory;
 use super::wire::{self, Hello, Packed, Request};
 use super::{PackOptions, all_settings, tool};
 use crate::video::{self, Stage};
@@ -49,9 +50,10 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     });
     let mut out = BufWriter::new(io::stdout().lock());
     wire::send(&mut out, &hello(options)).map_err(io)?;
+    let memory = Memory::of(options);
     for request in queue {
         fault::decoder(&request.item.source);
-        let packed = clip::pack_one(&request.item, options);
+        let packed = clip::pack_one(&request.item, options, &memory);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }
     Ok(())

@@ -19,10 +19,12 @@ mod isolate;
 mod journal;
 mod labels;
 mod manifest;
+mod memory;
 mod ordered;
 mod outcome;
 mod pictures;
 mod policy;
+mod read_ahead;
 mod report;
 mod resume;
 mod run;
@@ -58,6 +60,8 @@ use existing::Existing;
 use fingerprint::RunFingerprint;
 use isolate::Pool;
 use journal::Summary;
+use memory::Memory;
+use read_ahead::ReadAhead;
 use resume::Start;
 use run::{LastCommit, Run};
 use sources::Sources;
@@ -98,6 +102,12 @@ pub struct PackOptions {
     pub picture_rate: Option<Rate>,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
+    /// Threads that read the next files into the system's cache, apart from decoding; 0: none. Default 1.
+    pub io_threads: usize,
+    /// Bytes that all videos in work may take together, by an upper bound for each (compressed data that is kept, and all
+    /// pictures that its decoder may hold): a video waits until there is room, and one that needs more runs alone.
+    /// `None`: 480 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
+    pub memory: Option<u64>,
     /// What to do with a video that cannot be packed.
     pub on_error: OnError,
     /// Replace a data set that is already there. Off by default.
@@ -149,6 +159,8 @@ impl Default for PackOptions {
             pass_through: false,
             picture_rate: None,
             threads: None,
+            io_threads: 1,
+            memory: None,
             on_error: OnError::Skip,
             overwrite: false,
             timeout: Duration::from_secs(600),
@@ -167,6 +179,9 @@ impl Default for PackOptions {
 
 /// Videos held in memory, decoded but not yet written, for each thread.
 const IN_FLIGHT_PER_THREAD: usize = 3;
+
+/// Bytes of the next files that are read ahead.
+const READ_AHEAD: u64 = 256 << 20;
 
 /// Packs `inputs` into the data set directory `out`.
 ///
@@ -229,14 +244,17 @@ pub fn pack<P: AsRef<Path>>(
         Start::At(start) => *start,
         Start::Published(report) => return Ok(*report),
     };
-    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
     let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
     let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
     let space = Watch::new(out);
     let mut run = Run { plan: &plan, options, writer, journal, report, progress, space, last_commit, stopped: None };
     let cancelled = || options.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let (window, work) = (threads * IN_FLIGHT_PER_THREAD, |ordinal| sources.pack(ordinal));
+    let memory = Memory::of(options);
+    let paths = plan.items.iter().map(|item| item.path.clone()).collect();
+    let ahead = ReadAhead::new(paths, options.io_threads, READ_AHEAD);
+    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
+    let (window, work) = (threads * IN_FLIGHT_PER_THREAD, |i| sources.pack(i, &memory, &ahead));
     ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
         run.take(ordinal, packed)
     });

@@ -6,6 +6,8 @@ use super::existing::Existing;
 use super::fingerprint::Stamp;
 use super::inputs::Plan;
 use super::isolate::Pool;
+use super::memory::Memory;
+use super::read_ahead::ReadAhead;
 use super::run::Packed;
 
 /// What the workers of a run share.
@@ -30,14 +32,16 @@ impl<'a> Sources<'a> {
     }
 
     /// Packs a video of the plan.
-    pub fn pack(&self, ordinal: usize) -> Packed {
+    pub fn pack(&self, ordinal: usize, memory: &Memory, ahead: &ReadAhead) -> Packed {
         let item = &self.plan.items[ordinal];
         let stamp = Stamp::of(&item.path);
         let copied = self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?)));
         let clips = match (copied, self.pool) {
             (Some((set, first)), _) => set.copy(first),
-            (None, Some(pool)) => pool.pack(item),
-            (None, None) => clip::pack_one(item, self.options),
+            (None, pool) => {
+                ahead.begin(ordinal);
+                pool.map_or_else(|| clip::pack_one(item, self.options, memory), |pool| pool.pack(item))
+            }
         };
         Packed { stamp, clips }
     }

@@ -98,8 +98,8 @@ impl Map {
             *end = last.max(*end);
         }
         for (start, end) in runs {
-            for i in start..=end {
-                feed[i] |= !self.packets[i].disposable;
+            for (fed, packet) in feed.iter_mut().zip(&self.packets).take(end + 1).skip(start) {
+                *fed |= !packet.disposable;
             }
         }
         let expected: Vec<Expected> = (0u32..)
@@ -202,7 +202,12 @@ mod tests {
         assert!(changed(|p| p[2].anatomy = None), "not understood");
         assert!(changed(|p| p[2].key = true), "a disposable key frame");
         assert!(changed(|p| p[5].key = false), "a restart that is no key frame");
-        assert!(changed(|p| drop(p.remove(0))), "no restart at the beginning");
+        assert!(
+            changed(|p| {
+                p.remove(0);
+            }),
+            "no restart at the beginning"
+        );
         assert!(changed(Vec::clear), "no packets");
         assert!(!changed(|_| ()));
     }

@@ -2,6 +2,7 @@
 
 mod append;
 mod bench;
+mod clip_count;
 mod edit;
 mod extract;
 mod inspect;
