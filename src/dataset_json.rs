@@ -137,6 +137,11 @@ pub(crate) fn files_of_a_data_set(dir: &Path) -> Result<Vec<PathBuf>> {
     list(dir, ours)
 }
 
+/// The files in `dir` that hold shards while they are written.
+pub(crate) fn temporary_shard_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    list(dir, |name| name.starts_with(".shard-") && (name.ends_with(".rec.tmp") || name.ends_with(".vidx.tmp")))
+}
+
 /// The index files in `dir`, by name.
 pub(crate) fn index_files(dir: &Path) -> Result<Vec<PathBuf>> {
     list(dir, |name| name.ends_with(".vidx") && !name.starts_with('.'))

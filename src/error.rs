@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Usage,
     /// A picture or a video could not be decoded or encoded.
     Decode,
+    /// It was asked to stop before the end.
+    Interrupted,
     /// A fault of this crate: it panicked where it should not. Please report it.
     Internal,
 }
@@ -86,6 +88,11 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
+    #[cfg(feature = "pack")]
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Interrupted, message)
+    }
+
     pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
         self
@@ -134,7 +141,7 @@ impl Error {
     }
 
     /// Adds to what can be done.
-    #[cfg(feature = "interop")]
+    #[cfg(any(feature = "interop", feature = "pack"))]
     pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
         self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));

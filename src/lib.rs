@@ -69,7 +69,9 @@ mod atomic_file;
 pub mod dataset_json;
 pub mod edit;
 mod error;
+mod fault;
 mod fingerprint;
+mod folder_lock;
 pub mod format;
 #[cfg(feature = "pack")]
 mod free_space;

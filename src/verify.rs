@@ -60,7 +60,7 @@ impl From<Error> for Problem {
             ErrorKind::Io => "io",
             ErrorKind::Limit => "limit",
             ErrorKind::Decode => "jpeg-decode",
-            ErrorKind::Format | ErrorKind::Usage | ErrorKind::Internal => "structure",
+            ErrorKind::Format | ErrorKind::Usage | ErrorKind::Internal | ErrorKind::Interrupted => "structure",
         });
         Problem {
             kind: kind.to_owned(),

@@ -1,14 +1,21 @@
 //! Writing a data set: frames stream to disk, files get their names only when everything is whole.
 
+pub(crate) mod publication;
+#[cfg(feature = "pack")]
+pub(crate) mod recovery;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::atomic_file::{self, AtomicFile};
+use self::publication::Publication;
+use crate::atomic_file::{AtomicFile, Temporary};
 use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::folder_lock::FolderLock;
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
 use crate::format::data_binding::{self, DataBinding, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
@@ -20,7 +27,7 @@ use crate::format::{align_up, crc32, footer, recordio};
 use crate::{Error, Result, jpeg, limits};
 
 /// A clip to be written, all but its frames.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClipInfo {
     /// Label, at most [`limits::MAX_LABEL`]; `None` for a clip without one.
     pub label: Option<u32>,
@@ -76,7 +83,7 @@ pub struct WriterOptions {
 }
 
 /// What [`Writer::finish`] wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// Number of clips.
     pub clips: u64,
@@ -109,31 +116,54 @@ pub struct Written {
 pub struct Writer {
     dir: PathBuf,
     meta: Meta,
+    // Before the lock, so that what is dropped is removed under it.
     finished: Vec<FinishedShard>,
     shard: ShardWriter,
     stale: Vec<PathBuf>,
+    keep: bool,
+    lock: FolderLock,
 }
+
+/// A file of this name in a folder tells of an interrupted pack.
+pub(crate) const JOURNAL: &str = ".pack.journal";
 
 impl Writer {
     /// Begins a data set in `dir`, which is created if need be.
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, or another process is
-    /// writing one there; [`Io`](crate::ErrorKind::Io) from the file system.
+    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, another process is
+    /// writing one there, or there is a pack that was interrupted and can be resumed;
+    /// [`Io`](crate::ErrorKind::Io) from the file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
-        fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
-        let stale = dataset_json::files_of_a_data_set(dir)?;
-        if let (Some(file), false) = (stale.first(), options.overwrite) {
-            return Err(Error::usage("there is a data set here already")
-                .file(file)
-                .help("choose another folder, or ask for it to be replaced (--force)"));
+        let lock = FolderLock::take(dir)?;
+        if dir.join(JOURNAL).exists() {
+            return Err(Error::usage("an interrupted pack is here, which can be resumed")
+                .file(dir)
+                .help("go on with it (vidrec pack --resume), begin it anew (--restart), or choose another folder"));
+        }
+        Self::create_locked(dir, options, lock)
+    }
+
+    /// As [`create`](Self::create), under a lock that is held already.
+    pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
+        let stale = replaceable(dir, options.overwrite)?;
+        // Left by a process that was killed: nobody else writes here.
+        for leftover in dataset_json::temporary_shard_files(dir)? {
+            fs::remove_file(&leftover).map_err(|e| Error::io("remove what was left", &leftover, e))?;
         }
         let shard = ShardWriter::create(&shard_path(dir, 0))?;
         // Whatever was copied from: these records are vidrec's own.
-        let meta = Meta { records: String::new(), ..options.meta };
-        Ok(Writer { dir: dir.to_owned(), meta, finished: Vec::new(), shard, stale })
+        let (dir, meta) = (dir.to_owned(), Meta { records: String::new(), ..options.meta });
+        Ok(Writer { dir, meta, finished: Vec::new(), shard, stale, keep: false, lock })
+    }
+
+    /// From now on the temporary files stay when the writer is dropped.
+    fn keep_files(&mut self) {
+        self.shard.record.keep();
+        self.shard.index.keep();
+        self.finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
     }
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0.
@@ -161,17 +191,20 @@ impl Writer {
         }
         let next = ShardWriter::create(&shard_path(&self.dir, self.finished.len() + 1))?;
         self.finished.push(std::mem::replace(&mut self.shard, next).finish(&self.meta)?);
+        if self.keep {
+            self.keep_files();
+        }
         Ok(())
     }
 
     /// Number of clips appended so far.
     pub fn clips(&self) -> u64 {
-        self.finished.iter().map(|s| s.json.clips).sum::<u64>() + self.shard.clip_count
+        self.finished.iter().map(|s| s.done.json.clips).sum::<u64>() + self.shard.clip_count
     }
 
     /// Bytes that the record files have so far.
     pub fn bytes(&self) -> u64 {
-        self.finished.iter().map(|s| s.json.bytes).sum::<u64>() + self.shard.length
+        self.finished.iter().map(|s| s.done.json.bytes).sum::<u64>() + self.shard.length
     }
 
     /// Bytes that the record file of the shard in hand has so far.
@@ -185,25 +218,54 @@ impl Writer {
     ///
     /// As [`append`](Self::append). On an error nothing is published, or, if renaming failed half way, the index
     /// does not fit the record file and is refused at open.
-    pub fn finish(mut self) -> Result<Written> {
+    pub fn finish(self) -> Result<Written> {
+        let ready = self.complete()?;
+        ready.publication.run(&ready.dir)?;
+        Ok(ready.written)
+    }
+
+    /// Brings everything to the disk under the temporary names, and says what is left to do.
+    pub(crate) fn complete(self) -> Result<Ready> {
+        let Writer { dir, meta, mut finished, shard, stale, keep, lock } = self;
         // An empty last shard is left out, unless it is the only one.
-        if self.shard.clip_count > 0 || self.finished.is_empty() {
-            self.finished.push(self.shard.finish(&self.meta)?);
+        if shard.clip_count > 0 || finished.is_empty() {
+            finished.push(shard.finish(&meta)?);
+        } else {
+            shard.discard();
         }
-        let shards = self.finished;
-        let bytes = shards.iter().map(|s| s.json.bytes + s.index_length).sum();
-        let json = DatasetJson::new(&self.meta, shards.iter().map(|s| s.json.clone()).collect());
-        let replaced = |p: &Path| shards.iter().any(|s| s.record_path == p || s.index_path == p);
-        for stale in self.stale.iter().filter(|p| !replaced(p)) {
-            fs::remove_file(stale).map_err(|e| Error::io("remove what is replaced", stale, e))?;
+        if keep {
+            finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
         }
-        for shard in shards {
-            shard.record.publish()?;
-            shard.index.publish()?;
-        }
-        atomic_file::write_file(&self.dir.join(dataset_json::FILE_NAME), &json.to_bytes())?;
-        atomic_file::sync_folder(&self.dir)?;
-        Ok(Written { clips: json.clips, frames: json.frames, bytes })
+        let bytes = finished.iter().map(|s| s.done.json.bytes + s.done.index_length).sum();
+        let json = DatasetJson::new(&meta, finished.iter().map(|s| s.done.json.clone()).collect());
+        let rename: Vec<String> =
+            finished.iter().flat_map(|s| [s.done.json.record_file.clone(), s.done.json.index_file.clone()]).collect();
+        let remove = stale.iter().map(|p| file_name(p)).filter(|name| !rename.contains(name)).collect();
+        let mut publication = Publication::new(remove, rename);
+        publication.write(dataset_json::FILE_NAME, String::from_utf8_lossy(&json.to_bytes()).into_owned());
+        let written = Written { clips: json.clips, frames: json.frames, bytes };
+        Ok(Ready { dir, publication, written, _files: finished, _lock: lock })
+    }
+}
+
+/// A data set that is on the disk but for its names.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    dir: PathBuf,
+    pub publication: Publication,
+    pub written: Written,
+    _files: Vec<FinishedShard>,
+    _lock: FolderLock,
+}
+
+/// The files of the data set in `dir`, if it may be replaced.
+fn replaceable(dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
+    let stale = dataset_json::files_of_a_data_set(dir)?;
+    match stale.first() {
+        Some(file) if !overwrite => Err(Error::usage("there is a data set here already")
+            .file(file)
+            .help("choose another folder, or ask for it to be replaced (--force)")),
+        _ => Ok(stale),
     }
 }
 
@@ -225,15 +287,18 @@ fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {
     }
 }
 
+/// What is known of a shard that is complete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShardDone {
+    pub json: ShardJson,
+    pub index_length: u64,
+}
+
 /// A shard that is complete but not yet published.
 #[derive(Debug)]
 struct FinishedShard {
-    record: AtomicFile,
-    index: AtomicFile,
-    record_path: PathBuf,
-    index_path: PathBuf,
-    index_length: u64,
-    json: ShardJson,
+    files: [Temporary; 2],
+    done: ShardDone,
 }
 
 /// One record file with its index. The frame table streams to disk; clips and strings are kept until the end.
@@ -245,9 +310,11 @@ struct ShardWriter {
     length: u64,
     clip_count: u64,
     frame_count: u64,
+    /// Frames that belong to clips with an entry: all, but while a shard is recovered.
+    clip_frames: u64,
     digest: Sha256,
-    first_bytes: Vec<u8>,
-    last_bytes: Vec<u8>,
+    record_crc: crc32fast::Hasher,
+    edges: Edges,
     frames_crc: crc32fast::Hasher,
     clips: Vec<u8>,
     strings: StringPool,
@@ -255,33 +322,73 @@ struct ShardWriter {
     failed: bool,
 }
 
+/// The first and the last bytes of what was pushed.
+#[derive(Debug, Clone, Default)]
+struct Edges {
+    first: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Edges {
+    fn push(&mut self, bytes: &[u8]) {
+        let wanted = EDGE_BYTES.saturating_sub(self.first.len()).min(bytes.len());
+        self.first.extend_from_slice(&bytes[..wanted]);
+        self.last.extend_from_slice(&bytes[bytes.len().saturating_sub(EDGE_BYTES)..]);
+        let surplus = self.last.len().saturating_sub(EDGE_BYTES);
+        self.last.drain(..surplus);
+    }
+
+    fn crc32(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&self.first);
+        hasher.update(&self.last);
+        hasher.finalize()
+    }
+}
+
 impl ShardWriter {
     fn create(record_path: &Path) -> Result<Self> {
         let record = AtomicFile::create(record_path)?;
         let mut index = AtomicFile::create(&record_path.with_extension("vidx"))?;
         index.write_all(&[0; header::BYTES])?;
-        Ok(ShardWriter {
+        Ok(Self::with_files(record_path, record, index))
+    }
+
+    fn with_files(record_path: &Path, record: AtomicFile, index: AtomicFile) -> Self {
+        ShardWriter {
             record_path: record_path.to_owned(),
             record,
             index,
             length: 0,
             clip_count: 0,
             frame_count: 0,
+            clip_frames: 0,
             digest: Sha256::new(),
-            first_bytes: Vec::new(),
-            last_bytes: Vec::new(),
+            record_crc: crc32fast::Hasher::new(),
+            edges: Edges::default(),
             frames_crc: crc32fast::Hasher::new(),
             clips: Vec::new(),
             strings: StringPool::default(),
             buffer: Vec::new(),
             failed: false,
-        })
+        }
     }
 
-    fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
+    fn check_usable(&self) -> Result<()> {
         if self.failed {
             return Err(Error::usage("the writer failed before and does not go on").file(&self.record_path));
         }
+        Ok(())
+    }
+
+    /// Removes the files.
+    fn discard(self) {
+        self.record.discard();
+        self.index.discard();
+    }
+
+    fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
+        self.check_usable()?;
         let label = check_clip(clip, frames)?;
         if self.clip_count >= limits::MAX_ORDINALS || self.frame_count + frames.len() as u64 > limits::MAX_ORDINALS {
             return Err(Error::limit("the shard is full").file(&self.record_path).help("begin another shard"));
@@ -294,9 +401,10 @@ impl ShardWriter {
             self.index.write_all(entry)?;
             self.frames_crc.update(entry);
         }
-        self.push_clip_entry(label, clip, frames.len() as u32)?;
+        self.push_clip_entry(label, clip, self.frame_count, frames.len() as u32)?;
         self.clip_count += 1;
         self.frame_count += frames.len() as u64;
+        self.clip_frames = self.frame_count;
         self.failed = false;
         Ok(())
     }
@@ -333,16 +441,13 @@ impl ShardWriter {
     fn write_records(&mut self) -> Result<()> {
         self.record.write_all(&self.buffer)?;
         self.digest.update(&self.buffer);
-        let wanted = EDGE_BYTES.saturating_sub(self.first_bytes.len()).min(self.buffer.len());
-        self.first_bytes.extend_from_slice(&self.buffer[..wanted]);
-        self.last_bytes.extend_from_slice(&self.buffer[self.buffer.len().saturating_sub(EDGE_BYTES)..]);
-        let surplus = self.last_bytes.len().saturating_sub(EDGE_BYTES);
-        self.last_bytes.drain(..surplus);
+        self.record_crc.update(&self.buffer);
+        self.edges.push(&self.buffer);
         self.length += self.buffer.len() as u64;
         Ok(())
     }
 
-    fn push_clip_entry(&mut self, label: i32, clip: &ClipInfo, frame_count: u32) -> Result<()> {
+    fn push_clip_entry(&mut self, label: i32, clip: &ClipInfo, first_frame: u64, frame_count: u32) -> Result<()> {
         let attributes = if clip.attributes.is_empty() {
             String::new()
         } else {
@@ -350,7 +455,7 @@ impl ShardWriter {
         };
         let strings_crc32 = crc32(format!("{}{}{attributes}", clip.source, clip.class).as_bytes());
         let entry = ClipEntry {
-            first_frame: self.frame_count,
+            first_frame,
             frame_count,
             label,
             width: clip.width as u16,
@@ -366,21 +471,12 @@ impl ShardWriter {
         Ok(())
     }
 
-    fn edge_crc32(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&self.first_bytes);
-        hasher.update(&self.last_bytes);
-        hasher.finalize()
-    }
-
     /// Completes the index and brings both files to the disk, under their temporary names.
     fn finish(mut self, meta: &Meta) -> Result<FinishedShard> {
-        if self.failed {
-            return Err(Error::usage("the writer failed before and does not finish").file(&self.record_path));
-        }
+        self.check_usable()?;
         self.record.sync()?;
         let sha256: [u8; 32] = std::mem::take(&mut self.digest).finalize().into();
-        let binding = DataBinding { length: self.length, sha256, edge_crc32: self.edge_crc32() };
+        let binding = DataBinding { length: self.length, sha256, edge_crc32: self.edges.crc32() };
         let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("settings: {e}")))?;
         if meta.len() as u64 > limits::MAX_META_BYTES {
             return Err(Error::limit("class names and settings are too long").expected(limits::MAX_META_BYTES));
@@ -403,8 +499,7 @@ impl ShardWriter {
             bytes: self.length,
             sha256: data_binding::hex(&sha256),
         };
-        let ShardWriter { record, index, record_path, .. } = self;
-        Ok(FinishedShard { record, index, record_path, index_path, index_length, json })
+        Ok(FinishedShard { files: [self.record.seal(), self.index.seal()], done: ShardDone { json, index_length } })
     }
 }
 
@@ -417,14 +512,20 @@ fn check_clip(clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<i32> {
     if frames.is_empty() || frames.len() > limits::MAX_FRAMES_PER_CLIP as usize {
         return fault("a clip needs frames, and not more than a million");
     }
+    if frames.iter().any(|f| !f.jpeg.starts_with(&[0xff, 0xd8]) || f.jpeg.len() as u64 > limits::MAX_RECORD_BYTES) {
+        return fault("a frame is not a JPEG");
+    }
+    check_info(clip)
+}
+
+/// Checks all but the frames, and gives the label as it is stored.
+fn check_info(clip: &ClipInfo) -> Result<i32> {
+    let fault = |what: &str| Err(Error::usage(format!("{}: {what}", clip.source)));
     if clip.width > limits::MAX_SIDE || clip.height > limits::MAX_SIDE {
         return fault("the frames are too large");
     }
     if clip.time_base.0 == 0 || clip.time_base.1 == 0 {
         return fault("the time base must be a positive fraction");
-    }
-    if frames.iter().any(|f| !f.jpeg.starts_with(&[0xff, 0xd8]) || f.jpeg.len() as u64 > limits::MAX_RECORD_BYTES) {
-        return fault("a frame is not a JPEG");
     }
     match clip.label.map_or(Ok(clip_entry::NO_LABEL), i32::try_from) {
         Ok(label) if label <= limits::MAX_LABEL => Ok(label),

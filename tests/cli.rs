@@ -243,7 +243,14 @@ fn stopping_at_an_error_publishes_nothing() {
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(text.contains("broken.mp4") && text.contains("Invalid data found"), "{text}");
-    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+    let hidden = |e: fs::DirEntry| e.file_name().to_str().unwrap().starts_with('.');
+    assert!(fs::read_dir(&out).unwrap().all(|e| hidden(e.unwrap())), "what was done waits to be resumed");
+    let first = videos.path().join("bars");
+    fs::rename(videos.path().join("test/broken.mp4"), first.join("a broken.mp4")).unwrap();
+    let early = videos.out("early");
+    let run = vidrec().arg("pack").arg(&first).args(["--on-error", "stop", "-o"]).arg(&early).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+    assert_eq!(fs::read_dir(&early).unwrap().count(), 0, "nothing was done");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! One video to its clip, or its draws: sample, encode, describe. Runs on the worker threads.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory::Memory;
@@ -16,7 +18,7 @@ use crate::video::{Choose, SampledVideo, Stage, Timeline, Video, VideoError, Vid
 use crate::{ClipInfo, Error, Result};
 
 /// Where in the work on a video something went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PackStage {
     /// While the video was read.
     Video(Stage),
@@ -24,6 +26,10 @@ pub enum PackStage {
     Encode,
     /// Left out as asked for: too few frames under [`Short::Skip`](crate::sampler::Short::Skip).
     LeftOut,
+    /// While a clip that was packed before was read again, to retry others.
+    Copy,
+    /// The process that decoded it ended before its time.
+    Crash,
     /// A fault in vidrec itself.
     Internal,
 }
@@ -34,13 +40,15 @@ impl fmt::Display for PackStage {
             PackStage::Video(stage) => stage.fmt(f),
             PackStage::Encode => f.write_str("encode"),
             PackStage::LeftOut => f.write_str("short"),
+            PackStage::Copy => f.write_str("copy"),
+            PackStage::Crash => f.write_str("crash"),
             PackStage::Internal => f.write_str("internal"),
         }
     }
 }
 
 /// Why a video gave no clip.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ClipFailure {
     pub stage: PackStage,
     pub message: String,
@@ -66,7 +74,7 @@ impl From<VideoError> for ClipFailure {
 }
 
 /// A frame of a packed clip; a frame that is repeated shares its JPEG.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct PackedFrame {
     /// Place in [`PackedClip::jpegs`].
     pub jpeg: usize,
@@ -81,6 +89,18 @@ pub(super) struct PackedClip {
     pub jpegs: Arc<Vec<Vec<u8>>>,
     pub frames: Vec<PackedFrame>,
     pub facts: VideoFacts,
+}
+
+impl PackedClip {
+    /// Frames that stand for one that is missing.
+    pub fn repeated_frames(&self) -> u64 {
+        if self.info.short { repeated_frames(&self.frames) } else { 0 }
+    }
+}
+
+fn repeated_frames(frames: &[PackedFrame]) -> u64 {
+    let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
+    (frames.len() - distinct.len()) as u64
 }
 
 /// A frame that was taken from a source, encoded.
@@ -145,6 +165,8 @@ fn from_video(item: &Item, options: &PackOptions, memory: &Memory, choose: Choos
         size: options.size,
         decode: options.decode,
         timeout: options.timeout,
+        max_pixels: options.max_pixels,
+        max_duration: options.max_duration,
         ..VideoOptions::default()
     };
     let video = Video::open(&item.path, &video_options)?;
@@ -288,5 +310,9 @@ fn assemble(
         time_base: source.time_base,
         short: selection.short,
     };
-    Ok(PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() })
+    let mut clip = PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() };
+    if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.get_mut("video")) {
+        video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
+    }
+    Ok(clip)
 }

@@ -142,7 +142,8 @@ impl Probe {
             (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options, &memory), begun.elapsed()))
         };
         let mut probe = Probe::default();
-        ordered::for_each(chosen.len(), threads(chosen.len(), options), chosen.len(), work, |i, done| {
+        let (n, never) = (chosen.len(), || false);
+        ordered::for_each(0..n, threads(n, options), n, never, work, |i, done| {
             if let Some((packed, took)) = done {
                 probe.add(items[chosen[i] as usize], packed, took);
             }
@@ -162,11 +163,7 @@ impl Probe {
                 self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
                 self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
             }),
-            Err(failure) => self.failures.push(Failure {
-                source: item.source.clone(),
-                stage: failure.stage.to_string(),
-                error: failure.message,
-            }),
+            Err(failure) => self.failures.push(Failure::new(item.ordinal as usize, item, &failure)),
         }
     }
 

@@ -39,6 +39,7 @@ pub struct InputOptions {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames.
+    #[serde(with = "super::wire::path")]
     pub path: PathBuf,
     /// How it is called in the data set: the path relative to the input root, with `/` between folders.
     pub source: String,

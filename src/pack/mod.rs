@@ -2,26 +2,40 @@
 //!
 //! ```text
 //! inputs -> plan (inputs.rs, folders.rs, manifest/, labels.rs) -> one video each thread (clip.rs, pictures.rs)
-//!        -> ordered writer (ordered.rs)          estimate.rs: the same for a few videos, and nothing written
+//!        -> ordered writer (ordered.rs, run.rs)  estimate.rs: the same for a few videos, and nothing written
 //! ```
+//!
+//! What is done is noted in a journal (journal.rs, outcome.rs), from which an interrupted run is resumed (resume.rs), if
+//! its inputs and settings are still the same (fingerprint.rs).
 
 mod attributes;
 mod clip;
 mod estimate;
+mod existing;
+mod fingerprint;
 mod folders;
 mod inputs;
+mod isolate;
+mod journal;
 mod labels;
 mod manifest;
 mod memory;
 mod ordered;
+mod outcome;
 mod pictures;
+mod policy;
 mod read_ahead;
 mod report;
+mod resume;
+mod run;
 mod segment;
+mod sources;
+mod wire;
 
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
@@ -30,27 +44,27 @@ pub use attributes::Attributes;
 pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
+pub use isolate::serve;
+pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 pub use segment::Segment;
 
-use memory::Memory;
-use read_ahead::ReadAhead;
-
+use crate::folder_lock::FolderLock;
 use crate::format::meta::Meta;
 use crate::free_space::Watch;
 use crate::sampler::{Pace, Rate, Rule, Short};
 use crate::video::{self, Decode, FrameSize};
-use crate::{Error, FrameData, Result, Writer, WriterOptions, atomic_file, limits};
+use crate::{Error, Result, limits};
 
-/// What to do with a video that cannot be packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnError {
-    /// Leave the video out, whole, and list it in the report and in `failures.jsonl`.
-    #[default]
-    Skip,
-    /// Stop; nothing is published.
-    Stop,
-}
+use existing::Existing;
+use fingerprint::RunFingerprint;
+use isolate::Pool;
+use journal::Summary;
+use memory::Memory;
+use read_ahead::ReadAhead;
+use resume::Start;
+use run::{LastCommit, Run};
+use sources::Sources;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever `threads` is.
 #[derive(Debug, Clone)]
@@ -100,6 +114,31 @@ pub struct PackOptions {
     pub overwrite: bool,
     /// Longest time by the clock for one video. Default 10 minutes.
     pub timeout: Duration,
+    /// Most pixels that a decoded picture may have; a video with more fails. Default: [`limits::MAX_PIXELS`].
+    pub max_pixels: u64,
+    /// Longest video, by the times of its frames; a longer one fails. Default: any.
+    pub max_duration: Option<Duration>,
+    /// How many videos may fail before the run stops. Default: any number.
+    pub max_failures: Option<MaxFailures>,
+    /// How clips are spread over shards. Default: one shard.
+    pub shards: Shards,
+    /// What to do with an interrupted run in the same folder. Default: refuse to begin.
+    pub interrupted: Interrupted,
+    /// Pack again only what failed when the data set in the folder was packed from the same inputs. Off by default.
+    ///
+    /// The clips that are there are copied, checked and not decoded, and the new ones stand at their places in the order of
+    /// the inputs, so the result is that of a run in which they had not failed. It replaces the data set when it is whole.
+    pub retry_failed: bool,
+    /// How often what is done is brought to the disk, so that a crash costs no more. Default: 10 seconds. (Also after
+    /// each 1 GiB.)
+    pub commit_every: Duration,
+    /// Decode in processes of their own, so that a codec that crashes costs one video, and one that hangs is killed after
+    /// `timeout`: the command line of a program that calls [`serve`] with these options. The bytes are the same. Off by
+    /// default.
+    pub isolate: Option<Vec<OsString>>,
+    /// When this becomes true, the videos in hand are finished and [`pack`] ends with
+    /// [`Interrupted`](crate::ErrorKind::Interrupted); the run can be resumed.
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Default for PackOptions {
@@ -125,6 +164,15 @@ impl Default for PackOptions {
             on_error: OnError::Skip,
             overwrite: false,
             timeout: Duration::from_secs(600),
+            max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
+            max_failures: None,
+            shards: Shards::One,
+            interrupted: Interrupted::Refuse,
+            retry_failed: false,
+            commit_every: Duration::from_secs(10),
+            isolate: None,
+            cancel: None,
         }
     }
 }
@@ -149,7 +197,10 @@ const READ_AHEAD: u64 = 256 << 20;
 ///
 /// [`Usage`](crate::ErrorKind::Usage): no videos found, a bad line in a manifest, a data set is there already.
 /// [`Decode`](crate::ErrorKind::Decode): a video failed and `on_error` is [`OnError::Stop`].
-/// [`Io`](crate::ErrorKind::Io): the output cannot be written. On an error no data set is published.
+/// [`Io`](crate::ErrorKind::Io): the output cannot be written. [`Interrupted`](crate::ErrorKind::Interrupted): see
+/// [`PackOptions::cancel`]. On an error no data set is published, but what was done is kept, if it was brought to the disk:
+/// a call with the same inputs and options and [`Interrupted::Resume`] goes on with it, and the result is byte for byte
+/// that of a run that was not interrupted.
 ///
 /// ```no_run
 /// use vidrec::pack::{PackOptions, pack};
@@ -169,31 +220,69 @@ pub fn pack<P: AsRef<Path>>(
     video::init();
     let plan = Plan::from_inputs(inputs, &options.input)?;
     let out = out.as_ref();
-    estimate::check_space(&plan, out, options)?;
     let meta = Meta {
         classes: plan.classes.clone(),
-        tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(),
+        tool: tool(),
         ffmpeg: Some(video::ffmpeg_version()),
-        settings: settings(options),
+        settings: all_settings(options),
         draws: Some(options.draws).filter(|&draws| draws > 1),
         ..Meta::default()
     };
-    let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
-    let (total, draws) = (plan.items.len() as u64, options.draws);
+    let mode = options.retry_failed.then_some("retry what failed");
+    let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.overwrite);
+    let pool = options.isolate.as_deref().map(|command| Pool::start(command, options)).transpose()?;
+    let lock = FolderLock::take(out)?;
+    let found = resume::find(out)?;
+    let existing = existing_set(out, &plan, options, &fingerprint, found.as_ref())?;
+    if let Some(existing) = existing.as_ref().filter(|e| !options.retry_failed || !e.has_failures()) {
+        return existing.report(&plan);
+    }
+    // A probe decodes in this process, and in no other.
+    if found.is_none() && existing.is_none() && pool.is_none() {
+        estimate::check_space(&plan, out, options)?;
+    }
+    let (writer, journal, report) = match resume::start(out, lock, found, &plan, meta, &fingerprint, options)? {
+        Start::At(start) => *start,
+        Start::Published(report) => return Ok(*report),
+    };
+    let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
+    let first = usize::try_from(report.videos()).unwrap_or(usize::MAX);
     let space = Watch::new(out);
-    let mut run = Run { writer, report: PackReport::new(&plan), progress, total, draws, space, fatal: None };
+    let mut run = Run { plan: &plan, options, writer, journal, report, progress, space, last_commit, stopped: None };
+    let cancelled = || options.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
     let memory = Memory::of(options);
     let paths = plan.items.iter().map(|item| item.path.clone()).collect();
     let ahead = ReadAhead::new(paths, options.io_threads, READ_AHEAD);
-    let work = |i: usize| {
-        ahead.begin(i);
-        clip::pack_one(&plan.items[i], options, &memory)
-    };
-    ordered::for_each(plan.items.len(), threads, threads * IN_FLIGHT_PER_THREAD, work, |ordinal, packed| {
-        run.take(&plan.items[ordinal], packed, options.on_error)
+    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
+    let (window, work) = (threads * IN_FLIGHT_PER_THREAD, |i| sources.pack(i, &memory, &ahead));
+    ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
+        run.take(ordinal, packed)
     });
     run.finish(out, started)
+}
+
+/// The finished data set that this run has to do with: all of it is there already, or what failed is to be retried.
+fn existing_set(
+    out: &Path,
+    plan: &Plan,
+    options: &PackOptions,
+    fingerprint: &RunFingerprint,
+    found: Option<&Summary>,
+) -> Result<Option<Existing>> {
+    // Half published, it can only be gone on with.
+    if found.is_some_and(|f| f.complete.is_some()) {
+        return Ok(None);
+    }
+    if options.retry_failed {
+        let nothing = || {
+            let e = Error::usage("there is no data set here of which to retry what failed");
+            e.file(out).help("pack it first, with the same inputs and options")
+        };
+        return Existing::open(out, plan, fingerprint)?.map_or_else(|| Err(nothing()), |e| Ok(Some(e)));
+    }
+    let is_resumed = options.interrupted == Interrupted::Resume && found.is_none() && !options.overwrite;
+    if is_resumed { Existing::open(out, plan, fingerprint) } else { Ok(None) }
 }
 
 fn available_cores() -> usize {
@@ -225,7 +314,18 @@ fn check_options(options: &PackOptions) -> Result<()> {
 /// More draws of a video than anybody trains epochs on it.
 const MAX_DRAWS: u32 = 10_000;
 
-/// The options that determine the bytes, as they are stored. Those that are at rest are left out.
+fn tool() -> String {
+    concat!("vidrec ", env!("CARGO_PKG_VERSION")).into()
+}
+
+/// Everything that determines the bytes, as it is stored.
+fn all_settings(options: &PackOptions) -> Map<String, Value> {
+    let mut settings = settings(options);
+    policy::add_to_settings(options, &mut settings);
+    settings
+}
+
+/// The options that determine the bytes of clips, as they are stored. Those that are at rest are left out.
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),
@@ -264,93 +364,5 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     map
 }
 
-/// One run of the packer, on the writing side.
-struct Run<'a> {
-    writer: Writer,
-    report: PackReport,
-    progress: &'a mut dyn FnMut(&Progress),
-    total: u64,
-    draws: u32,
-    space: Watch,
-    fatal: Option<Error>,
-}
-
-impl Run<'_> {
-    fn take(
-        &mut self,
-        item: &Item,
-        packed: std::result::Result<Vec<clip::PackedClip>, clip::ClipFailure>,
-        on_error: OnError,
-    ) -> ControlFlow<()> {
-        match packed {
-            Ok(draws) => {
-                if let Err(e) = draws.into_iter().try_for_each(|packed| self.write(item, packed)) {
-                    self.fatal = Some(e);
-                    return ControlFlow::Break(());
-                }
-            }
-            Err(failure) => {
-                let stops = on_error == OnError::Stop && failure.stage != PackStage::LeftOut;
-                if stops {
-                    self.fatal = Some(failure.to_error(&item.path));
-                    return ControlFlow::Break(());
-                }
-                self.report.push_failure(item, &failure);
-            }
-        }
-        (self.progress)(&Progress {
-            videos: self.report.clips / u64::from(self.draws) + self.report.failed,
-            total: self.total,
-            frames: self.report.frames,
-            bytes: self.writer.bytes(),
-            failed: self.report.failed,
-        });
-        ControlFlow::Continue(())
-    }
-
-    fn write(&mut self, item: &Item, packed: clip::PackedClip) -> Result<()> {
-        let frames: Vec<FrameData<'_>> = packed
-            .frames
-            .iter()
-            .map(|f| FrameData { jpeg: &packed.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
-            .collect();
-        self.writer.append(&packed.info, &frames)?;
-        self.space.check(self.writer.bytes())?;
-        self.report.push_clip(item, &packed);
-        Ok(())
-    }
-
-    fn finish(self, out: &Path, started: Instant) -> Result<PackReport> {
-        let Run { writer, mut report, fatal, .. } = self;
-        if let Some(e) = fatal {
-            return Err(e);
-        }
-        if report.clips > 0 {
-            report.bytes = writer.finish()?.bytes;
-        } else {
-            drop(writer);
-        }
-        write_failures(out, &report.failures)?;
-        report.seconds = started.elapsed().as_secs_f64();
-        Ok(report)
-    }
-}
-
 /// Name of the list of videos that were left out.
 const FAILURES: &str = "failures.jsonl";
-
-fn write_failures(out: &Path, failures: &[Failure]) -> Result<()> {
-    let path: PathBuf = out.join(FAILURES);
-    if failures.is_empty() {
-        return match fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", &path, e)),
-            _ => Ok(()),
-        };
-    }
-    let mut lines = Vec::new();
-    for failure in failures {
-        serde_json::to_writer(&mut lines, failure).map_err(|e| Error::io("write", &path, e.into()))?;
-        lines.push(b'\n');
-    }
-    atomic_file::write_file(&path, &lines)
-}

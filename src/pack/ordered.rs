@@ -1,7 +1,7 @@
 //! Parallel work with results in order and a bounded number of them in memory.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -10,6 +10,8 @@ struct State<R> {
     next: usize,
     /// The next item that the sink waits for.
     awaited: usize,
+    /// No item from here on is begun.
+    end: usize,
     done: BTreeMap<usize, R>,
     stopped: bool,
 }
@@ -46,36 +48,39 @@ impl<R> Drop for StopOnPanic<'_, R> {
     }
 }
 
-/// Calls `work` for 0 to `count` on `threads` threads and `sink` on this one, in order.
+/// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order.
 ///
-/// At most `window` items are begun and not yet taken by the sink. When the sink breaks, no further item is begun.
+/// At most `window` items are begun and not yet taken by the sink. When the sink breaks, no further item is begun; nor
+/// when `cancelled`, but then those that are begun still come to the sink.
 ///
 /// # Panics
 ///
 /// If `work` or `sink` panics.
 pub(super) fn for_each<R: Send>(
-    count: usize,
+    items: Range<usize>,
     threads: usize,
     window: usize,
+    cancelled: impl Fn() -> bool + Sync,
     work: impl Fn(usize) -> R + Sync,
     mut sink: impl FnMut(usize, R) -> ControlFlow<()>,
 ) {
     let window = window.max(1);
-    let state = State { next: 0, awaited: 0, done: BTreeMap::new(), stopped: false };
+    let state =
+        State { next: items.start, awaited: items.start, end: items.end, done: BTreeMap::new(), stopped: false };
     let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         let _guard = StopOnPanic(&shared);
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
                 let _guard = StopOnPanic(&shared);
-                while let Some(item) = begin(&shared, count, window) {
+                while let Some(item) = begin(&shared, &cancelled, window) {
                     let result = work(item);
                     shared.lock().done.insert(item, result);
                     shared.changed.notify_all();
                 }
             });
         }
-        for item in 0..count {
+        for item in items.clone() {
             let Some(result) = take(&shared, item) else { break };
             if sink(item, result).is_break() {
                 break;
@@ -86,10 +91,14 @@ pub(super) fn for_each<R: Send>(
 }
 
 /// The next item to work on, once there is room for it; `None` when there is nothing left to do.
-fn begin<R>(shared: &Shared<R>, count: usize, window: usize) -> Option<usize> {
+fn begin<R>(shared: &Shared<R>, cancelled: &impl Fn() -> bool, window: usize) -> Option<usize> {
     let mut state = shared.lock();
     loop {
-        if state.stopped || state.next >= count {
+        if cancelled() && state.next < state.end {
+            state.end = state.next;
+            shared.changed.notify_all();
+        }
+        if state.stopped || state.next >= state.end {
             return None;
         }
         if state.next < state.awaited + window {
@@ -100,7 +109,7 @@ fn begin<R>(shared: &Shared<R>, count: usize, window: usize) -> Option<usize> {
     }
 }
 
-/// The result of `item`, once it is there; `None` when a worker was lost.
+/// The result of `item`, once it is there; `None` when it never comes.
 fn take<R>(shared: &Shared<R>, item: usize) -> Option<R> {
     let mut state = shared.lock();
     loop {
@@ -109,7 +118,7 @@ fn take<R>(shared: &Shared<R>, item: usize) -> Option<R> {
             shared.changed.notify_all();
             return Some(result);
         }
-        if state.stopped {
+        if state.stopped || item >= state.end {
             return None;
         }
         state = shared.wait(state);
@@ -134,11 +143,18 @@ mod tests {
                 thread::sleep(Duration::from_micros((i * 7919 % 13) as u64 * 20));
                 i * i
             };
-            for_each(200, threads, 5, work, |i, r| {
-                taken.fetch_add(1, Ordering::SeqCst);
-                seen.push((i, r));
-                ControlFlow::Continue(())
-            });
+            for_each(
+                0..200,
+                threads,
+                5,
+                || false,
+                work,
+                |i, r| {
+                    taken.fetch_add(1, Ordering::SeqCst);
+                    seen.push((i, r));
+                    ControlFlow::Continue(())
+                },
+            );
             assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
             // The sink counts an item a moment after its place was given away.
             assert!(most.into_inner() <= 6, "{threads} threads");
@@ -152,18 +168,46 @@ mod tests {
             begun.fetch_add(1, Ordering::SeqCst);
             i
         };
-        for_each(1000, 3, 4, work, |i, _| if i == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        for_each(
+            0..1000,
+            3,
+            4,
+            || false,
+            work,
+            |i, _| if i == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+        );
         assert!(begun.into_inner() <= 15);
     }
 
     #[test]
+    fn what_was_begun_when_cancelled_still_comes() {
+        for threads in [1, 2, 5] {
+            let (begun, cancel) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let mut seen = Vec::new();
+            let work = |i| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                i
+            };
+            let cancelled = || cancel.load(Ordering::SeqCst) > 0;
+            for_each(3..1000, threads, 4, cancelled, work, |i, _| {
+                seen.push(i);
+                cancel.store(usize::from(i == 9), Ordering::SeqCst);
+                ControlFlow::Continue(())
+            });
+            // The flag was taken back at once; whoever saw it ended the run there.
+            let n = begun.into_inner();
+            assert_eq!(seen, (3..3 + n).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn a_panic_in_a_worker_does_not_hang() {
-        let run = || for_each(50, 2, 4, |i| assert_ne!(i, 20), |_, ()| ControlFlow::Continue(()));
+        let run = || for_each(0..50, 2, 4, || false, |i| assert_ne!(i, 20), |_, ()| ControlFlow::Continue(()));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 
     #[test]
     fn nothing_to_do_is_done_at_once() {
-        for_each(0, 2, 4, |_| (), |_, ()| ControlFlow::Continue(()));
+        for_each(0..0, 2, 4, || false, |_| (), |_, ()| ControlFlow::Continue(()));
     }
 }

@@ -1,9 +1,11 @@
 //! What a run of the packer says of itself, while it runs and at the end.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::clip::{ClipFailure, PackedClip};
 use super::inputs::{Item, Plan};
+use super::outcome::Outcome;
+use crate::video::VideoFacts;
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,16 @@ pub struct PackReport {
     pub failed: u64,
     /// Clips of which the source had fewer frames than asked for.
     pub short: u64,
+    /// Frames that stand for one that is missing: the repeated ones of short clips.
+    pub repeated_frames: u64,
+    /// Frames that decoded with damage; they are stored only where a video has no others.
+    pub damaged_frames: u64,
+    /// Packets that their containers mark as damaged.
+    pub corrupt_packets: u64,
+    /// Packets or frames that decoders refused, and reads that broke off.
+    pub decode_errors: u64,
+    /// Videos of which clearly less decodes than their containers claim.
+    pub cut_off: u64,
     /// Bytes of record and index files together.
     pub bytes: u64,
     /// Time taken by the clock.
@@ -41,14 +53,26 @@ pub struct PackReport {
     pub warnings: Vec<Warning>,
     /// Files in the input folders that were not taken for videos, by their endings.
     pub ignored_files: u64,
+    /// Number of videos that an interrupted run had done when this one went on with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_at: Option<u64>,
+    /// Place in the plan of the last video that gave a clip.
+    #[serde(skip)]
+    pub(super) last_clip_item: Option<u64>,
+    /// Number of videos that are done.
+    #[serde(skip)]
+    videos: u64,
 }
 
 /// A video that was left out: a line of `failures.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
+    /// Its place among the inputs, from 0.
+    pub item: u64,
     /// Path relative to the input root.
     pub source: String,
-    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `timeout`, `encode`, `short` or `internal`.
+    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`, `short`, `crash` or
+    /// `internal`.
     pub stage: String,
     /// What is wrong, with FFmpeg's own words where they are from FFmpeg.
     pub error: String,
@@ -70,30 +94,50 @@ impl PackReport {
             frames: 0,
             failed: 0,
             short: 0,
+            repeated_frames: 0,
+            damaged_frames: 0,
+            corrupt_packets: 0,
+            decode_errors: 0,
+            cut_off: 0,
             bytes: 0,
             seconds: 0.0,
             failures: Vec::new(),
             warnings: Vec::new(),
             ignored_files: plan.ignored_files,
+            resumed_at: None,
+            last_clip_item: None,
+            videos: 0,
         }
     }
 
-    pub(super) fn push_failure(&mut self, item: &Item, failure: &ClipFailure) {
-        self.failed += 1;
-        self.failures.push(Failure {
-            source: item.source.clone(),
-            stage: failure.stage.to_string(),
-            error: failure.message.clone(),
-        });
+    /// Number of videos that are done.
+    pub(super) fn videos(&self) -> u64 {
+        self.videos
     }
 
-    pub(super) fn push_clip(&mut self, item: &Item, packed: &PackedClip) {
-        self.clips += 1;
-        self.frames += packed.frames.len() as u64;
-        self.short += u64::from(packed.info.short);
-        if let Some(message) = trouble(packed) {
-            self.warnings.push(Warning { source: item.source.clone(), message });
+    /// Adds the next video of the plan.
+    pub(super) fn push(&mut self, item: &Item, outcome: &Outcome) {
+        match outcome {
+            Outcome::Packed { clips, troubles } => {
+                self.last_clip_item = Some(self.videos);
+                self.clips += clips.len() as u64;
+                self.frames += clips.iter().map(|c| u64::from(c.frames)).sum::<u64>();
+                self.short += clips.iter().map(|c| u64::from(c.info.short)).sum::<u64>();
+                self.repeated_frames += troubles.repeated_frames;
+                self.damaged_frames += troubles.damaged_frames;
+                self.corrupt_packets += troubles.corrupt_packets;
+                self.decode_errors += troubles.decode_errors;
+                self.cut_off += u64::from(troubles.cut_off);
+                if let Some(message) = troubles.message.clone() {
+                    self.warnings.push(Warning { source: item.source.clone(), message });
+                }
+            }
+            Outcome::Failed(failure) => {
+                self.failed += 1;
+                self.failures.push(failure.clone());
+            }
         }
+        self.videos += 1;
     }
 
     /// Whether everything that was asked for is in the data set, without a word to be said.
@@ -102,18 +146,58 @@ impl PackReport {
     }
 }
 
-/// What went wrong while a video was decoded that was packed all the same.
-fn trouble(packed: &PackedClip) -> Option<String> {
-    let facts = &packed.facts;
-    let counts = [
-        (facts.decode_errors, "decoding errors"),
-        (facts.corrupt_packets, "corrupt packets"),
-        (u64::from(facts.damaged_frames), "damaged frames"),
-    ];
-    let parts: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    if parts.is_empty() {
-        return None;
+impl Failure {
+    pub(super) fn new(ordinal: usize, item: &Item, failure: &ClipFailure) -> Self {
+        Failure {
+            item: ordinal as u64,
+            source: item.source.clone(),
+            stage: failure.stage.to_string(),
+            error: failure.message.clone(),
+        }
     }
-    let first = facts.first_error.as_ref().map(|e| format!("; first: {e}")).unwrap_or_default();
-    Some(format!("{}{first}", parts.join(", ")))
+}
+
+/// What went wrong with a video that was packed all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Troubles {
+    repeated_frames: u64,
+    damaged_frames: u64,
+    corrupt_packets: u64,
+    decode_errors: u64,
+    cut_off: bool,
+    message: Option<String>,
+}
+
+impl Troubles {
+    /// Those of the clips of one video.
+    pub fn of(clips: &[PackedClip]) -> Self {
+        let facts = clips.first().map(|clip| clip.facts.clone()).unwrap_or_default();
+        Self::new(&facts, clips.iter().map(PackedClip::repeated_frames).sum())
+    }
+
+    pub fn new(facts: &VideoFacts, repeated_frames: u64) -> Self {
+        let mut troubles = Troubles {
+            repeated_frames,
+            damaged_frames: u64::from(facts.damaged_frames),
+            corrupt_packets: facts.corrupt_packets,
+            decode_errors: facts.decode_errors,
+            cut_off: facts.is_cut_off(),
+            message: None,
+        };
+        let counts = [
+            (troubles.decode_errors, "decoding errors"),
+            (troubles.corrupt_packets, "corrupt packets"),
+            (troubles.damaged_frames, "damaged frames"),
+        ];
+        let mut parts: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        if let (true, Some(claimed), Some(decoded)) = (troubles.cut_off, facts.claimed_seconds, facts.stream_seconds) {
+            parts.push(format!("the container claims {claimed:.1} s, {decoded:.1} s are there"));
+        }
+        if !parts.is_empty() {
+            let first = facts.first_error.as_ref().map(|e| format!("; first: {e}")).unwrap_or_default();
+            troubles.message = Some(format!("{}{first}", parts.join(", ")));
+        }
+        troubles
+    }
 }

@@ -1,9 +1,10 @@
 //! What a video turned out to be.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Facts about a video, for a person who asks why a picture looks as it does, and for reports.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct VideoFacts {
     /// FFmpeg's name of the codec.
@@ -12,6 +13,10 @@ pub struct VideoFacts {
     pub container: String,
     /// Frames that the container claims to have, if it does; often wrong.
     pub claimed_frames: Option<u64>,
+    /// Seconds that the container claims for the stream, or for the whole file where it says no more.
+    pub claimed_seconds: Option<f64>,
+    /// Seconds from the first frame to the end of the last, by the times of the packets, if they have times.
+    pub stream_seconds: Option<f64>,
     /// FFmpeg's name of the pixel format of the first frame.
     pub pixel_format: String,
     /// Width of the decoded pictures, before pixel shape and rotation, in pixels.

@@ -39,6 +39,7 @@ pub(super) struct StreamInfo {
     /// Frames per second as numerator and denominator; 0 when unknown.
     pub frame_rate: (i32, i32),
     pub claimed_frames: Option<u64>,
+    pub claimed_seconds: Option<f64>,
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
     /// Pictures that the decoder will hold back to bring them into order, where it does not know that for sure from the
@@ -103,6 +104,7 @@ impl Input {
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),
             claimed_frames: u64::try_from(stream.frames()).ok().filter(|&n| n > 0),
+            claimed_seconds: super::claims::claimed_seconds(&self.context, &stream),
             sar: (unsigned(sar.num), unsigned(sar.den)),
             display_matrix: stream
                 .side_data()

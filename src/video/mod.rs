@@ -55,6 +55,7 @@
 //! both fields woven, as PyAV and OpenCV give it: scaling down blends them, and no frame rate is invented.
 
 mod anatomy;
+mod claims;
 mod colour;
 mod decode;
 mod deep;
@@ -123,6 +124,8 @@ pub struct VideoOptions {
     pub timeout: Duration,
     /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
+    /// Longest video, by the times of its packets; a longer one fails before it is decoded. Default: any.
+    pub max_duration: Option<Duration>,
     /// Bytes of compressed video that may be kept in memory, so that a file is read once. The stream of a longer video
     /// is read twice; the result is the same. Default: 64 MiB.
     pub keep_bytes: usize,
@@ -135,6 +138,7 @@ impl Default for VideoOptions {
             decode: Decode::Needed,
             timeout: Duration::from_secs(600),
             max_pixels: limits::MAX_PIXELS,
+            max_duration: None,
             keep_bytes: 64 << 20,
         }
     }
@@ -192,7 +196,7 @@ pub struct SampledVideo {
 }
 
 /// Where reading a video failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Stage {
     /// The file could not be opened, or is no video container.
@@ -205,6 +209,8 @@ pub enum Stage {
     Sample,
     /// A picture could not be scaled or converted.
     Scale,
+    /// It is over a limit that was set.
+    Limit,
     /// It took too long.
     Timeout,
 }
@@ -217,6 +223,7 @@ impl fmt::Display for Stage {
             Stage::Decode => "decode",
             Stage::Sample => "sample",
             Stage::Scale => "scale",
+            Stage::Limit => "limit",
             Stage::Timeout => "timeout",
         })
     }
@@ -344,8 +351,10 @@ impl Video {
 
 fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     let Video { path, options, deadline, mut input, stream } = video;
+    claims::check_pixels((stream.picture.0, stream.picture.1), options.max_pixels)?;
     let packets = Packets::scan(&mut input, &stream, path, options.keep_bytes)?;
     drop(input);
+    claims::check_duration(pass::stream_seconds(&stream, &packets), options.max_duration)?;
 
     let pass = Pass { stream: &stream, packets: &packets, options: &options, deadline };
     // The guess need not suit `choose`; only what is true may make it fail.

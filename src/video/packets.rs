@@ -98,6 +98,12 @@ impl Packets {
         Timeline { pts, key, time_base }
     }
 
+    /// The lowest and the highest time of the packets that promise a frame.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
+        times().min().zip(times().max())
+    }
+
     /// The stream's map, if all packets are intact and understood, and as many as the container claims.
     pub fn map(&self, stream: &StreamInfo) -> Option<Map> {
         let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);

@@ -6,6 +6,7 @@ use ffmpeg_next::{ffi, frame};
 
 use crate::Error;
 
+use super::claims::{check_pixels, decoder_pixels};
 use super::colour::Conversion;
 use super::decode::{Decoder, Halt};
 use super::facts::VideoFacts;
@@ -65,7 +66,7 @@ impl Pass<'_> {
     /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats.
     pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
         let mut taker = Taker::new(self, wanted, keep);
-        let decoder = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?;
+        let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
         let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
             Ok(tally) => tally,
             Err(Halt::Failed(e)) => return Err(e),
@@ -83,7 +84,7 @@ impl Pass<'_> {
     pub fn run_plan(&self, wanted: &[u32], plan: &Plan) -> Result<Option<Found>, VideoError> {
         let mut taker = Taker::new(self, wanted, Keep::Intact);
         let mut expected = plan.expected.iter();
-        let decoder = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?;
+        let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame| {
             taker.see_expected(frame, *expected.next().ok_or(Halt::Unexpected)?)
         });
@@ -98,6 +99,7 @@ impl Pass<'_> {
     }
 
     fn look(&self, frame: &frame::Video, picture: Picture) -> Result<Look, VideoError> {
+        check_pixels((picture.size.width, picture.size.height), self.options.max_pixels)?;
         let matrix = frame
             .side_data(frame::side_data::Type::DisplayMatrix)
             .and_then(|d| matrix_from_bytes(d.data()))
@@ -232,6 +234,8 @@ impl Found {
             codec: stream.codec.to_owned(),
             container: stream.container.clone(),
             claimed_frames: stream.claimed_frames,
+            claimed_seconds: stream.claimed_seconds,
+            stream_seconds: stream_seconds(stream, packets),
             format_changes: self.format_changes,
             interlaced_frames: self.interlaced,
             decode_errors: self.errors + u64::from(read_error.is_some()),
@@ -283,6 +287,11 @@ impl Clock {
         self.next = pts.saturating_add(duration);
         pts
     }
+}
+
+/// Seconds from the first frame to the end of the last.
+pub(super) fn stream_seconds(stream: &StreamInfo, packets: &Packets) -> Option<f64> {
+    super::claims::stream_seconds(stream, packets, nominal_duration(stream))
 }
 
 /// One over the frame rate, in units of the time base; 1 when the rate is unknown.

@@ -2,12 +2,15 @@
 
 mod append;
 mod bench;
+mod byte_size;
 mod clip_count;
 mod edit;
 mod export;
 mod extract;
 mod import;
 mod inspect;
+#[cfg(feature = "pack")]
+mod interrupt;
 mod merge;
 mod output;
 #[cfg(feature = "pack")]
@@ -32,7 +35,8 @@ use clap::{Parser, Subcommand};
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
-/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out.
+/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out;
+/// 130 interrupted.
 /// Results go to standard output, all else to standard error.
 #[derive(Parser)]
 #[command(name = "vidrec", version, max_term_width = 110)]
@@ -72,6 +76,9 @@ enum Outcome {
     /// There is a report, but what was asked for could not be made.
     #[cfg(feature = "pack")]
     Nothing,
+    /// Stopped before the end, as asked for; it can be gone on with.
+    #[cfg(feature = "pack")]
+    Interrupted,
 }
 
 /// What a subcommand gives: an outcome, or an error for the person who called it.
@@ -102,6 +109,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Problems) => ExitCode::from(3),
         #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => ExitCode::FAILURE,
+        #[cfg(feature = "pack")]
+        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::STATUS),
         // Whoever reads our output has seen enough.
         Err(e) if output::is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,
         Err(e) => {

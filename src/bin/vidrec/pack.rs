@@ -2,16 +2,17 @@
 
 mod frames;
 mod inputs;
+mod safety;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{ArgGroup, ValueEnum};
-use vidrec::pack::{Estimate, OnError, PackOptions, PackReport, estimate, pack};
+use clap::ArgGroup;
+use vidrec::ErrorKind;
+use vidrec::pack::{Estimate, PackOptions, PackReport, estimate, pack, serve};
 use vidrec::video::{Decode, FrameSize};
 
 use crate::output::{bytes, count};
-use crate::{Outcome, Run, output, progress};
+use crate::{Outcome, Run, interrupt, output, progress};
 
 /// Heading of the options on size and quality.
 const PICTURES: &str = "Pictures";
@@ -20,7 +21,11 @@ const RUN: &str = "Run";
 
 /// Sample frames from videos and write them as a data set.
 ///
-/// A video that cannot be read is left out whole and listed in OUT/failures.jsonl; the exit status is then 3.
+/// A video that cannot be read is left out whole and listed in OUTPUT/failures.jsonl; the exit status is then 3.
+///
+/// What is done is brought to the disk every few seconds. After a crash, a full disk or Ctrl-C the same command with
+/// --resume goes on, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or SIGTERM) the
+/// videos in hand are finished; a second one stops at once. The exit status is then 130.
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("frame size").args(["short_side", "size", "original"]))]
 pub struct Args {
@@ -44,6 +49,8 @@ pub struct Args {
     inputs: inputs::InputArgs,
     #[command(flatten)]
     frames: frames::FrameArgs,
+    #[command(flatten)]
+    safety: safety::SafetyArgs,
     /// Scale so that the shorter side has this many pixels; smaller videos stay as they are. [default: 256]
     #[arg(long, value_name = "PIXELS", help_heading = PICTURES, value_parser = clap::value_parser!(u32).range(1..=65_500))]
     short_side: Option<u32>,
@@ -74,16 +81,10 @@ pub struct Args {
     io_threads: u8,
     /// Memory for all videos that are decoded at a time, such as 2GiB; one that needs more is decoded alone.
     /// [default: 480MiB for each thread]
-    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = crate::byte_size::parse)]
     memory: Option<u64>,
-    /// Leave out a video that cannot be read, or stop at it.
-    #[arg(long, value_enum, default_value_t = OnErrorArg::Skip, help_heading = RUN)]
-    on_error: OnErrorArg,
-    /// Longest time for one video, in seconds.
-    #[arg(long, default_value_t = 600, value_name = "SECONDS", help_heading = RUN)]
-    timeout: u64,
     /// Also write OUTPUT/mxnet, with links to the record files and .idx and .lst beside them, as `vidrec export mxnet` does.
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     mxnet: bool,
     /// Replace a data set that is already in OUTPUT.
     #[arg(long, help_heading = RUN)]
@@ -97,30 +98,10 @@ pub struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnErrorArg {
-    Skip,
-    Stop,
-}
-
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let side = |t: &str| t.parse::<u32>().ok().filter(|&n| (1..=65_500).contains(&n));
     let sides = text.split_once(['x', 'X']).and_then(|(w, h)| side(w).zip(side(h)));
     sides.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
-}
-
-/// A number of bytes, which may end in KiB, MiB or GiB, or in K, M or G for the same.
-fn parse_bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => Some(0),
-        "k" | "kib" => Some(10),
-        "m" | "mib" => Some(20),
-        "g" | "gib" => Some(30),
-        _ => None,
-    };
-    let bytes = digits.parse::<u64>().ok().zip(shift).and_then(|(n, shift)| n.checked_mul(1 << shift));
-    bytes.filter(|&n| n > 0).ok_or_else(|| "expected a number of bytes, such as 800MiB or 2GiB".into())
 }
 
 impl Args {
@@ -133,7 +114,7 @@ impl Args {
                 if self.enlarge { FrameSize::ShortSideAlways(short_side) } else { FrameSize::ShortSide(short_side) }
             }
         };
-        PackOptions {
+        let options = PackOptions {
             input: self.inputs.options(),
             pass_through: self.inputs.pass_through(),
             picture_rate: self.inputs.picture_rate(),
@@ -151,10 +132,10 @@ impl Args {
             threads: self.threads,
             io_threads: self.io_threads.into(),
             memory: self.memory,
-            on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
             overwrite: self.force,
-            timeout: Duration::from_secs(self.timeout),
-        }
+            ..PackOptions::default()
+        };
+        self.safety.apply(options)
     }
 }
 
@@ -162,9 +143,22 @@ pub fn run(args: &Args) -> Run {
     if args.dry_run {
         return dry_run(args);
     }
+    if args.safety.isolated_worker {
+        serve(&args.options())?;
+        return Ok(Outcome::Done);
+    }
     let mut bar = progress::Bar::new();
-    let report = pack(&args.input, &args.output, &args.options(), &mut |p| bar.show(p))?;
+    let isolate = args.safety.isolate.then(safety::worker_command).transpose()?;
+    let options = PackOptions { cancel: Some(interrupt::flag()?), isolate, ..args.options() };
+    let packed = pack(&args.input, &args.output, &options, &mut |p| bar.show(p));
     bar.clear();
+    let report = match packed {
+        Err(e) if e.kind() == ErrorKind::Interrupted => {
+            output::print_error(&e);
+            return Ok(Outcome::Interrupted);
+        }
+        report => report?,
+    };
     if args.mxnet && report.clips > 0 {
         vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), args.force)?;
     }
@@ -247,6 +241,7 @@ fn render(r: &PackReport, out: &str) -> String {
             text += &format!("  {} {rest}\n", count(n, what));
         }
     };
+    line(r.resumed_at.unwrap_or(0), "video", "of them done before the run was interrupted");
     line(r.short, "video", "with fewer frames than asked for");
     line(r.warnings.len() as u64, "video", "packed although something was wrong");
     line(r.failed, "video", "left out, see failures.jsonl");
@@ -257,17 +252,6 @@ fn render(r: &PackReport, out: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_read() {
-        assert_eq!(parse_bytes("4096"), Ok(4096));
-        assert_eq!(parse_bytes("3k"), Ok(3 << 10));
-        assert_eq!(parse_bytes("800MiB"), Ok(800 << 20));
-        assert_eq!(parse_bytes("2gib"), Ok(2 << 30));
-        for bad in ["", "0", "G", "-1", "1.5G", "2GB", "99999999999G"] {
-            assert!(parse_bytes(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn sizes_are_read() {

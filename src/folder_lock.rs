@@ -1,0 +1,94 @@
+//! One writer in a folder at a time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+const NAME: &str = ".vidrec.lock";
+
+/// A lock on a folder, held while a data set is written there and released by the system when a process dies.
+///
+/// The file that carries it is removed at the end; one that a killed process left behind is taken over.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    // Holds the lock.
+    _file: File,
+    path: PathBuf,
+}
+
+impl FolderLock {
+    /// Locks `dir`, which is created if need be.
+    pub fn take(dir: &Path) -> Result<Self> {
+        fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+        let path = dir.join(NAME);
+        let io = |e| Error::io("create", &path, e);
+        loop {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io)?;
+            match try_lock(&file) {
+                Ok(true) => {}
+                Ok(false) => {
+                    return Err(Error::usage("another process is writing a data set here")
+                        .file(dir)
+                        .help("wait until it is done, or write to another folder"));
+                }
+                Err(e) => return Err(io(e)),
+            }
+            if is_still_named(&file, &path).map_err(io)? {
+                return Ok(FolderLock { _file: file, path });
+            }
+        }
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Best effort: a file that stays holds nobody up.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether the lock on an open file was to be had.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
+/// Whether `path` still names the open file: its former owner may have moved or removed it between our open and our lock.
+#[cfg(unix)]
+pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (ours.dev(), ours.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Elsewhere an open file cannot be renamed by another process.
+#[cfg(not(unix))]
+pub(crate) fn is_still_named(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_one_waits_and_nothing_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = FolderLock::take(dir.path()).unwrap();
+        let e = FolderLock::take(dir.path()).unwrap_err();
+        assert!(e.to_string().contains("another process"), "{e}");
+        drop(first);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+        fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
+        FolderLock::take(dir.path()).unwrap();
+    }
+}

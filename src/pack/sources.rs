@@ -1,0 +1,48 @@
+//! Where the clips of each video come from: a decoder in this process or in another, or a data set packed before.
+
+use super::PackOptions;
+use super::clip;
+use super::existing::Existing;
+use super::fingerprint::Stamp;
+use super::inputs::Plan;
+use super::isolate::Pool;
+use super::memory::Memory;
+use super::read_ahead::ReadAhead;
+use super::run::Packed;
+
+/// What the workers of a run share.
+pub(super) struct Sources<'a> {
+    plan: &'a Plan,
+    options: &'a PackOptions,
+    /// When what failed is retried: the data set that was packed before, and the first clip of each video that did not fail.
+    packed: Option<(&'a Existing, Vec<Option<u64>>)>,
+    /// The processes that decode, if not this one does.
+    pool: Option<&'a Pool<'a>>,
+}
+
+impl<'a> Sources<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        options: &'a PackOptions,
+        existing: Option<&'a Existing>,
+        pool: Option<&'a Pool<'a>>,
+    ) -> Self {
+        let packed = existing.map(|e| (e, e.sources(plan).map(|(_, clips)| clips.ok().map(|c| c.start)).collect()));
+        Sources { plan, options, packed, pool }
+    }
+
+    /// Packs a video of the plan.
+    pub fn pack(&self, ordinal: usize, memory: &Memory, ahead: &ReadAhead) -> Packed {
+        let item = &self.plan.items[ordinal];
+        let stamp = Stamp::of(&item.path);
+        let copied = self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?)));
+        let clips = match (copied, self.pool) {
+            (Some((set, first)), _) => set.copy(first),
+            (None, pool) => {
+                ahead.begin(ordinal);
+                pool.map_or_else(|| clip::pack_one(item, self.options, memory), |pool| pool.pack(item))
+            }
+        };
+        Packed { stamp, clips }
+    }
+}
