@@ -30,6 +30,7 @@
 mod decoder;
 mod encoder;
 mod fill;
+mod own;
 mod region;
 mod segments;
 mod tiles;
@@ -38,6 +39,7 @@ mod tj;
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
+pub use region::JpegDecoder;
 pub(crate) use region::Pixels;
 pub(crate) use tiles::{Cut, Region};
 pub(crate) use tj::Scale;
