@@ -51,12 +51,14 @@ impl<'a> Bits<'a> {
         self.count = self.count.wrapping_sub(n);
     }
 
-    /// The next `n` bits, 1 to 15, as the difference or coefficient that they stand for (T.81, F.2.2.1, EXTEND).
+    /// The next `n` bits, 0 to 15, as the difference or coefficient that they stand for (T.81, F.2.2.1, EXTEND).
     #[inline(always)]
     pub fn extended(&mut self, n: u32) -> i32 {
-        let value = (self.buffer >> (64 - n)) as i32;
+        // In two steps, the second of which may be by 63 bits, for no bits at all.
+        let value = ((self.buffer >> 1) >> (63 - (n & 15))) as i32;
+        let negative = (self.buffer >> 63) as i32 - 1;
         self.skip(n);
-        if value < 1 << (n - 1) { value - (1 << n) + 1 } else { value }
+        value + (negative & (1 - (1 << n)))
     }
 
     /// Whether of a segment of `length` bytes all was read but for less than a byte.

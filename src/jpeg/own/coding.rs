@@ -2,21 +2,31 @@
 
 use std::sync::Arc;
 
-use super::huffman::{AcTable, DcTable};
-use super::idct::Quantisation;
+use super::huffman::{AcTable, Block, DcTable};
+use super::idct::{Factors, Quantisation};
 use crate::jpeg::segments::{DHT, DQT, SOF0, SOS, Segments};
 
 /// How the blocks of the three components are coded.
 #[derive(Debug, Clone)]
 pub(in crate::jpeg) struct Coding {
-    pub(super) components: [Component; 3],
+    components: [Component; 3],
+    /// Of two blocks of luma,
+    pub(super) luma: Factors,
+    /// and of one blue and one red.
+    pub(super) chroma: Factors,
     codes: Arc<Codes>,
+}
+
+/// The component of block `i` of an MCU: four are luma's.
+#[inline(always)]
+pub(super) fn component_of(i: usize) -> usize {
+    i.saturating_sub(3)
 }
 
 /// How the blocks of one component are coded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Component {
-    pub quantisation: Quantisation,
+struct Component {
+    quantisation: Quantisation,
     /// Places in [`Codes`].
     dc: usize,
     ac: usize,
@@ -62,7 +72,14 @@ impl Coding {
             exist.then_some(Component { quantisation, dc, ac })
         });
         let components = [components.next()??, components.next()??, components.next()??];
-        Some(Coding { components, codes })
+        let [luma, blue, red] = components.each_ref().map(|component| &component.quantisation);
+        let (luma, chroma) = (Factors::new([luma, luma]), Factors::new([blue, red]));
+        Some(Coding { components, luma, chroma, codes })
+    }
+
+    /// Whether block `i` of an MCU is larger than those of pictures: see [`Quantisation::beyond_pictures`].
+    pub(super) fn beyond_pictures(&self, i: usize, block: &Block) -> bool {
+        self.components[component_of(i)].quantisation.beyond_pictures(block)
     }
 
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {

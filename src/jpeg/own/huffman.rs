@@ -78,47 +78,58 @@ struct Whole {
     length: u8,
 }
 
-/// Differences of DC.
+/// A code with a table for what its codes' first `N` bits say: the symbol in the upper half, the length of its code in
+/// the lower; 0 where the code is longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DcTable {
+struct Indexed<const N: u32> {
     code: Code,
-    /// A difference in the upper half, and its bits in the lower; 0 if there are too many.
-    whole: Box<[u32; 1 << DC_BITS]>,
+    symbols: Box<[u16]>,
 }
 
-const DC_BITS: u32 = 10;
+impl<const N: u32> Indexed<N> {
+    fn new(code: Code) -> Self {
+        let symbol = |bits: u32| {
+            let found = code.look_up(bits << (16 - N)).filter(|&(_, length)| length <= N);
+            found.map_or(0, |(symbol, length)| u16::from(symbol) << 8 | length as u16)
+        };
+        Indexed { symbols: (0..1 << N).map(symbol).collect(), code }
+    }
+
+    /// Reads a symbol. Needs 16 bits.
+    #[inline(always)]
+    fn read(&self, bits: &mut Bits<'_>) -> Option<u8> {
+        let entry = *self.symbols.get(bits.peek::<N>())?;
+        if entry == 0 {
+            return self.code.read(bits);
+        }
+        bits.skip((entry & 0xFF).into());
+        Some((entry >> 8) as u8)
+    }
+}
+
+/// Differences of DC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DcTable(Indexed<10>);
 
 impl DcTable {
     /// None unless libjpeg takes the code for DC: differences of at most 15 bits.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        if symbols.iter().any(|&symbol| symbol > 15) {
-            return None;
-        }
-        let code = Code::new(counts, symbols)?;
-        let mut whole = Box::new([0; 1 << DC_BITS]);
-        for (to, symbol) in whole.iter_mut().zip(code.whole_symbols::<DC_BITS>()) {
-            *to = symbol.map_or(0, |s| (s.value as u16 as u32) << 16 | u32::from(s.length));
-        }
-        Some(DcTable { code, whole })
+        let legal = symbols.iter().all(|&symbol| symbol <= 15);
+        legal.then(|| Code::new(counts, symbols).map(Indexed::new).map(DcTable))?
     }
 
     /// Reads a difference. Needs 31 bits.
     #[inline(always)]
     pub fn read(&self, bits: &mut Bits<'_>) -> Option<i32> {
-        let entry = self.whole[bits.peek::<DC_BITS>()];
-        if entry as u16 != 0 {
-            bits.skip(entry & 63);
-            return Some(entry as i32 >> 16);
-        }
-        let extra = self.code.read(bits)?;
-        Some(if extra == 0 { 0 } else { bits.extended(extra.into()) })
+        let extra = self.0.read(bits)?;
+        Some(bits.extended(extra.into()))
     }
 }
 
 /// Coefficients other than DC, one or two at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AcTable {
-    code: Code,
+    code: Indexed<AC_BITS>,
     steps: Box<[u64; 1 << AC_BITS]>,
 }
 
@@ -193,7 +204,7 @@ impl AcTable {
         for (bits, to) in steps.iter_mut().enumerate() {
             *to = step(&whole, bits).pack();
         }
-        Some(AcTable { code, steps })
+        Some(AcTable { code: Indexed::new(code), steps })
     }
 
     /// Reads the coefficients behind DC into a block of zeros, and says where the last one stands in the order in which

@@ -15,7 +15,8 @@ use std::ops::Range;
 pub(super) use bits::Bits;
 pub(super) use coding::Coding;
 use huffman::Block;
-use idct::{Idct, Machine, Quantisation};
+use coding::component_of;
+use idct::{Factors, Idct, Machine};
 
 use super::tiles::Segment;
 use super::tj::Scale;
@@ -95,7 +96,6 @@ impl Work<'_> {
     fn decode<I: Idct, const N: usize>(&mut self, idct: I) -> Option<()> {
         let Tiles { jpeg, coding, segments, across, ref columns, ref rows, restart } = *self.tiles;
         let tables = [coding.tables(0)?, coding.tables(1)?, coding.tables(2)?];
-        let [luma, blue, red] = [0, 1, 2].map(|c| &coding.components[c].quantisation);
         let TileDecoder { plain, blocks, .. } = &mut *self.decoder;
         for row in rows.clone() {
             let wanted = &segments[row * across..][columns.clone()];
@@ -105,7 +105,7 @@ impl Work<'_> {
                 for mcu in 0..restart {
                     let mut last = [0; 6];
                     for (i, block) in blocks.iter_mut().enumerate() {
-                        let component = i.saturating_sub(3);
+                        let component = component_of(i);
                         let (dc, ac) = tables[component];
                         block[..BLOCK * BLOCK].fill(0);
                         bits.refill();
@@ -115,13 +115,12 @@ impl Work<'_> {
                         block[0] = predictions[component] as i16;
                     }
                     if !cfg!(target_arch = "x86_64") {
-                        let quantised = blocks.iter().zip([luma, luma, luma, luma, blue, red]);
-                        if quantised.into_iter().any(|(block, quantisation)| quantisation.beyond_pictures(block)) {
+                        if blocks.iter().enumerate().any(|(i, block)| coding.beyond_pictures(i, block)) {
                             return None;
                         }
                     }
                     let place = ((column * restart + mcu), row - rows.start);
-                    self.target.mcu::<I, N>(idct, blocks, &last, [luma, blue, red], place)?;
+                    self.target.mcu::<I, N>(idct, blocks, &last, coding, place)?;
                 }
                 if !bits.ended_well(segment.plain_length()) {
                     return None;
@@ -140,23 +139,23 @@ impl Target<'_> {
         idct: I,
         blocks: &[Block; 6],
         last: &[usize; 6],
-        [luma, blue, red]: [&Quantisation; 3],
+        coding: &Coding,
         (x, y): (usize, usize),
     ) -> Option<()> {
-        let pair = |first: usize, quantisations: [&Quantisation; 2]| {
+        let pair = |first: usize, factors: &Factors| {
             let blocks = [&blocks[first], &blocks[first + 1]];
-            idct::pair::<I, N>(idct, blocks, quantisations, last[first] | last[first + 1] == 0)
+            idct::pair::<I, N>(idct, blocks, factors, last[first] | last[first + 1] == 0)
         };
         let [to_luma, to_blue, to_red] = &mut self.planes;
         for half in 0..2 {
-            let rows = pair(2 * half, [luma, luma])?;
+            let rows = pair(2 * half, &coding.luma)?;
             let start = (2 * y + half) * N * self.pitches[0] + x * 2 * N;
             for (row, samples) in rows[..N].iter().enumerate() {
                 let at = start + row * self.pitches[0];
                 to_luma.get_mut(at..at + 2 * N)?.copy_from_slice(&samples[..2 * N]);
             }
         }
-        let rows = pair(4, [blue, red])?;
+        let rows = pair(4, &coding.chroma)?;
         for (row, samples) in rows[..N].iter().enumerate() {
             for (plane, pitch, samples) in
                 [(&mut *to_blue, self.pitches[1], &samples[..N]), (&mut *to_red, self.pitches[2], &samples[N..2 * N])]

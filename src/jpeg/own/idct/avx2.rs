@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::fix::*;
-use super::{Block, FIRST_ROW_BITS, Idct, Quantisation, Rows, Work};
+use super::{Block, FIRST_ROW_BITS, Factors, Idct, Rows, Work};
 
 /// Proof that the machine has AVX2 and what came with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,22 +27,22 @@ impl Idct for Avx2 {
     }
 
     #[inline(always)]
-    fn full(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
         // SAFETY: as in `run`.
-        unsafe { full(blocks, quantisations, out) }
+        unsafe { full(blocks, factors, out) }
     }
 
     #[inline(always)]
-    fn half(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
         // SAFETY: as in `run`.
-        unsafe { half(blocks, quantisations, out) }
+        unsafe { half(blocks, factors, out) }
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn full(blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
-    let rows = dequantise(blocks, quantisations);
+fn full(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    let rows = dequantise(blocks, factors);
     if !fits(rows[0]) {
         return false;
     }
@@ -70,8 +70,8 @@ fn full(blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) 
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn half(blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
-    let rows = dequantise(blocks, quantisations);
+fn half(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    let rows = dequantise(blocks, factors);
     if !fits(rows[0]) {
         return false;
     }
@@ -94,14 +94,13 @@ fn half(blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) 
 /// The coefficients times their factors, row by row: the first block in the lower halves, the second in the upper.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn dequantise(blocks: [&Block; 2], quantisations: [&Quantisation; 2]) -> [__m256i; 8] {
-    let [first, second] = blocks.map(|block| block.as_chunks::<8>().0);
-    let [first_factors, second_factors] = quantisations.map(|Quantisation(factors)| factors.as_chunks::<8>().0);
+fn dequantise(blocks: [&Block; 2], factors: &Factors) -> [__m256i; 8] {
+    let ([first, second], Factors(factors)) = (blocks, factors);
+    let (first, second) = (first.as_chunks::<8>().0, second.as_chunks::<8>().0);
     let mut rows = [_mm256_setzero_si256(); 8];
     for (y, row) in rows.iter_mut().enumerate() {
         let coefficients = _mm256_set_m128i(load(&second[y]), load(&first[y]));
-        let factors = _mm256_set_m128i(load(&second_factors[y]), load(&first_factors[y]));
-        *row = _mm256_mullo_epi16(coefficients, factors);
+        *row = _mm256_mullo_epi16(coefficients, load_pair(&factors[y]));
     }
     rows
 }
@@ -218,6 +217,13 @@ fn centre(levels: __m256i) -> __m256i {
 fn load(values: &[i16; 8]) -> __m128i {
     // SAFETY: reads the 16 bytes of the array; needs no alignment.
     unsafe { _mm_loadu_si128(values.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_pair(values: &[i16; 16]) -> __m256i {
+    // SAFETY: reads the 32 bytes of the array; needs no alignment.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
 }
 
 #[inline]

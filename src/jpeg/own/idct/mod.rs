@@ -13,7 +13,24 @@ use portable::Portable;
 
 /// The factors of a component's coefficients, row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::jpeg) struct Quantisation([i16; 64]);
+pub(super) struct Quantisation([i16; 64]);
+
+/// Those of two blocks that are transformed together: rows of the first and of the second side by side.
+#[derive(Debug, Clone)]
+pub(super) struct Factors([[i16; 16]; 8]);
+
+impl Factors {
+    pub fn new([first, second]: [&Quantisation; 2]) -> Self {
+        let factor = |x: usize, y: usize| if x < 8 { first.0[8 * y + x] } else { second.0[8 * y + x - 8] };
+        Factors(std::array::from_fn(|y| std::array::from_fn(|x| factor(x, y))))
+    }
+
+    /// Of the first or the second block.
+    #[inline(always)]
+    fn get(&self, block: usize, x: usize, y: usize) -> i16 {
+        self.0[y][8 * block + x]
+    }
+}
 
 impl Quantisation {
     /// Of factors in the order in which coefficients are coded.
@@ -45,10 +62,10 @@ pub(super) trait Idct: Copy {
     fn run(self, work: impl Work) -> Option<()>;
 
     /// To 8x8 samples.
-    fn full(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool;
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool;
 
     /// To 4x4 samples.
-    fn half(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool;
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool;
 }
 
 /// Coefficients of the first row have to be within this many bits, sign included. No picture's are beyond 12.
@@ -97,30 +114,29 @@ impl Machine {
 pub(super) fn pair<I: Idct, const N: usize>(
     idct: I,
     blocks: [&Block; 2],
-    quantisations: [&Quantisation; 2],
+    factors: &Factors,
     only_dc: bool,
 ) -> Option<Rows> {
     let mut out = [[0; 16]; 8];
-    let mut each = |samples: fn(&Block, &Quantisation) -> [[u8; 2]; 2]| {
-        for (i, (block, quantisation)) in blocks.into_iter().zip(quantisations).enumerate() {
-            for (out, samples) in out.iter_mut().zip(samples(block, quantisation)) {
+    let mut each = |samples: fn([&Block; 2], usize, &Factors) -> [[u8; 2]; 2]| {
+        for i in 0..2 {
+            for (out, samples) in out.iter_mut().zip(samples(blocks, i, factors)) {
                 out[i * N..][..N].copy_from_slice(&samples[..N]);
             }
         }
         true
     };
     let fits = match N {
-        1 => each(|block, quantisation| [[portable::eighth(block, quantisation), 0]; 2]),
+        1 => each(|blocks, i, factors| [[portable::eighth(blocks, i, factors), 0]; 2]),
         2 => each(portable::quarter),
         _ if only_dc => {
-            let sample = |i: usize| portable::dc_alone(blocks[i], quantisations[i]);
-            let (first, second) = (sample(0), sample(1));
+            let (first, second) = (portable::dc_alone(blocks, 0, factors), portable::dc_alone(blocks, 1, factors));
             let row: [u8; 16] = std::array::from_fn(|x| if x < N { first } else { second });
             out = [row; 8];
             true
         }
-        4 => idct.half(blocks, quantisations, &mut out),
-        _ => idct.full(blocks, quantisations, &mut out),
+        4 => idct.half(blocks, factors, &mut out),
+        _ => idct.full(blocks, factors, &mut out),
     };
     fits.then_some(out)
 }

@@ -1,7 +1,7 @@
 //! The inverse DCT in plain Rust: for any machine, and the definition of what the others compute.
 
 use super::fix::*;
-use super::{Block, FIRST_ROW_BITS, Idct, Quantisation, Rows, Work};
+use super::{Block, FIRST_ROW_BITS, Factors, Idct, Rows, Work};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Portable;
@@ -12,13 +12,13 @@ impl Idct for Portable {
     }
 
     #[inline(always)]
-    fn full(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
-        transform(blocks, quantisations, out, full_line::<11>, full_line::<18>)
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+        transform(blocks, factors, out, full_line::<11>, full_line::<18>)
     }
 
     #[inline(always)]
-    fn half(self, blocks: [&Block; 2], quantisations: [&Quantisation; 2], out: &mut Rows) -> bool {
-        transform(blocks, quantisations, out, half_line::<12>, half_line::<19>)
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+        transform(blocks, factors, out, half_line::<12>, half_line::<19>)
     }
 }
 
@@ -26,13 +26,13 @@ impl Idct for Portable {
 #[inline(always)]
 fn transform<const N: usize>(
     blocks: [&Block; 2],
-    quantisations: [&Quantisation; 2],
+    factors: &Factors,
     out: &mut Rows,
     column: fn([i16; 8]) -> [i16; N],
     row: fn([i16; 8]) -> [i16; N],
 ) -> bool {
-    for (i, (block, quantisation)) in blocks.into_iter().zip(quantisations).enumerate() {
-        let values = dequantise(block, quantisation);
+    for i in 0..2 {
+        let values = dequantise(blocks, i, factors);
         let spare = i16::BITS - FIRST_ROW_BITS;
         if values[0].iter().any(|&value| value << spare >> spare != value) {
             return false;
@@ -51,9 +51,8 @@ fn transform<const N: usize>(
 }
 
 #[inline(always)]
-fn dequantise(block: &Block, Quantisation(factors): &Quantisation) -> [[i16; 8]; 8] {
-    let (rows, factors) = (block.as_chunks::<8>().0, factors.as_chunks::<8>().0);
-    std::array::from_fn(|y| std::array::from_fn(|x| rows[y][x].wrapping_mul(factors[y][x])))
+fn dequantise(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[i16; 8]; 8] {
+    std::array::from_fn(|y| std::array::from_fn(|x| blocks[i][8 * y + x].wrapping_mul(factors.get(i, x, y))))
 }
 
 /// What `packssdw` does.
@@ -120,9 +119,9 @@ fn half_line<const SHIFT: u32>(v: [i16; 8]) -> [i16; 4] {
 
 /// jidctred.c, `jpeg_idct_2x2`.
 #[inline(always)]
-pub(super) fn quarter(block: &Block, quantisation: &Quantisation) -> [[u8; 2]; 2] {
+pub(super) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
     let odd = |v: [i16; 4]| dot(v[0], F_3_624, v[1], -F_1_272).wrapping_add(dot(v[2], F_0_850, v[3], -F_0_720));
-    let values = dequantise(block, quantisation);
+    let values = dequantise(blocks, i, factors);
     let column = |x: usize| {
         let even = i32::from(values[0][x]) << 15;
         let odd = odd([values[1][x], values[3][x], values[5][x], values[7][x]]);
@@ -139,8 +138,8 @@ pub(super) fn quarter(block: &Block, quantisation: &Quantisation) -> [[u8; 2]; 2
 
 /// jidctred.c, `jpeg_idct_1x1`. libjpeg has no vector code for this.
 #[inline(always)]
-pub(super) fn eighth(block: &Block, Quantisation(factors): &Quantisation) -> u8 {
-    let value = (i32::from(block[0]) * i32::from(factors[0]) + 4) >> 3;
+pub(super) fn eighth(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
+    let value = (i32::from(blocks[i][0]) * i32::from(factors.get(i, 0, 0)) + 4) >> 3;
     // The table of jdmaster.c, `prepare_range_limit_table`, repeats after 1024.
     let wrapped = (value & 1023) - if value & 512 != 0 { 1024 } else { 0 };
     sample(wrapped as i16)
@@ -148,7 +147,7 @@ pub(super) fn eighth(block: &Block, Quantisation(factors): &Quantisation) -> u8 
 
 /// All samples of a block with no other coefficient than the first, at full and half size.
 #[inline(always)]
-pub(super) fn dc_alone(block: &Block, Quantisation(factors): &Quantisation) -> u8 {
-    let value = i32::from(block[0].wrapping_mul(factors[0]) << 2);
+pub(super) fn dc_alone(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
+    let value = i32::from(blocks[i][0].wrapping_mul(factors.get(i, 0, 0)) << 2);
     sample(saturate((value + 16) >> 5))
 }
