@@ -1,6 +1,7 @@
 //! Bits of entropy-coded data, most significant first.
 
 /// A reader that never fails: behind its bytes come zeros, and [`ended_well`](Self::ended_well) tells at the end.
+#[derive(Clone, Copy)]
 pub(in crate::jpeg) struct Bits<'a> {
     /// Without byte stuffing. Begins with the segment; what follows its end does not count.
     data: &'a [u8],

@@ -241,7 +241,7 @@ impl AcTable {
     }
 
     /// The same for one symbol, behind coefficient `last`: says which is last now, plus [`END`] if the block ends.
-    #[cold]
+    #[inline(always)]
     fn read_one(&self, bits: &mut Bits<'_>, last: usize, block: &mut Block) -> Option<usize> {
         bits.refill();
         let symbol = self.code.read(bits)?;

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 pub(super) use bits::Bits;
 pub(super) use coding::Coding;
-use huffman::Block;
 use coding::component_of;
+use huffman::Block;
 use idct::{Factors, Idct, Machine};
 
 use super::tiles::Segment;

@@ -40,7 +40,14 @@ impl Isa for Avx512 {
             return super::Portable.columns(line, columns, out);
         }
         // SAFETY: as in `run`.
-        unsafe { permute(line, columns, out) }
+        unsafe {
+            match columns.pairs() {
+                1 => permute_pairs::<1>(line, columns, out),
+                2 => permute_pairs::<2>(line, columns, out),
+                3 => permute_pairs::<3>(line, columns, out),
+                _ => permute(line, columns, out),
+            }
+        }
     }
 
     #[inline(always)]
@@ -71,6 +78,22 @@ fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
         store_words(line, _mm512_adds_epi16(sum, step));
     }
     super::Portable.blend(rest, base_rest, row_rest, weight, begin);
+}
+
+/// As [`permute`] for `N` pairs: without a loop inside the loop.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
+fn permute_pairs<const N: usize>(line: &[i16], columns: &Columns, out: &mut [i32]) {
+    for ((block, weights), out) in columns.blocks_of::<N>().zip(out.as_chunks_mut::<16>().0) {
+        let order = load_order(&block.order);
+        let samples = &line[block.window as usize..][..32 + 2 * (N - 1)];
+        let mut sum = _mm512_setzero_si512();
+        for (pair, weights) in weights.iter().enumerate() {
+            let pairs = _mm512_permutexvar_epi16(order, window(samples, 2 * pair));
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
+        }
+        store_sums(out, sum);
+    }
 }
 
 /// A register makes sixteen pixels: a window of 32 samples, permuted into a pair for each pixel.
