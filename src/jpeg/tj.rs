@@ -124,6 +124,13 @@ impl Compressor {
         Ok(Compressor(handle))
     }
 
+    /// Huffman tables made for each picture.
+    #[cfg(test)]
+    pub fn optimised(mut self) -> Result<Self> {
+        self.0.set(raw::TJPARAM_TJPARAM_OPTIMIZE, 1)?;
+        Ok(self)
+    }
+
     /// Compresses into `out`, with a restart marker every `restart` MCUs, and returns the length.
     ///
     /// An `out` that is too small is an error (not an overrun).
