@@ -27,6 +27,8 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
 mod decoder;
 mod encoder;
 mod fill;

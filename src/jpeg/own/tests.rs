@@ -17,7 +17,7 @@ fn picture(width: u32, height: u32, noise: u32) -> Planes {
     let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
     let mut picture = Planes::new(width, height).unwrap();
     for (k, plane) in [&mut picture.y, &mut picture.cb, &mut picture.cr].into_iter().enumerate() {
-        let wave = |i: usize| (255 - noise) as f64 * (0.5 + 0.5 * (i as f64 / (7.0 + k as f64)).sin());
+        let wave = |i: usize| f64::from(255 - noise) * (0.5 + 0.5 * (i as f64 / (7.0 + k as f64)).sin());
         plane.iter_mut().enumerate().for_each(|(i, v)| *v = (wave(i) as u32 + random.next_u32() % noise) as u8);
     }
     picture
