@@ -46,24 +46,36 @@ impl Code {
         Some(symbol)
     }
 
-    /// For all of the first `N` bits of data, the symbol, the length of its code, and that with the bits that follow it,
-    /// as far as they are among the `N`.
-    fn whole_symbols<const N: u32>(&self) -> impl Iterator<Item = Option<Whole>> {
-        (0..1u32 << N).map(|bits| {
-            let (symbol, length) = self.look_up(bits << (16 - N))?;
-            let extra = u32::from(symbol & 15);
-            if length + extra > N {
-                return None;
+    /// For all that the first `N` bits can be: the symbol in the upper half, the length of its code in the lower; 0 where
+    /// the code is longer.
+    fn first_bits<const N: u32>(&self) -> Box<[u16]> {
+        let mut table = vec![0; 1 << N].into_boxed_slice();
+        for length in 1..=N {
+            let codes = |length: u32| self.limits[length as usize] >> (16 - N);
+            let of_length = &mut table[codes(length - 1) as usize..codes(length) as usize];
+            let first = (self.limits[length as usize - 1] >> (16 - length)) as i32 + self.offsets[length as usize];
+            for (i, same) in of_length.chunks_mut(1 << (N - length)).enumerate() {
+                same.fill(u16::from(self.symbols[(first as usize + i) & 255]) << 8 | length as u16);
             }
-            let value = if extra == 0 {
-                0
-            } else {
-                let value = (bits >> (N - length - extra)) as i32 & ((1 << extra) - 1);
-                if value < 1 << (extra - 1) { value - (1 << extra) + 1 } else { value }
-            };
-            Some(Whole { run: symbol >> 4, extra: extra as u8, value: value as i16, length: (length + extra) as u8 })
-        })
+        }
+        table
     }
+}
+
+/// For all that `N` bits can be: the symbol with the bits that follow it, if all of them are there.
+fn whole_symbols<const N: u32>(first_bits: &[u16]) -> Vec<Option<Whole>> {
+    let whole = |(bits, &entry): (usize, &u16)| {
+        let (symbol, length) = ((entry >> 8) as u8, u32::from(entry & 0xFF));
+        let extra = u32::from(symbol & 15);
+        if length == 0 || length + extra > N {
+            return None;
+        }
+        let value = (bits as i32 >> (N - length - extra)) & ((1 << extra) - 1);
+        let negative = extra > 0 && value < 1 << (extra - 1);
+        let value = if negative { value - (1 << extra) + 1 } else { value };
+        Some(Whole { run: symbol >> 4, extra: extra as u8, value: value as i16, length: (length + extra) as u8 })
+    };
+    first_bits.iter().enumerate().map(whole).collect()
 }
 
 /// A symbol with the bits that follow it.
@@ -88,11 +100,7 @@ struct Indexed<const N: u32> {
 
 impl<const N: u32> Indexed<N> {
     fn new(code: Code) -> Self {
-        let symbol = |bits: u32| {
-            let found = code.look_up(bits << (16 - N)).filter(|&(_, length)| length <= N);
-            found.map_or(0, |(symbol, length)| u16::from(symbol) << 8 | length as u16)
-        };
-        Indexed { symbols: (0..1 << N).map(symbol).collect(), code }
+        Indexed { symbols: code.first_bits::<N>(), code }
     }
 
     /// Reads a symbol. Needs 16 bits.
@@ -198,13 +206,13 @@ impl Step {
 impl AcTable {
     /// None unless libjpeg takes the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        let code = Code::new(counts, symbols)?;
-        let whole: Vec<_> = code.whole_symbols::<AC_BITS>().collect();
+        let code = Indexed::<AC_BITS>::new(Code::new(counts, symbols)?);
+        let whole = whole_symbols::<AC_BITS>(&code.symbols);
         let mut steps = Box::new([0; 1 << AC_BITS]);
         for (bits, to) in steps.iter_mut().enumerate() {
             *to = step(&whole, bits).pack();
         }
-        Some(AcTable { code: Indexed::new(code), steps })
+        Some(AcTable { code, steps })
     }
 
     /// Reads the coefficients behind DC into a block of zeros, and says where the last one stands in the order in which
@@ -284,4 +292,46 @@ fn step(whole: &[Option<Whole>], bits: usize) -> Step {
         coefficients += 1;
     }
     if step.length == 0 { Step::UNKNOWN } else { step }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_libjpeg_refuses_are_refused() {
+        let counts = |pairs: &[(usize, u8)]| {
+            let mut counts = [0; 16];
+            pairs.iter().for_each(|&(length, count)| counts[length - 1] = count);
+            counts
+        };
+        let symbols = |n: usize| (0..n).map(|i| i as u8).collect::<Vec<_>>();
+        assert!(Code::new(&counts(&[(1, 1), (2, 1)]), &symbols(2)).is_some());
+        for (pairs, n) in [
+            (&[(1, 2)][..], 2),         // one is all ones
+            (&[(1, 3)], 3),             // more than there can be
+            (&[(1, 1), (16, 255)], 10), // too few symbols
+            (&[(8, 254), (9, 3), (10, 2)], 259),
+        ] {
+            assert!(Code::new(&counts(pairs), &symbols(n)).is_none(), "{pairs:?}");
+        }
+        let all = counts(&[(15, 255), (16, 255)]);
+        assert!(Code::new(&all, &symbols(510)).is_none(), "more symbols than bytes");
+        assert!(AcTable::new(&[0; 16], &[]).is_some(), "no codes at all, of which nothing can be read");
+        assert!(DcTable::new(&counts(&[(2, 1)]), &[16]).is_none());
+    }
+
+    #[test]
+    fn the_table_says_what_a_search_says() {
+        let mut counts = [0, 1, 2, 1, 1, 2, 0, 3, 1, 0, 4, 2, 0, 5, 1, 9];
+        for more in 0..3 {
+            counts[11] += more;
+            let symbols: Vec<_> = (0..counts.iter().sum()).map(|i: u8| i.wrapping_mul(37)).collect();
+            let code = Code::new(&counts, &symbols).unwrap();
+            for (bits, &entry) in code.first_bits::<11>().iter().enumerate() {
+                let found = code.look_up((bits as u32) << 5).filter(|&(_, length)| length <= 11);
+                assert_eq!(entry, found.map_or(0, |(symbol, length)| u16::from(symbol) << 8 | length as u16));
+            }
+        }
+    }
 }
