@@ -98,6 +98,14 @@ mod verify;
 pub mod video;
 mod writer;
 
+/// Parts for this crate's own benchmarks. They may change at any time.
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench {
+    pub use crate::jpeg::bench::TileBench;
+    pub use crate::loader::kernel::bench::KernelBench;
+}
+
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{

@@ -2,6 +2,8 @@
 
 use turbojpeg::raw;
 
+use super::own::TileDecoder;
+use super::region::JpegDecoder;
 use super::segments::Segments;
 use super::tiles::Tiler;
 use super::tj::{Decompressor, RawHeader, Scale, Yuv420};
@@ -61,6 +63,9 @@ impl JpegHeader {
 pub struct Decoder {
     pub(super) decompressor: Decompressor,
     pub(super) tiler: Tiler,
+    pub(super) own: TileDecoder,
+    /// For decodes of regions.
+    pub(super) choice: JpegDecoder,
     /// Luma with even sides, for pictures whose own are odd.
     padded: Vec<u8>,
 }
@@ -72,7 +77,13 @@ impl Decoder {
     ///
     /// No memory.
     pub fn new() -> Result<Self> {
-        Ok(Decoder { decompressor: Decompressor::new()?, tiler: Tiler::default(), padded: Vec::new() })
+        Self::with_choice(JpegDecoder::Auto)
+    }
+
+    /// The same, with a choice of who decodes tiles.
+    pub(crate) fn with_choice(choice: JpegDecoder) -> Result<Self> {
+        let (tiler, own) = (Tiler::default(), TileDecoder::new());
+        Ok(Decoder { decompressor: Decompressor::new()?, tiler, own, choice, padded: Vec::new() })
     }
 
     /// Reads the header of `jpeg`.

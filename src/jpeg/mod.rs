@@ -4,7 +4,8 @@
 //! the picture into tiles of 16 rows and 32 columns (16 where the number of 16-pixel columns is odd), so that a
 //! reader which wants a crop can copy the tiles it touches and decode only those.
 //!
-//! A part of such a picture is decoded by cutting out its tiles, without touching the entropy-coded data of the others.
+//! A part of such a picture is decoded by its tiles alone, without touching the entropy-coded data of the others: by a
+//! decoder of our own, or cut out and by libjpeg-turbo; [`JpegDecoder`] says which, and the samples are the same.
 //!
 //! What [`Decoder`] gives is libjpeg-turbo's default: accurate inverse DCT and smooth ("fancy") chroma upsampling,
 //! and so the same pixels as Pillow and OpenCV built on libjpeg-turbo.
@@ -27,9 +28,12 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
 mod decoder;
 mod encoder;
 mod fill;
+mod own;
 mod region;
 #[cfg(feature = "interop")]
 mod retile;
@@ -40,6 +44,7 @@ mod tj;
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
+pub use region::JpegDecoder;
 pub(crate) use region::Pixels;
 #[cfg(feature = "interop")]
 pub(crate) use retile::{Retiled, Retiler};

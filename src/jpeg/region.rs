@@ -1,12 +1,29 @@
 //! Decoding a part of a picture: through its tiles where the JPEG has them, else whole.
 
+use std::ops::Range;
+
 use turbojpeg::raw;
 
 use super::Decoder;
 use super::decoder::check_limits;
-use super::tiles::{Cut, Region};
+use super::own::{self, Tiles};
+use super::tiles::{Cut, Region, Selection};
 use super::tj::{Scale, Yuv420};
-use crate::Result;
+use crate::{Error, Result};
+
+/// Which decoder is used for the tiles of a tiled JPEG. All other JPEGs are libjpeg-turbo's.
+///
+/// Both give the same bytes, so this is for comparing them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum JpegDecoder {
+    /// vidrec's own, and libjpeg-turbo where it declines: it decodes only what an encoder writes. The default.
+    #[default]
+    Auto,
+    /// vidrec's own; an error where it declines.
+    Own,
+    /// libjpeg-turbo.
+    Turbo,
+}
 
 /// What kind of pixels a JPEG holds, as far as it matters to who wants a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +74,49 @@ impl Decoder {
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
     ) -> Result<Cut> {
-        if let Some((small, cut)) = self.tiler.cut(jpeg, region, true) {
-            self.decompressor.yuv420(small, scale, target(&cut, scale, planes))?;
-            return Ok(cut);
+        if let Some(selection) = self.tiler.select(jpeg, region, true) {
+            if self.choice != JpegDecoder::Turbo && self.decode_tiles(jpeg, &selection, scale, planes)? {
+                return Ok(selection.cut);
+            }
+            if let Some(small) = self.tiler.assemble(jpeg, &selection) {
+                self.decompressor.yuv420(small, scale, target(&selection.cut, scale, planes))?;
+                return Ok(selection.cut);
+            }
         }
         let header = self.raw_header(jpeg)?;
         let cut = Cut { region: Region::whole((header.width, header.height)), tiles: 0, skipped: 0 };
         self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes))?;
         Ok(cut)
+    }
+
+    /// Decodes the selected tiles with our own decoder, or says that libjpeg-turbo has to do it.
+    fn decode_tiles(
+        &mut self,
+        jpeg: &[u8],
+        selection: &Selection,
+        scale: Scale,
+        planes: &mut [Vec<u8>; 3],
+    ) -> Result<bool> {
+        if self.tiler.is_new() {
+            // Whatever libjpeg-turbo has against this header, it says here, and once for all frames that have it.
+            self.raw_header(jpeg)?;
+            self.tiler.read_coding();
+        }
+        let (segments, coding) = self.tiler.selected();
+        let Selection { columns, rows, across, restart, cut } = selection;
+        let pitch = cut.luma_pitch(scale);
+        let target = own::Target { planes: target(cut, scale, planes).planes, pitches: [pitch, pitch / 2, pitch / 2] };
+        let range = |range: &Range<u32>| range.start as usize..range.end as usize;
+        let decoded = coding.and_then(|coding| {
+            let (columns, rows) = (range(columns), range(rows));
+            let (across, restart) = (*across as usize, *restart as usize);
+            self.own.decode(&Tiles { jpeg, coding, segments, across, columns, rows, restart }, scale, target)
+        });
+        if decoded.is_none() && self.choice == JpegDecoder::Own {
+            let message = "vidrec's own JPEG decoder: damaged data, or not as an encoder writes it";
+            return Err(Error::decode(message).help("leave the choice to the loader option decoder = Auto"));
+        }
+        Ok(decoded.is_some())
     }
 
     /// Decodes at least `region` of a picture to RGB, 3 bytes a pixel without padding; says which part they are.
@@ -101,7 +153,7 @@ fn target<'a>(cut: &Cut, scale: Scale, planes: &'a mut [Vec<u8>; 3]) -> Yuv420<&
 }
 
 /// The first `length` bytes of a vector that only grows, so that nothing is cleared that will be overwritten.
-fn room(bytes: &mut Vec<u8>, length: usize) -> &mut [u8] {
+pub(super) fn room(bytes: &mut Vec<u8>, length: usize) -> &mut [u8] {
     if bytes.len() < length {
         bytes.resize(length, 0);
     }

@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use super::own::{Bits, Coding};
 use super::segments::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, RST0, SOF0, SOI, SOS, Segments};
 use crate::limits;
 
@@ -85,14 +86,73 @@ pub(crate) struct Cut {
     pub skipped: u32,
 }
 
-/// Cuts JPEGs; keeps its buffers, and what it learnt of the last header, since frames of a clip have the same.
+/// The entropy-coded data of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Segment {
+    range: Range<usize>,
+    /// Stuffed zeros among the bytes.
+    stuffed: usize,
+}
+
+impl Segment {
+    /// Its bytes without stuffing begin what this gives, of `jpeg` or copied to `copy`; [`Bits::SLACK`] bytes or more of
+    /// anything follow.
+    #[inline]
+    pub fn data<'a>(&self, jpeg: &'a [u8], copy: &'a mut Vec<u8>) -> &'a [u8] {
+        let Range { start, end } = self.range;
+        if self.stuffed == 0 && jpeg.len() - end >= Bits::SLACK {
+            return &jpeg[start..];
+        }
+        copy.clear();
+        let mut rest = &jpeg[start..end];
+        while let Some(at) = memchr::memchr(0xFF, rest) {
+            copy.extend_from_slice(&rest[..=at]);
+            // Others may follow, which libjpeg skips too, and then a zero, or the segment would have ended here.
+            let fill = rest[at..].iter().take_while(|&&b| b == 0xFF).count();
+            rest = rest.get(at + fill + 1..).unwrap_or_default();
+        }
+        copy.extend_from_slice(rest);
+        copy.extend_from_slice(&[0; Bits::SLACK]);
+        copy
+    }
+
+    /// How many bytes those are.
+    pub fn plain_length(&self) -> usize {
+        self.range.len() - self.stuffed
+    }
+}
+
+/// The tiles that a region touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Selection {
+    pub columns: Range<u32>,
+    pub rows: Range<u32>,
+    /// Tiles in a row of the picture.
+    pub across: u32,
+    /// MCUs in a tile.
+    pub restart: u32,
+    pub cut: Cut,
+}
+
+/// A header that was met.
+struct Known {
+    /// The bytes from SOI to the entropy-coded data.
+    header: Vec<u8>,
+    layout: Layout,
+    /// How blocks are coded, once somebody asked: none if our own decoder is not for such headers.
+    coding: Option<Option<Coding>>,
+}
+
+/// Headers that are kept: frames of a clip have the same, and those of a data set mostly differ in their size only.
+const MOST_KNOWN: usize = 16;
+
+/// Cuts JPEGs; keeps its buffers, and what it learnt of the headers that it met last.
 #[derive(Default)]
 pub(super) struct Tiler {
-    /// The bytes from SOI to the entropy-coded data, and what they say. No bytes for "not known".
-    header: Vec<u8>,
-    layout: Option<Layout>,
+    /// The last one first.
+    known: Vec<Known>,
     /// Where each tile's bytes stand.
-    segments: Vec<Range<usize>>,
+    segments: Vec<Segment>,
     /// The small JPEG.
     out: Vec<u8>,
 }
@@ -100,16 +160,26 @@ pub(super) struct Tiler {
 impl Tiler {
     /// Width and height of `jpeg`, if its header is that of a tiled one.
     pub fn size(&mut self, jpeg: &[u8]) -> Option<(u32, u32)> {
-        self.layout(jpeg).map(|layout| (layout.width, layout.height))
+        self.known(jpeg).map(|known| (known.layout.width, known.layout.height))
     }
 
     /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
     /// With `padded` its sides are whole tiles, else they end where the picture does.
     pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(&[u8], Cut)> {
-        let layout = self.layout(jpeg).filter(|layout| region.within((layout.width, layout.height)))?;
+        let selection = self.select(jpeg, region, padded)?;
+        Some((self.assemble(jpeg, &selection)?, selection.cut))
+    }
+
+    /// Finds the tiles that `region` touches, as [`cut`](Self::cut) does.
+    pub fn select(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<Selection> {
+        let Known { header, layout, .. } = self.known(jpeg)?;
+        let (length, layout) = (header.len(), *layout);
+        if !region.within((layout.width, layout.height)) {
+            return None;
+        }
         let (across, down) = layout.tiles();
-        find_segments(jpeg, self.header.len(), (across * down) as usize, &mut self.segments)?;
+        find_segments(jpeg, length, (across * down) as usize, &mut self.segments)?;
         let side = layout.tile_width();
         let columns = region.x / side..(region.x + region.width).div_ceil(side);
         let rows = region.y / MCU..(region.y + region.height).div_ceil(MCU);
@@ -121,34 +191,64 @@ impl Tiler {
         if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
             return None;
         }
+        let tiles = (columns.len() * rows.len()) as u32;
+        let cut = Cut { region: Region { x, y, width, height }, tiles, skipped: across * down - tiles };
+        Some(Selection { columns, rows, across, restart: layout.restart, cut })
+    }
+
+    /// The JPEG of the tiles that were last selected, in `jpeg`.
+    pub fn assemble(&mut self, jpeg: &[u8], selection: &Selection) -> Option<&[u8]> {
+        let Selection { columns, rows, across, cut, .. } = selection;
+        let Known { header, layout, .. } = self.known.first()?;
         self.out.clear();
-        self.out.extend_from_slice(&self.header);
-        let sides = [u16::try_from(height).ok()?.to_be_bytes(), u16::try_from(width).ok()?.to_be_bytes()];
+        self.out.extend_from_slice(header);
+        let [height, width] = [cut.region.height, cut.region.width].map(u16::try_from);
+        let sides = [height.ok()?.to_be_bytes(), width.ok()?.to_be_bytes()];
         self.out[layout.sides_at..][..4].copy_from_slice(sides.as_flattened());
-        let mut tiles = 0;
-        for row in rows {
+        let mut tiles = 0u8;
+        for row in rows.clone() {
             for segment in &self.segments[(row * across + columns.start) as usize..][..columns.len()] {
-                if tiles > 0 {
-                    self.out.extend([0xFF, RST0 + (tiles - 1) as u8 % 8]);
+                if !(row == rows.start && tiles == 0) {
+                    self.out.extend([0xFF, RST0 + tiles.wrapping_sub(1) % 8]);
                 }
-                self.out.extend_from_slice(&jpeg[segment.clone()]);
-                tiles += 1;
+                self.out.extend_from_slice(&jpeg[segment.range.clone()]);
+                tiles = tiles.wrapping_add(1);
             }
         }
         self.out.extend([0xFF, EOI]);
-        let cut = Cut { region: Region { x, y, width, height }, tiles, skipped: across * down - tiles };
-        Some((&self.out, cut))
+        Some(&self.out)
     }
 
-    /// Reads the header of `jpeg`, or finds that it is the last one's: then it says the same, for it is all that counts.
-    fn layout(&mut self, jpeg: &[u8]) -> Option<Layout> {
-        if self.header.is_empty() || !jpeg.starts_with(&self.header) {
-            self.header.clear();
-            let (layout, length) = read_header(jpeg)?;
-            self.header.extend_from_slice(&jpeg[..length]);
-            self.layout = Some(layout);
+    /// The tiles that were last selected from, all of the picture, and how their blocks are coded, if that is known.
+    pub fn selected(&self) -> (&[Segment], Option<&Coding>) {
+        (&self.segments, self.known.first().and_then(|known| known.coding.as_ref()?.as_ref()))
+    }
+
+    /// Whether it still has to be found out how the blocks of what was last selected from are coded.
+    pub fn is_new(&self) -> bool {
+        self.known.first().is_some_and(|known| known.coding.is_none())
+    }
+
+    /// Finds it out.
+    pub fn read_coding(&mut self) {
+        if let Some((known, others)) = self.known.split_first_mut() {
+            let others = others.iter().filter_map(|known| known.coding.as_ref()?.as_ref());
+            known.coding = Some(Coding::read(&known.header, others));
         }
-        self.layout
+    }
+
+    /// Reads the header of `jpeg`, or finds that it is one that was met: then it says the same, for it is all that counts.
+    fn known(&mut self, jpeg: &[u8]) -> Option<&Known> {
+        match self.known.iter().position(|known| jpeg.starts_with(&known.header)) {
+            Some(0) => {}
+            Some(i) => self.known[..=i].rotate_right(1),
+            None => {
+                let (layout, length) = read_header(jpeg)?;
+                self.known.truncate(MOST_KNOWN - 1);
+                self.known.insert(0, Known { header: jpeg[..length].to_vec(), layout, coding: None });
+            }
+        }
+        self.known.first()
     }
 }
 
@@ -190,18 +290,19 @@ fn read_frame(body: &[u8], end: usize) -> Option<((u32, u32), usize)> {
 ///
 /// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more
 /// bytes 0xFF that are fill and belong to no segment.
-fn find_segments(jpeg: &[u8], from: usize, count: usize, segments: &mut Vec<Range<usize>>) -> Option<()> {
+fn find_segments(jpeg: &[u8], from: usize, count: usize, segments: &mut Vec<Segment>) -> Option<()> {
     segments.clear();
-    let (mut start, mut at) = (from, from);
+    let (mut start, mut at, mut stuffed) = (from, from, 0);
     loop {
         let end = at + memchr::memchr(0xFF, jpeg.get(at..)?)?;
         let fill = jpeg[end..].iter().take_while(|&&b| b == 0xFF).count();
         let marker = *jpeg.get(end + fill)?;
         at = end + fill + 1;
         if marker == 0 {
+            stuffed += fill;
             continue;
         }
-        segments.push(start..end);
+        segments.push(Segment { range: start..end, stuffed: std::mem::take(&mut stuffed) });
         start = at;
         match marker {
             EOI if segments.len() == count => return Some(()),

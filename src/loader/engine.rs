@@ -62,7 +62,8 @@ impl Engine {
         let threads = options.threads.unwrap_or_else(cores);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("vidrec-loader-{i}"));
         let pool = pool.build().map_err(|e| Error::limit(format!("could not start {threads} threads: {e}")))?;
-        let workers = (0..pool.current_num_threads()).map(|_| Worker::new().map(Mutex::new)).collect::<Result<_>>()?;
+        let worker = |_| Worker::new(options.decoder).map(Mutex::new);
+        let workers = (0..pool.current_num_threads()).map(worker).collect::<Result<_>>()?;
         let counted = options.frames.is_none() || space.relies_on_equal_clips();
         Ok(Engine {
             dataset: dataset.clone(),

@@ -13,7 +13,7 @@ mod aligned;
 mod batch;
 mod colour;
 mod engine;
-mod kernel;
+pub(crate) mod kernel;
 mod options;
 mod plan;
 mod prefetch;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::colour::{ColorDraw, ColorJitter, ColorMatrix};
 use super::kernel::{REDUCING_GAP, Target};
 use super::temporal::Temporal;
+use crate::jpeg::JpegDecoder;
 use crate::order::{LastBatch, Order};
 use crate::{Error, Result, limits};
 
@@ -183,6 +184,8 @@ pub struct LoaderOptions {
     pub threads: Option<usize>,
     /// Whether the CRC-32 of every frame is compared. Default `true`; it costs a few microseconds a frame.
     pub check_crc: bool,
+    /// Which JPEG decoder is used. Default [`JpegDecoder::Auto`]: the fastest; all give the same batches.
+    pub decoder: JpegDecoder,
     /// What becomes of a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
     pub on_bad_frame: OnBadFrame,
     /// Batches that [`Loader::iter`](super::Loader::iter) keeps ready or in the making ahead of the one in use, 1 or
@@ -220,6 +223,7 @@ impl Default for LoaderOptions {
             last: LastBatch::Pad,
             threads: None,
             check_crc: true,
+            decoder: JpegDecoder::Auto,
             on_bad_frame: OnBadFrame::Error,
             prefetch: 2,
             prefetch_bytes: 1 << 30,

@@ -2,7 +2,7 @@
 
 use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
-use crate::jpeg::{Cut, Decoder, Region, Scale};
+use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
 use crate::reader::Clip;
 
 /// A decoder and its buffers.
@@ -29,9 +29,9 @@ pub(super) struct Work {
 }
 
 impl Worker {
-    pub fn new() -> Result<Self> {
+    pub fn new(decoder: JpegDecoder) -> Result<Self> {
         let planes = [const { Vec::new() }; 3];
-        let (decoder, scratch) = (Decoder::new()?, Scratch::default());
+        let (decoder, scratch) = (Decoder::with_choice(decoder)?, Scratch::default());
         Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new() })
     }
 

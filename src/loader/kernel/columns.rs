@@ -97,7 +97,8 @@ impl Columns {
         self.axis.taps
     }
 
-    fn pairs(&self) -> usize {
+    /// Pairs of samples that a column of the picture is made of.
+    pub fn pairs(&self) -> usize {
         self.axis.taps.div_ceil(2)
     }
 
@@ -124,6 +125,12 @@ impl Columns {
     /// Each block with its weights, one array for each pair.
     pub fn blocks(&self) -> impl Iterator<Item = (&Block, &[Weights])> {
         self.blocks.iter().zip(self.weights.chunks_exact(self.pairs()))
+    }
+
+    /// The same for `N` [`pairs`](Self::pairs): none if there are as many as that.
+    #[inline(always)]
+    pub fn blocks_of<const N: usize>(&self) -> impl Iterator<Item = (&Block, &[Weights; N])> {
+        self.blocks.iter().zip(self.weights.as_chunks().0)
     }
 
     /// For each column of the picture: the first sample of the line that counts, and the weights from there on.

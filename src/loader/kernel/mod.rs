@@ -9,6 +9,8 @@
 //! * Resampling is done in integers and colour in floats without fused operations: the same bits on every machine.
 
 mod axis;
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
 mod color;
 mod columns;
 mod exact;

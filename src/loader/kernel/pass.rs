@@ -162,13 +162,18 @@ fn convert<const PLANES: usize, const CHANNELS: usize>(
     for i in 0..blocks {
         let planes = [&first[i], &second[i], &third[i]];
         let out = [&mut out0[i], &mut out1[i], &mut out2[i]];
-        for x in 0..BLOCK {
-            for c in 0..CHANNELS {
-                let mut level = rows[c][0] * planes[0][x] as f32 + offset[c];
+        // Once for all channels, which the compiler does not see by itself.
+        let mut samples = [[0.0; BLOCK]; PLANES];
+        for (samples, plane) in samples.iter_mut().zip(planes) {
+            *samples = plane.map(|sum| sum as f32);
+        }
+        for (c, out) in out.into_iter().enumerate().take(CHANNELS) {
+            for (x, out) in out.iter_mut().enumerate() {
+                let mut level = rows[c][0] * samples[0][x] + offset[c];
                 for p in 1..PLANES {
-                    level += rows[c][p] * planes[p][x] as f32;
+                    level += rows[c][p] * samples[p][x];
                 }
-                out[c][x] = clamp(level) * scale[c] + bias[c];
+                *out = clamp(level) * scale[c] + bias[c];
             }
         }
     }

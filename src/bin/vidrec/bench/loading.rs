@@ -1,6 +1,7 @@
 //! What to load and how: the command line's words for a loader's options.
 
 use clap::ValueEnum;
+use vidrec::jpeg::JpegDecoder;
 use vidrec::order::{LastBatch, Order};
 use vidrec::{Channels, ColorJitter, Crop, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
 
@@ -61,6 +62,9 @@ pub struct Loading {
     /// Do not compare the frames' CRC-32.
     #[arg(long)]
     no_crc: bool,
+    /// Which JPEG decoder to use; the pictures are the same.
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto)]
+    decoder: DecoderArg,
     /// Let another clip stand in for one that cannot be read.
     #[arg(long)]
     substitute: bool,
@@ -128,6 +132,16 @@ enum IoArg {
     ReadUncached,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DecoderArg {
+    /// vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others.
+    Auto,
+    /// The same, but an error for damaged tiles rather than a second try.
+    Own,
+    /// libjpeg-turbo.
+    Turbo,
+}
+
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     let range = least.parse().ok().zip(most.parse().ok()).filter(|(least, most)| 0 < *least && least <= most);
@@ -193,6 +207,11 @@ impl Loading {
             last: LastBatch::Wrap,
             threads,
             check_crc: !self.no_crc,
+            decoder: match self.decoder {
+                DecoderArg::Auto => JpegDecoder::Auto,
+                DecoderArg::Own => JpegDecoder::Own,
+                DecoderArg::Turbo => JpegDecoder::Turbo,
+            },
             on_bad_frame: if self.substitute { OnBadFrame::Substitute } else { OnBadFrame::Error },
             prefetch: self.prefetch,
             readahead: self.readahead,

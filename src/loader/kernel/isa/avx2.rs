@@ -37,7 +37,14 @@ impl Isa for Avx2 {
             return super::Portable.columns(line, columns, out);
         }
         // SAFETY: as in `run`.
-        unsafe { permute(line, columns, out) }
+        unsafe {
+            match columns.pairs() {
+                1 => permute_pairs::<1>(line, columns, out),
+                2 => permute_pairs::<2>(line, columns, out),
+                3 => permute_pairs::<3>(line, columns, out),
+                _ => permute(line, columns, out),
+            }
+        }
     }
 
     #[inline(always)]
@@ -68,6 +75,25 @@ fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
         store_words(line, _mm256_adds_epi16(sum, step));
     }
     super::Portable.blend(rest, base_rest, row_rest, weight, begin);
+}
+
+/// As [`permute`] for `N` pairs: without a loop inside the loop.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn permute_pairs<const N: usize>(line: &[i16], columns: &Columns, out: &mut [i32]) {
+    for ((block, weights), out) in columns.blocks_of::<N>().zip(out.as_chunks_mut::<16>().0) {
+        for half in 0..2 {
+            let shuffle = load_shuffle(&block.shuffles[half]);
+            let [low, high] = block.windows[half].map(|base| &line[base as usize..][..8 + 2 * (N - 1)]);
+            let mut sum = _mm256_setzero_si256();
+            for (pair, weights) in weights.iter().enumerate() {
+                let samples = _mm256_set_m128i(window(high, 2 * pair), window(low, 2 * pair));
+                let pairs = _mm256_shuffle_epi8(samples, shuffle);
+                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, load_words(&weights.0.as_chunks().0[half])));
+            }
+            store_sums(&mut out.as_chunks_mut().0[half], sum);
+        }
+    }
 }
 
 /// Each half of a register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.

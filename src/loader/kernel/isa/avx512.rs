@@ -40,7 +40,14 @@ impl Isa for Avx512 {
             return super::Portable.columns(line, columns, out);
         }
         // SAFETY: as in `run`.
-        unsafe { permute(line, columns, out) }
+        unsafe {
+            match columns.pairs() {
+                1 => permute_pairs::<1>(line, columns, out),
+                2 => permute_pairs::<2>(line, columns, out),
+                3 => permute_pairs::<3>(line, columns, out),
+                _ => permute(line, columns, out),
+            }
+        }
     }
 
     #[inline(always)]
@@ -60,17 +67,45 @@ impl Isa for Avx512 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
 fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
     let factor = _mm512_set1_epi16(weight);
+    let blended = |base: __m256i, row: __m256i, line: __m512i| {
+        let base = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(base));
+        let row = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(row));
+        let step = _mm512_mulhrs_epi16(_mm512_sub_epi16(row, base), factor);
+        _mm512_adds_epi16(if begin { base } else { line }, step)
+    };
     let (lines, rest) = line.as_chunks_mut::<32>();
     let (bases, base_rest) = base.as_chunks::<32>();
     let (rows, row_rest) = row.as_chunks::<32>();
     for ((line, base), row) in lines.iter_mut().zip(bases).zip(rows) {
-        let base = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(load_bytes(base)));
-        let row = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(load_bytes(row)));
-        let step = _mm512_mulhrs_epi16(_mm512_sub_epi16(row, base), factor);
-        let sum = if begin { base } else { load_words(line) };
-        store_words(line, _mm512_adds_epi16(sum, step));
+        let sum = blended(load_bytes(base), load_bytes(row), load_words(line));
+        store_words(line, sum);
     }
-    super::Portable.blend(rest, base_rest, row_rest, weight, begin);
+    assert!(base_rest.len() == rest.len() && row_rest.len() == rest.len());
+    let mask = (1u32 << rest.len()) - 1;
+    // SAFETY: the mask has a bit for each element that the three slices have, fewer than 32, as just asserted; what it has
+    // no bit for is neither read nor written.
+    unsafe {
+        let (base, row) = (base_rest.as_ptr().cast(), row_rest.as_ptr().cast());
+        let (base, row) = (_mm256_maskz_loadu_epi8(mask, base), _mm256_maskz_loadu_epi8(mask, row));
+        let sum = blended(base, row, _mm512_maskz_loadu_epi16(mask, rest.as_ptr()));
+        _mm512_mask_storeu_epi16(rest.as_mut_ptr(), mask, sum);
+    }
+}
+
+/// As [`permute`] for `N` pairs: without a loop inside the loop.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
+fn permute_pairs<const N: usize>(line: &[i16], columns: &Columns, out: &mut [i32]) {
+    for ((block, weights), out) in columns.blocks_of::<N>().zip(out.as_chunks_mut::<16>().0) {
+        let order = load_order(&block.order);
+        let samples = &line[block.window as usize..][..32 + 2 * (N - 1)];
+        let mut sum = _mm512_setzero_si512();
+        for (pair, weights) in weights.iter().enumerate() {
+            let pairs = _mm512_permutexvar_epi16(order, window(samples, 2 * pair));
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
+        }
+        store_sums(out, sum);
+    }
 }
 
 /// A register makes sixteen pixels: a window of 32 samples, permuted into a pair for each pixel.

@@ -1,0 +1,46 @@
+//! The parts of decoding a region, for `benches/parts.rs`.
+
+use super::tiles::Region;
+use super::tj::Scale;
+use super::{Decoder, JpegDecoder};
+use crate::Result;
+
+/// A decoder of regions, and what they are decoded to.
+pub struct TileBench {
+    decoder: Decoder,
+    planes: [Vec<u8>; 3],
+}
+
+impl TileBench {
+    /// With this decoder for tiles.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn new(choice: JpegDecoder) -> Result<Self> {
+        Ok(TileBench { decoder: Decoder::with_choice(choice)?, planes: [const { Vec::new() }; 3] })
+    }
+
+    /// Finds the tiles under a region (left, top, width, height), and says how many there are.
+    pub fn find(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4]) -> Option<u32> {
+        let selection = self.decoder.tiler.select(jpeg, Region { x, y, width, height }, true)?;
+        Some(selection.cut.tiles)
+    }
+
+    /// Finds them and makes the small JPEG that libjpeg-turbo gets, and says how long it is.
+    pub fn cut(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4]) -> Option<usize> {
+        let (small, _) = self.decoder.tiler.cut(jpeg, Region { x, y, width, height }, true)?;
+        Some(small.len())
+    }
+
+    /// Decodes the tiles under a region, each side divided by 1, 2, 4 or 8, and says how many there are.
+    ///
+    /// # Errors
+    ///
+    /// Damaged data.
+    pub fn decode(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4], step: u32) -> Result<u32> {
+        let scale = Scale::ALL.into_iter().find(|scale| scale.step() == step).unwrap_or(Scale::Full);
+        let region = Region { x, y, width, height };
+        Ok(self.decoder.region_planes(jpeg, region, scale, &mut self.planes)?.tiles)
+    }
+}

@@ -1,0 +1,118 @@
+//! Bits of entropy-coded data, most significant first.
+
+/// A reader that never fails: behind its bytes come zeros, and [`ended_well`](Self::ended_well) tells at the end.
+#[derive(Clone, Copy)]
+pub(in crate::jpeg) struct Bits<'a> {
+    /// Without byte stuffing. Begins with the segment; what follows its end does not count.
+    data: &'a [u8],
+    /// The next byte that is not yet in `buffer` as a whole.
+    at: usize,
+    /// The next bits, from the top.
+    buffer: u64,
+    /// How many of them count.
+    count: u32,
+    /// Whether a word was asked for that `data` does not have.
+    over: bool,
+}
+
+impl<'a> Bits<'a> {
+    /// Bytes that `data` must have behind the segment, so that all of it can be read by words.
+    pub const SLACK: usize = 16;
+
+    pub fn new(data: &'a [u8]) -> Self {
+        Bits { data, at: 0, buffer: 0, count: 0, over: false }
+    }
+
+    /// Makes the next 56 bits or more available.
+    #[inline(always)]
+    pub fn refill(&mut self) {
+        // After Fabian Giesen, "Reading bits in far too many ways", part 2: whole words, and no branch for their bits.
+        let word = match self.data.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            Some(&word) => u64::from_be_bytes(word),
+            None => {
+                self.over = true;
+                0
+            }
+        };
+        self.buffer |= word >> self.count;
+        self.at += ((63 - self.count) >> 3) as usize;
+        self.count |= 56;
+    }
+
+    /// The next `N` bits, which stay.
+    #[inline(always)]
+    pub fn peek<const N: u32>(&self) -> usize {
+        (self.buffer >> (64 - N)) as usize
+    }
+
+    /// Goes on by `n` bits, at most those available.
+    #[inline(always)]
+    pub fn skip(&mut self, n: u32) {
+        self.buffer <<= n & 63;
+        self.count = self.count.wrapping_sub(n);
+    }
+
+    /// The next `n` bits, 0 to 15, as the difference or coefficient that they stand for (T.81, F.2.2.1, EXTEND).
+    #[inline(always)]
+    pub fn extended(&mut self, n: u32) -> i32 {
+        // In two steps, the second of which may be by 63 bits, for no bits at all.
+        let value = ((self.buffer >> 1) >> (63 - (n & 15))) as i32;
+        let negative = (self.buffer >> 63) as i32 - 1;
+        self.skip(n);
+        value + (negative & (1 - (1 << n)))
+    }
+
+    /// Whether of a segment of `length` bytes all was read but for less than a byte.
+    pub fn ended_well(&self, length: usize) -> bool {
+        let read = 8 * self.at as u64 - u64::from(self.count.min(64));
+        let all = 8 * length as u64;
+        !self.over && read <= all && all - read < 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_from_the_top_and_zeros_behind_the_end() {
+        let data = [0xA5, 0x0F, 0xFF, 0x01];
+        let mut bits = Bits::new(&data);
+        bits.refill();
+        assert_eq!(bits.peek::<12>(), 0, "no word to be had");
+        assert!(!bits.ended_well(0));
+
+        let mut padded = data.to_vec();
+        padded.resize(data.len() + Bits::SLACK, 0);
+        let mut bits = Bits::new(&padded);
+        for (i, &byte) in data.iter().enumerate() {
+            bits.refill();
+            assert_eq!(bits.peek::<8>(), usize::from(byte), "{i}");
+            assert_eq!(bits.peek::<3>(), usize::from(byte >> 5), "{i}");
+            bits.skip(3);
+            bits.skip(5);
+            assert_eq!(bits.ended_well(data.len()), i + 1 == data.len(), "{i}");
+        }
+        bits.refill();
+        assert_eq!(bits.peek::<16>(), 0);
+        assert!(bits.ended_well(data.len()), "what is available is not yet read");
+        bits.skip(1);
+        assert!(!bits.ended_well(data.len()), "a bit too many");
+    }
+
+    #[test]
+    fn differences_are_those_of_the_standard() {
+        let value = |byte: u8, n: u32| {
+            let mut data = vec![byte];
+            data.resize(1 + Bits::SLACK, 0);
+            let mut bits = Bits::new(&data);
+            bits.refill();
+            bits.extended(n)
+        };
+        assert_eq!([value(0x00, 1), value(0x80, 1)], [-1, 1]);
+        assert_eq!(
+            [0x00, 0x20, 0x40, 0x60, 0x80, 0xA0, 0xC0, 0xE0].map(|byte| value(byte, 3)),
+            [-7, -6, -5, -4, 4, 5, 6, 7]
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! What a header says about how blocks are coded: quantisation and Huffman tables, and which component uses which.
+
+use std::sync::Arc;
+
+use super::huffman::{AcTable, Block, DcTable};
+use super::idct::{Factors, Quantisation};
+use crate::jpeg::segments::{DHT, DQT, SOF0, SOS, Segments};
+
+/// How the blocks of the three components are coded.
+#[derive(Debug, Clone)]
+pub(in crate::jpeg) struct Coding {
+    components: [Component; 3],
+    /// Of two blocks of luma,
+    pub(super) luma: Factors,
+    /// and of one blue and one red.
+    pub(super) chroma: Factors,
+    codes: Arc<Codes>,
+}
+
+/// The component of block `i` of an MCU: four are luma's.
+#[inline(always)]
+pub(super) fn component_of(i: usize) -> usize {
+    i.saturating_sub(3)
+}
+
+/// How the blocks of one component are coded.
+#[derive(Debug, Clone, Copy)]
+struct Component {
+    quantisation: Quantisation,
+    /// Places in [`Codes`].
+    dc: usize,
+    ac: usize,
+}
+
+/// All Huffman tables of a header, which are costly to make.
+#[derive(Debug)]
+struct Codes {
+    /// The segments that they were made of.
+    bytes: Vec<u8>,
+    dc: [Option<DcTable>; 4],
+    ac: [Option<AcTable>; 4],
+}
+
+impl Coding {
+    /// Reads the tables out of `header`, that of a tiled JPEG. Huffman tables are taken from one of `known` that has the
+    /// same. None if one is missing or not as the standard has it, or has more than 8 bits.
+    pub fn read<'a>(header: &[u8], mut known: impl Iterator<Item = &'a Coding>) -> Option<Self> {
+        let mut quantisations = [None; 4];
+        let (mut code_bytes, mut quantisation_of, mut codes_of) = (Vec::new(), None, None);
+        let mut segments = Segments::new(header);
+        while let Some(segment) = segments.next_header() {
+            let body = &header[segment.start..segment.end];
+            let fill = body.iter().take_while(|&&b| b == 0xFF).count();
+            // Behind the marker and the length.
+            let body = body.get(fill + 3..).unwrap_or_default();
+            match segment.marker {
+                DQT => read_quantisations(body, &mut quantisations)?,
+                DHT => code_bytes.extend_from_slice(body),
+                SOF0 => quantisation_of = Some([*body.get(8)?, *body.get(11)?, *body.get(14)?]),
+                SOS => codes_of = Some([*body.get(2)?, *body.get(4)?, *body.get(6)?]),
+                _ => {}
+            }
+        }
+        let codes = match known.find(|coding| coding.codes.bytes == code_bytes) {
+            Some(coding) => coding.codes.clone(),
+            None => Arc::new(Codes::read(code_bytes)?),
+        };
+        let mut components = quantisation_of?.into_iter().zip(codes_of?).map(|(quantisation, code)| {
+            let (dc, ac) = (usize::from(code >> 4), usize::from(code & 15));
+            let exist = codes.dc.get(dc)?.is_some() && codes.ac.get(ac)?.is_some();
+            let quantisation = (*quantisations.get(usize::from(quantisation))?)?;
+            exist.then_some(Component { quantisation, dc, ac })
+        });
+        let components = [components.next()??, components.next()??, components.next()??];
+        let [luma, blue, red] = components.each_ref().map(|component| &component.quantisation);
+        let (luma, chroma) = (Factors::new([luma, luma]), Factors::new([blue, red]));
+        Some(Coding { components, luma, chroma, codes })
+    }
+
+    /// Whether block `i` of an MCU is larger than those of pictures: see [`Quantisation::beyond_pictures`].
+    pub(super) fn beyond_pictures(&self, i: usize, block: &Block) -> bool {
+        self.components[component_of(i)].quantisation.beyond_pictures(block)
+    }
+
+    pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
+        let Component { dc, ac, .. } = self.components[component];
+        self.codes.dc[dc].as_ref().zip(self.codes.ac[ac].as_ref())
+    }
+}
+
+/// Reads tables of 64 bytes in zigzag order, each behind its number.
+fn read_quantisations(body: &[u8], tables: &mut [Option<Quantisation>; 4]) -> Option<()> {
+    let (parts, []) = body.as_chunks::<65>() else { return None };
+    for [number, values @ ..] in parts {
+        *tables.get_mut(usize::from(*number))? = Some(Quantisation::from_zigzag(values));
+    }
+    Some(())
+}
+
+impl Codes {
+    fn read(bytes: Vec<u8>) -> Option<Self> {
+        let mut codes = Codes { bytes: Vec::new(), dc: [const { None }; 4], ac: [const { None }; 4] };
+        let mut rest = &bytes[..];
+        while let Some((&[class, ref counts @ ..], behind)) = rest.split_first_chunk::<17>() {
+            let symbols = counts.iter().map(|&count| usize::from(count)).sum::<usize>();
+            let (symbols, behind) = behind.split_at_checked(symbols)?;
+            let number = usize::from(class & 15);
+            match class >> 4 {
+                0 => *codes.dc.get_mut(number)? = Some(DcTable::new(counts, symbols)?),
+                1 => *codes.ac.get_mut(number)? = Some(AcTable::new(counts, symbols)?),
+                _ => return None,
+            }
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            return None;
+        }
+        codes.bytes = bytes;
+        Some(codes)
+    }
+}

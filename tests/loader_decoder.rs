@@ -1,0 +1,48 @@
+//! Whichever decoder is chosen, batches are the same, and damage is found where it is.
+
+mod common;
+
+use common::{loader, options, set, write};
+use vidrec::jpeg::JpegDecoder;
+use vidrec::{Batch, Crop, Dtype, ErrorKind, LoaderOptions};
+
+const ALL: [JpegDecoder; 3] = [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo];
+
+fn epoch(dir: &std::path::Path, options: LoaderOptions) -> Vec<vidrec::Result<Batch>> {
+    loader(dir, options).iter_epochs(0..1).unwrap().map(|batch| batch.map(|batch| (*batch).clone())).collect()
+}
+
+#[test]
+fn batches_do_not_depend_on_the_decoder() {
+    let (_folder, dir) = set(4, 3, (170, 128));
+    for (crop, dtype, size) in [
+        (Crop::RANDOM_RESIZED, Dtype::F32, 64),
+        (Crop::RANDOM_RESIZED, Dtype::U8, 16),
+        (Crop::Center, Dtype::U8, 100),
+        (Crop::Random, Dtype::F16, 128),
+    ] {
+        let batches = ALL.map(|decoder| {
+            let o = LoaderOptions { crop, dtype, decoder, flip: 0.5, ..options(2, (size, size)) };
+            epoch(&dir, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
+        });
+        assert!(batches[0] == batches[1] && batches[0] == batches[2], "{crop:?} {dtype:?}");
+    }
+}
+
+/// A tile is too short: without a CRC only decoding can tell.
+#[test]
+fn a_damaged_tile_is_an_error_with_its_place() {
+    let frame = |t| common::jpeg((96, 64), t);
+    let mut bad = frame(2);
+    let marker = bad.windows(2).position(|pair| pair == [0xFF, 0xD2]).unwrap();
+    bad.drain(marker - 3..marker);
+    let (_folder, dir) = write(&[vec![frame(0), frame(1)], vec![frame(3), bad]], (96, 64));
+    for decoder in ALL {
+        let o = LoaderOptions { decoder, ..options(1, (96, 64)) };
+        let mut batches = epoch(&dir, o);
+        let e = batches.remove(1).unwrap_err();
+        assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Decode, Some(1), Some(1)), "{decoder:?} {e}");
+        assert!(e.to_string().contains("damaged data"), "{decoder:?} {e}");
+        batches.remove(0).unwrap();
+    }
+}
