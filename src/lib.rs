@@ -88,9 +88,9 @@ mod writer;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{
-    Aligned, Batch, BatchData, Batches, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Dtype, Epoch,
-    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, OnBadFrame, PrefetchedBatch, SampleParams, Start,
-    Temporal,
+    Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
+    Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part, PrefetchedBatch,
+    SampleParams, Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;
