@@ -37,6 +37,7 @@ def verify_shard(shard: Shard) -> List[FormatError]:
     problems = list(verify_sections(shard))
     if hashlib.sha256(shard.records).digest() != shard.sha256:
         problems.append(FormatError("data-digest", "the record file's SHA-256 does not fit"))
+    problems += caught(verify_draws, shard)
     next_frame = next_record = 0
     for c in range(shard.clip_count):
         try:
@@ -64,6 +65,11 @@ def verify_sections(shard: Shard) -> Iterator[FormatError]:
         end = offset + length
         if any(shard.index[end : min(s for s in starts if s >= end)]):
             yield FormatError("section-padding", f"not zero after {name}")
+
+
+def verify_draws(shard: Shard) -> None:
+    draws = 1 if shard.meta["draws"] is None else shard.meta["draws"]
+    check(draws > 0 and shard.clip_count % draws == 0, "clip-draws", f"{shard.clip_count} clips in draws of {draws}")
 
 
 def verify_clip(shard: Shard, c: int, clip: Clip, next_frame: int) -> None:

@@ -67,6 +67,8 @@ pub mod dataset_json;
 mod error;
 mod fingerprint;
 pub mod format;
+#[cfg(feature = "pack")]
+mod free_space;
 mod index;
 pub mod jpeg;
 pub mod limits;
@@ -89,8 +91,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
-    Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part, PrefetchedBatch,
-    SampleParams, Start, Temporal,
+    Draws, Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part,
+    PrefetchedBatch, SampleParams, Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;

@@ -6,7 +6,7 @@
 
 /// The first id of a stream says what is drawn, so that no two parts of the crate share numbers.
 pub(crate) mod stream {
-    /// Frames chosen at pack time: then the ordinal of the video.
+    /// Frames chosen at pack time: then the ordinal of the video, and the number of the draw but for the first.
     pub const FRAMES: u64 = 1;
     /// The order of an epoch: then the epoch, and the window where samples are mixed within windows.
     pub const ORDER: u64 = 2;

@@ -61,6 +61,16 @@ struct Chosen {
     clips: Vec<u64>,
     /// Frames of every clip, if all have as many.
     frames_per_clip: Option<u32>,
+    /// As [`Dataset::draws`].
+    draws: u32,
+}
+
+/// Whether `clips` are whole groups of `draws` in a row.
+fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
+    let draws = u64::from(draws);
+    let is_group =
+        |group: &[u64]| group[0].is_multiple_of(draws) && group.iter().copied().eq(group[0]..group[0] + draws);
+    clips.chunks(draws as usize).all(is_group)
 }
 
 impl Inner {
@@ -81,6 +91,15 @@ impl Inner {
         }
         let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
         Ok(Inner { shards, starts, frame_count, io, chosen: None })
+    }
+
+    /// As [`Dataset::draws`], of all clips in the shards.
+    fn draws(&self) -> u32 {
+        let of = |shard: &Arc<Shard>| shard.index.meta.draws.unwrap_or(1);
+        let draws = self.shards.first().map_or(1, of);
+        let whole =
+            |shard: &Arc<Shard>| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
+        if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
     }
 
     /// Number of clips in all shards.
@@ -333,7 +352,8 @@ impl Dataset {
             (least, most) = (least.min(frames), most.max(frames));
             chosen.push(self.stored_ordinal(ordinal));
         }
-        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most) });
+        let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
+        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
         let Inner { shards, starts, io, .. } = &*self.0;
         let (shards, starts) = (shards.clone(), starts.clone());
         Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io: *io, chosen })))
@@ -394,6 +414,12 @@ impl Dataset {
     /// Settings and provenance of the first shard.
     pub fn meta(&self) -> Option<&Meta> {
         self.0.shards.first().map(|s| &s.index.meta)
+    }
+
+    /// How many clips in a row are draws of one video: those from `i K` to `i K + K - 1`. 1 if every clip is a video of
+    /// its own, if the shards do not agree, or if clips were selected and not all draws of each video together.
+    pub fn draws(&self) -> u32 {
+        self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
     }
 
     /// What `dataset.json` should hold, made anew from the indexes.
@@ -540,6 +566,25 @@ impl<'a> Clip<'a> {
     /// Label, if it has one.
     pub fn label(&self) -> Option<u32> {
         u32::try_from(self.entry.label).ok()
+    }
+
+    /// Labels, as many as it has: its one label, or the array of integers in the attribute `labels`, which data sets
+    /// have whose clips may have several.
+    ///
+    /// # Errors
+    ///
+    /// As [`attributes`](Self::attributes); and if `labels` is not an array of labels.
+    pub fn labels(&self) -> Result<Vec<u32>> {
+        if let Some(label) = self.label() {
+            return Ok(vec![label]);
+        }
+        let Some(labels) = self.attributes()?.remove("labels") else { return Ok(Vec::new()) };
+        serde_json::from_value(labels).map_err(|e| {
+            Error::usage("the attribute \"labels\" is not an array of labels")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
     }
 
     /// Width of every frame in pixels; 0 when the frames differ.

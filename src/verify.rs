@@ -114,6 +114,7 @@ fn verify_shards(
         let mut scan = ShardScan { shard: &shard, problems: Vec::new(), record_end: 0, frames_seen: 0 };
         scan.index();
         scan.binding();
+        scan.draws();
         scan.records(report.frames, progress);
         if options.deep {
             scan.pictures(report.frames, progress);
@@ -190,6 +191,17 @@ impl ShardScan<'_> {
                 .expected(hex(&expected))
                 .found(hex(&found));
             self.problems.push(e.file(&self.shard.record_path).into());
+        }
+    }
+
+    /// Draws of a video do not lie in two shards.
+    fn draws(&mut self) {
+        let (draws, clips) = (self.shard.index.meta.draws, self.shard.clip_count());
+        if draws.is_some_and(|draws| draws == 0 || !clips.is_multiple_of(draws.into())) {
+            let e = Error::format("clip-draws", "the number of clips is no multiple of the draws of a video")
+                .expected(format!("a multiple of {}", draws.unwrap_or(1)))
+                .found(clips);
+            self.problems.push(e.file(&self.shard.index_path).into());
         }
     }
 

@@ -369,3 +369,21 @@ fn selected_and_joined_data_sets_share_files_and_count_anew() {
     assert!(all.iter().enumerate().all(|(i, f)| !all[..i].contains(f)), "{all:?}");
     assert_eq!(a.select([3, 0, 0]).unwrap().fingerprint(), some.fingerprint());
 }
+
+#[test]
+fn draws_of_a_video_stay_draws_where_all_are_selected_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let meta = vidrec::format::meta::Meta { draws: Some(2), ..Default::default() };
+    let mut writer =
+        Writer::create(folder.path().join("set"), WriterOptions { meta, ..WriterOptions::default() }).unwrap();
+    for _ in 0..6 {
+        writer
+            .append(&ClipInfo::default(), &[FrameData { jpeg: b"\xff\xd8\xff\xd9", pts: 0, source_index: None }])
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let set = Dataset::open(folder.path().join("set")).unwrap();
+    let draws = |clips: &[u64]| set.select(clips.iter().copied()).unwrap().draws();
+    assert_eq!((set.draws(), draws(&[4, 5, 0, 1])), (2, 2));
+    assert_eq!([&[4u64, 5, 0][..], &[1, 2], &[5, 4], &[0, 0]].map(draws), [1; 4]);
+}

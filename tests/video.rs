@@ -16,5 +16,7 @@ mod geometry;
 mod manifest;
 #[path = "video/names.rs"]
 mod names;
+#[path = "video/needed.rs"]
+mod needed;
 #[path = "video/support.rs"]
 mod support;

@@ -53,6 +53,10 @@ impl Dataset {
         self.0.classes().to_vec()
     }
 
+    fn draws(&self) -> u32 {
+        self.0.draws()
+    }
+
     fn fingerprint(&self) -> String {
         self.0.fingerprint().digest
     }

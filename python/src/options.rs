@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use vidrec::order::{LastBatch, Order, Weights};
-use vidrec::{Channels, ColorJitter, Crop, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
+use vidrec::{Channels, ColorJitter, Crop, Draws, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
 
 use crate::error::{raise, usage};
 
@@ -37,6 +37,7 @@ pub struct Options {
     window: u32,
     given: Option<Vec<u64>>,
     weights: Option<Vec<f64>>,
+    draws: String,
     seed: u64,
     rank: u32,
     world_size: u32,
@@ -97,6 +98,7 @@ impl Options {
             mean: self.mean,
             std: self.std,
             reducing_gap: self.reducing_gap.unwrap_or(defaults.reducing_gap),
+            draws: word("draws", &self.draws, &[("rotate", Draws::Rotate), ("all", Draws::All)])?,
             seed: self.seed,
             rank: self.rank,
             world_size: self.world_size,

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::pack::{OnError, PackOptions, Progress};
-use vidrec::video::FrameSize;
+use vidrec::pack::{InputOptions, OnError, PackOptions, Progress};
+use vidrec::video::{Decode, FrameSize};
 
 use crate::error::{raise, usage};
 use crate::task;
@@ -14,12 +14,24 @@ use crate::task;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
+    root: Option<PathBuf>,
+    split: Option<String>,
+    classes: Option<PathBuf>,
+    whole_files: bool,
+    shuffle_seed: Option<u64>,
     frames: u32,
     sample: String,
+    pace: Option<String>,
+    max_frames: Option<u32>,
+    draws: u32,
     short: String,
     short_side: Option<u32>,
     size: Option<(u32, u32)>,
     quality: u8,
+    optimize: bool,
+    decode_all: bool,
+    pass_through: bool,
+    picture_rate: Option<String>,
     seed: u64,
     threads: Option<usize>,
     stop_on_error: bool,
@@ -37,12 +49,21 @@ impl Options {
             (None, None) => FrameSize::Original,
         };
         let timeout = Duration::try_from_secs_f64(self.timeout).map_err(|e| usage(format!("timeout: {e}")))?;
+        let Options { root, split, classes, whole_files, shuffle_seed, .. } = self;
         Ok(PackOptions {
+            input: InputOptions { root, split, classes, whole_files, shuffle_seed },
             frames: self.frames,
             rule: self.sample.parse().map_err(raise)?,
             short: self.short.parse().map_err(raise)?,
             size,
+            pace: self.pace.as_deref().map(str::parse).transpose().map_err(raise)?,
+            max_frames: self.max_frames,
+            draws: self.draws,
             quality: self.quality,
+            optimize: self.optimize,
+            decode: if self.decode_all { Decode::All } else { Decode::Needed },
+            pass_through: self.pass_through,
+            picture_rate: self.picture_rate.as_deref().map(str::parse).transpose().map_err(raise)?,
             seed: self.seed,
             threads: self.threads,
             on_error: if self.stop_on_error { OnError::Stop } else { OnError::Skip },

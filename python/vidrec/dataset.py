@@ -181,7 +181,7 @@ class Dataset(Sequence["Clip"]):
             The same seed gives the same parts.
         by : callable, optional
             Clips of which ``by(clip)`` is equal stay together, such as those cut from one video. Shares then are of
-            such groups.
+            such groups. Default: several draws that were packed of one video stay together.
 
         Returns
         -------
@@ -198,8 +198,9 @@ class Dataset(Sequence["Clip"]):
         if not fractions or min(fractions) < 0 or total > 1 + 1e-9:
             raise UsageError(f"split takes fractions that add up to at most 1, not {fractions}")
         groups: Dict[Any, List[int]] = {}
+        draws = self._inner.draws()
         for i in range(len(self)):
-            groups.setdefault(i if by is None else by(self[i]), []).append(i)
+            groups.setdefault(i // draws if by is None else by(self[i]), []).append(i)
         members = list(groups.values())
         order = np.random.Generator(np.random.PCG64(seed)).permutation(len(members))
         ends = [round(float(end) * len(members)) for end in np.cumsum(fractions)]

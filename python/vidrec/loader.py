@@ -73,6 +73,8 @@ class Loader:
         the samples themselves in the order in which they are to come.
     weights : sequence of float, optional
         Instead: a weight for each sample, by which they are drawn, with replacement.
+    draws : {"rotate", "all"}, default "rotate"
+        Of several draws that were packed of each video: one in each epoch, in turn; or all, each a sample of its own.
     seed : int, default 0
         Seed of everything that is drawn.
     rank, world_size : int, optional
@@ -154,6 +156,7 @@ class Loader:
         shuffle: bool = False,
         order: Any = None,
         weights: Optional[Sequence[float]] = None,
+        draws: str = "rotate",
         seed: int = 0,
         rank: Optional[int] = None,
         world_size: Optional[int] = None,
@@ -203,6 +206,7 @@ class Loader:
             "std": _options.channels("std", std),
             "reducing_gap": reducing_gap,
             **_options.order(order, shuffle, weights),
+            "draws": draws,
             "seed": seed,
             "last": last,
             "threads": threads,

@@ -85,6 +85,18 @@ def pack(
     short_side: Optional[int] = 256,
     size: Optional[Tuple[int, int]] = None,
     quality: int = 90,
+    pace: Optional[str] = None,
+    max_frames: Optional[int] = None,
+    draws: int = 1,
+    optimize: bool = False,
+    decode_all: bool = False,
+    pass_through: bool = False,
+    picture_rate: Union[str, float, None] = None,
+    root: Optional[Path] = None,
+    split: Optional[str] = None,
+    classes: Optional[Path] = None,
+    whole_files: bool = False,
+    shuffle_seed: Optional[int] = None,
     seed: int = 0,
     threads: Optional[int] = None,
     on_error: str = "skip",
@@ -113,8 +125,33 @@ def pack(
         Instead: exactly this height and width.
     quality : int, default 90
         JPEG quality, 1 to 100.
+    pace : str, optional
+        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips then
+        differ in length.
+    max_frames : int, optional
+        With ``pace``: of more frames, so many are taken, evenly spread.
+    draws : int, default 1
+        Independent draws of each video by a random ``sample``, each a clip.
+    optimize : bool, default False
+        Huffman tables for each JPEG: smaller, the same pixels, slower.
+    decode_all : bool, default False
+        Decode every frame of a video, not only what the chosen ones need: finds all damage.
+    pass_through : bool, default False
+        Store the JPEGs of folders of pictures as they are.
+    picture_rate : str or float, optional
+        Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
+    root : path, optional
+        Where the paths of manifests begin. Default: the manifest's folder.
+    split : str, optional
+        Take only clips of this split of a manifest.
+    classes : path, optional
+        File with all class names in their order.
+    whole_files : bool, default False
+        Take whole files, whatever start and end a manifest gives.
+    shuffle_seed : int, optional
+        Store the clips in a shuffled order.
     seed : int, default 0
-        For ``sample="random"``.
+        For what is random in ``sample``.
     threads : int, optional
         Videos that are decoded at a time. Default: one for each core.
     on_error : {"skip", "stop"}, default "skip"
@@ -144,6 +181,18 @@ def pack(
     options = {
         "frames": frames,
         "sample": sample,
+        "pace": pace,
+        "max_frames": max_frames,
+        "draws": draws,
+        "optimize": optimize,
+        "decode_all": decode_all,
+        "pass_through": pass_through,
+        "picture_rate": None if picture_rate is None else str(picture_rate),
+        "root": root,
+        "split": split,
+        "classes": classes,
+        "whole_files": whole_files,
+        "shuffle_seed": shuffle_seed,
         "short": short,
         "short_side": short_side,
         "size": None if size is None else (size[1], size[0]),

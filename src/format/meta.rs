@@ -18,6 +18,10 @@ pub struct Meta {
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
     pub settings: Map<String, Value>,
+    /// How many clips in a row are draws of one video; absent: 1. Each clip of such a group has its number, from 0, in
+    /// the attribute `draw`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<u32>,
 }
 
 impl Meta {

@@ -39,6 +39,16 @@ impl Encoder {
         Ok(Encoder { compressor: Compressor::new(quality)?, target: Vec::new(), padded: Vec::new() })
     }
 
+    /// Gives every picture Huffman tables of its own: some per cent smaller, the same pixels, and about twice the time.
+    /// Off at first; then all pictures have the standard tables.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn optimize_tables(&mut self, on: bool) -> Result<()> {
+        self.compressor.optimize(on)
+    }
+
     /// Replaces the contents of `jpeg` by the encoded `picture`.
     ///
     /// # Errors
@@ -194,6 +204,35 @@ mod tests {
         let header = Decoder::new().unwrap().header(&jpeg).unwrap();
         assert_eq!(header.subsampling, Subsampling::S420);
         assert!(jpeg.windows(2).any(|w| w == [0xFF, 0xC0]), "SOF0");
+    }
+
+    /// The bytes of the segments with `marker`, such as the Huffman tables (DHT, 0xC4).
+    fn segments(jpeg: &[u8], marker: u8) -> Vec<u8> {
+        let header = &jpeg[..jpeg.windows(2).position(|w| w == [0xFF, 0xDA]).unwrap()];
+        let starts = header.windows(2).enumerate().filter(|(_, w)| *w == [0xFF, marker]).map(|(i, _)| i + 2);
+        let body = |at: usize| &header[at..at + usize::from(u16::from_be_bytes([header[at], header[at + 1]]))];
+        starts.flat_map(body).copied().collect()
+    }
+
+    #[test]
+    fn tables_of_its_own_make_a_picture_smaller_and_change_no_pixel() {
+        let picture = picture(340, 256);
+        let (mut encoder, mut jpeg) = (Encoder::new(90).unwrap(), Vec::new());
+        encoder.optimize_tables(true).unwrap();
+        encoder.encode(&picture, &mut jpeg).unwrap();
+        let plain = encode(&picture, 90);
+        assert!(jpeg.len() < plain.len(), "{} {}", jpeg.len(), plain.len());
+        assert_ne!(segments(&jpeg, 0xC4), segments(&plain, 0xC4));
+        assert_eq!(segments(&jpeg, 0xC0), segments(&plain, 0xC0), "still baseline");
+        let rgb = |jpeg: &[u8]| {
+            let mut out = vec![0; 340 * 256 * 3];
+            Decoder::new().unwrap().decode_rgb(jpeg, &mut out, 340 * 3).unwrap();
+            out
+        };
+        assert_eq!(rgb(&jpeg), rgb(&plain));
+        encoder.optimize_tables(false).unwrap();
+        encoder.encode(&picture, &mut jpeg).unwrap();
+        assert_eq!(jpeg, plain);
     }
 
     #[test]

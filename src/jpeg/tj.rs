@@ -124,6 +124,11 @@ impl Compressor {
         Ok(Compressor(handle))
     }
 
+    /// Whether each picture gets Huffman tables of its own (a second pass over its coefficients) or the standard ones.
+    pub fn optimize(&mut self, on: bool) -> Result<()> {
+        self.0.set(raw::TJPARAM_TJPARAM_OPTIMIZE, on.into())
+    }
+
     /// Compresses into `out`, with a restart marker every `restart` MCUs, and returns the length.
     ///
     /// An `out` that is too small is an error (not an overrun).

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use bytemuck::Zeroable;
+
+use crate::advice;
+
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
@@ -15,12 +19,14 @@ pub struct Aligned<T> {
     len: usize,
 }
 
-impl<T: Copy + Default> Aligned<T> {
+impl<T: Zeroable> Aligned<T> {
     /// Makes the length `len`. What was in it stays or becomes anything.
     pub(super) fn resize(&mut self, len: usize) {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
-            self.room.resize(room, T::default());
+            // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
+            self.room = bytemuck::zeroed_vec(room);
+            advice::prefer_huge_pages(&mut self.room);
         }
         // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);
@@ -44,7 +50,7 @@ impl<T> DerefMut for Aligned<T> {
     }
 }
 
-impl<T: Copy + Default> Clone for Aligned<T> {
+impl<T: Copy + Zeroable> Clone for Aligned<T> {
     fn clone(&self) -> Self {
         let mut copy = Aligned { room: Vec::new(), start: 0, len: 0 };
         copy.resize(self.len);

@@ -36,7 +36,7 @@ pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use colour::{ColorDraw, ColorJitter, ColorMatrix, ColorStep};
 use engine::Engine;
-pub use options::{Channels, Crop, Dtype, Layout, LoaderOptions, OnBadFrame};
+pub use options::{Channels, Crop, Draws, Dtype, Layout, LoaderOptions, OnBadFrame};
 pub use prefetch::{Batches, BatchesInto, Memory, Part, PrefetchedBatch};
 pub use state::LoaderState;
 pub use stats::LoaderStats;

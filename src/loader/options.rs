@@ -107,6 +107,19 @@ pub enum OnBadFrame {
     Substitute,
 }
 
+/// Which clips an epoch has of a data set with several draws of each video
+/// ([`Dataset::draws`](crate::Dataset::draws)). Without draws both are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Draws {
+    /// One of each video: draw `epoch` modulo their number. The default.
+    ///
+    /// Sample `i` is then of clips `i K` to `i K + K - 1`, so orders with weights or indices count videos, not clips.
+    #[default]
+    Rotate,
+    /// All of them, each a sample of its own.
+    All,
+}
+
 /// What a [`Loader`](super::Loader) gives and in which order.
 ///
 /// ```
@@ -156,6 +169,8 @@ pub struct LoaderOptions {
     pub reducing_gap: f64,
     /// In which order they come. Default [`Order::Sequential`]: as stored. Training takes [`Order::Shuffled`].
     pub order: Order,
+    /// Which draws of a video an epoch has, where there are several. Default [`Draws::Rotate`].
+    pub draws: Draws,
     /// Seed of everything that is drawn: order, frames, crops, flips, colours. Default 0.
     pub seed: u64,
     /// Number of this process among those that train together, from 0. Default 0.
@@ -198,6 +213,7 @@ impl Default for LoaderOptions {
             std: [1.0; 3],
             reducing_gap: REDUCING_GAP,
             order: Order::Sequential,
+            draws: Draws::Rotate,
             seed: 0,
             rank: 0,
             world_size: 1,

@@ -63,7 +63,7 @@ impl Engine {
 
     /// The clip and the frames of a sample.
     fn choose(&self, epoch: u64, slot: Seat) -> Result<Chosen<'_>> {
-        let place = self.space.place(slot.sample);
+        let place = self.space.place(slot.sample, epoch);
         let clip = self.dataset.clip(place.clip)?;
         if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(&clip, expected));

@@ -83,7 +83,7 @@ impl Engine {
             (other.sample != slot.sample).then(|| self.read(epoch, other, data).ok()).flatten()
         };
         let mut planned = (0..SUBSTITUTE_TRIES).find_map(read)?;
-        planned.params.instead_of = Some(self.space.place(slot.sample).clip);
+        planned.params.instead_of = Some(self.space.place(slot.sample, epoch).clip);
         add(&self.counters.substituted_clips, 1);
         Some(planned)
     }

@@ -1,6 +1,6 @@
 //! The samples of a loader, counted from 0, and the clip and view that each stands for.
 
-use super::options::LoaderOptions;
+use super::options::{Draws, LoaderOptions};
 use super::temporal::Temporal;
 use crate::reader::Dataset;
 use crate::{Error, Result, sampler};
@@ -18,11 +18,14 @@ pub(super) struct Place {
     pub crop: u32,
 }
 
-/// All samples: each clip, or each of its views, or each of its starts; times the crops of each.
+/// All samples: each clip, or each of its views, or each of its starts; times the crops of each. Where an epoch has one
+/// of the draws of each video, a video counts as one clip.
 #[derive(Debug)]
 pub(super) struct Space {
     kind: Kind,
     crops: u32,
+    /// Clips in a row of which an epoch has one; at least 1.
+    draws: u32,
     len: u64,
 }
 
@@ -39,24 +42,26 @@ impl Space {
     /// `frames_per_clip` is of every clip, if all have as many.
     pub fn new(dataset: &Dataset, options: &LoaderOptions, frames_per_clip: Option<u32>) -> Result<Self> {
         let crops = options.crop.count();
+        let draws = if options.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+        let clips = dataset.len() / u64::from(draws);
         let kind = match options.temporal {
             Temporal::Dense { stride } => {
                 let starts = |n: u32| starts(n, options.frames.unwrap_or(n), stride);
                 match frames_per_clip {
                     Some(n) => Kind::Starts(starts(n)),
-                    None => Kind::Table(table(dataset, starts)?),
+                    None => Kind::Table(table(dataset, draws, starts)?),
                 }
             }
             other => Kind::Views(other.views()),
         };
         let groups = match &kind {
-            Kind::Views(views) => dataset.len().checked_mul((*views).into()),
-            Kind::Starts(starts) => dataset.len().checked_mul(*starts),
+            Kind::Views(views) => clips.checked_mul((*views).into()),
+            Kind::Starts(starts) => clips.checked_mul(*starts),
             Kind::Table(ends) => Some(ends.last().copied().unwrap_or(0)),
         };
         let len = groups.and_then(|groups| groups.checked_mul(crops.into()));
         let len = len.ok_or_else(|| Error::limit("more views of clips than 64 bits can count"))?;
-        Ok(Space { kind, crops, len })
+        Ok(Space { kind, crops, draws, len })
     }
 
     /// Number of samples.
@@ -69,10 +74,16 @@ impl Space {
         matches!(self.kind, Kind::Starts(_))
     }
 
-    /// What sample `sample`, which must be less than `len`, stands for.
-    pub fn place(&self, sample: u64) -> Place {
+    /// What sample `sample`, which must be less than `len`, stands for in `epoch`.
+    pub fn place(&self, sample: u64, epoch: u64) -> Place {
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
-        let place = |clip, view: u64, start: u64| Place { clip, view: view as u32, start: start as u32, crop };
+        let draws = u64::from(self.draws);
+        let place = |video: u64, view: u64, start: u64| Place {
+            clip: video * draws + epoch % draws,
+            view: view as u32,
+            start: start as u32,
+            crop,
+        };
         match &self.kind {
             Kind::Views(views) => place(group / u64::from(*views), group % u64::from(*views), 0),
             Kind::Starts(starts) => place(group / (*starts).max(1), 0, group % (*starts).max(1)),
@@ -90,11 +101,12 @@ fn starts(n: u32, count: u32, stride: u32) -> u64 {
     (u64::from(n) + 1).saturating_sub(sampler::span(count, stride))
 }
 
-fn table(dataset: &Dataset, starts: impl Fn(u32) -> u64) -> Result<Vec<u64>> {
+/// The draws of a video have as many frames each, so the first stands for all.
+fn table(dataset: &Dataset, draws: u32, starts: impl Fn(u32) -> u64) -> Result<Vec<u64>> {
     let mut end = 0;
-    let mut ends = Vec::with_capacity(usize::try_from(dataset.len()).unwrap_or(0));
-    for clip in dataset.clips() {
-        end += starts(clip?.frame_count());
+    let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(draws)).unwrap_or(0));
+    for clip in (0..dataset.len()).step_by(draws as usize) {
+        end += starts(dataset.clip(clip)?.frame_count());
         ends.push(end);
     }
     Ok(ends)
@@ -106,15 +118,25 @@ mod tests {
     use proptest::prelude::*;
 
     fn space(kind: Kind, crops: u32, len: u64) -> Space {
-        Space { kind, crops, len }
+        Space { kind, crops, draws: 1, len }
     }
 
     #[test]
     fn views_and_crops_of_a_clip_stand_side_by_side() {
         let space = space(Kind::Views(2), 3, 12);
-        let places: Vec<_> = (0..12).map(|s| space.place(s)).map(|p| (p.clip, p.view, p.crop)).collect();
+        let places: Vec<_> = (0..12).map(|s| space.place(s, 5)).map(|p| (p.clip, p.view, p.crop)).collect();
         let of = |clip| [(clip, 0, 0), (clip, 0, 1), (clip, 0, 2), (clip, 1, 0), (clip, 1, 1), (clip, 1, 2)];
         assert_eq!(places, [of(0), of(1)].concat());
+    }
+
+    #[test]
+    fn an_epoch_has_one_draw_of_each_video() {
+        let space = Space { draws: 3, ..space(Kind::Views(2), 1, 4) };
+        let clips = |epoch| (0..4).map(|s| space.place(s, epoch)).map(|p| (p.clip, p.view)).collect::<Vec<_>>();
+        assert_eq!(clips(0), [(0, 0), (0, 1), (3, 0), (3, 1)]);
+        assert_eq!(clips(2), [(2, 0), (2, 1), (5, 0), (5, 1)]);
+        assert_eq!(clips(4), [(1, 0), (1, 1), (4, 0), (4, 1)]);
+        assert_eq!(clips(u64::MAX), clips(0), "2^64 - 1 is a multiple of 3");
     }
 
     proptest! {
@@ -128,7 +150,7 @@ mod tests {
                 let all: Vec<_> = (0u64..).zip(lengths).flat_map(|(clip, &n)| fits(n).map(move |s| (clip, s))).collect();
                 let all: Vec<_> = all.iter().flat_map(|&(clip, s)| (0..crops).map(move |crop| (clip, s, crop))).collect();
                 let space = space(kind, crops, 0);
-                (0..all.len() as u64).map(|s| space.place(s)).map(|p| (p.clip, p.start, p.crop)).eq(all)
+                (0..all.len() as u64).map(|s| space.place(s, 5)).map(|p| (p.clip, p.start, p.crop)).eq(all)
             };
             let mut end = 0;
             let ends = lengths.iter().map(|&n| { end += starts(n, count, stride); end }).collect();

@@ -1,17 +1,18 @@
-//! One video to one clip: sample, encode, describe. Runs on the worker threads.
+//! One video to its clip, or its draws: sample, encode, describe. Runs on the worker threads.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Item, PackOptions};
+use super::{Item, PackOptions, pictures};
 use crate::jpeg::Encoder;
-use crate::sampler::{self, Selection};
+use crate::sampler::{self, Pace, Selection};
 use crate::video::{self, SampledVideo, Stage, Timeline, VideoError, VideoFacts, VideoOptions};
-use crate::{ClipInfo, Error};
+use crate::{ClipInfo, Error, Result};
 
 /// Where in the work on a video something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,10 @@ pub(super) struct ClipFailure {
 }
 
 impl ClipFailure {
+    pub fn missing_frame() -> Self {
+        ClipFailure { stage: PackStage::Internal, message: "a chosen frame is missing".into() }
+    }
+
     pub fn to_error(&self, path: &Path) -> Error {
         Error::decode(format!("{}: {}", self.stage, self.message)).file(path)
     }
@@ -71,90 +76,211 @@ pub(super) struct PackedFrame {
 /// A clip that is ready to be written.
 pub(super) struct PackedClip {
     pub info: ClipInfo,
-    pub jpegs: Vec<Vec<u8>>,
+    /// Those that were taken from the source; all its draws share them.
+    pub jpegs: Arc<Vec<Vec<u8>>>,
     pub frames: Vec<PackedFrame>,
     pub facts: VideoFacts,
 }
 
-/// Samples and encodes a video. A panic, which would be a fault of ours, fails this video alone.
-pub(super) fn pack_one(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
-    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, ordinal, options))).unwrap_or_else(|panic| {
+/// A frame that was taken from a source, encoded.
+pub(super) struct Picture {
+    pub jpeg: Vec<u8>,
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    pub pts: i64,
+    pub source_index: u32,
+}
+
+/// What was taken from a video or a folder of pictures.
+#[derive(Default)]
+pub(super) struct Source {
+    /// Ascending by ordinal, without repeats.
+    pub pictures: Vec<Picture>,
+    pub time_base: (u32, u32),
+    /// Frames that there are.
+    pub frame_count: u32,
+    pub facts: VideoFacts,
+}
+
+/// Samples and encodes a video: its clip, or as many as there are draws. A panic, which would be a fault of ours, fails
+/// this video alone.
+pub(super) fn pack_one(item: &Item, options: &PackOptions) -> Result<Vec<PackedClip>, ClipFailure> {
+    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         Err(ClipFailure { stage: PackStage::Internal, message: format!("{text}; please report this as a bug") })
     })
 }
 
-fn sample_and_encode(item: &Item, ordinal: u64, options: &PackOptions) -> Result<PackedClip, ClipFailure> {
-    // What the sampler said last: the first answer may rest on a guess at the number of frames.
-    let chosen: RefCell<Option<Selection>> = RefCell::new(None);
+fn sample_and_encode(item: &Item, options: &PackOptions) -> Result<Vec<PackedClip>, ClipFailure> {
+    // What was chosen last: the first answer may rest on a guess at the number of frames.
+    let chosen: RefCell<Vec<Selection>> = RefCell::default();
     let declined = Cell::new(false);
     let choose = |timeline: &Timeline| {
-        let n = timeline.frame_count();
-        let selection = sampler::select(options.rule, options.short, n, options.frames, options.seed, ordinal)?;
-        declined.set(selection.is_none());
-        let selection = selection.ok_or_else(|| Error::usage(too_few(n, options)))?;
-        let mut wanted = selection.frames.clone();
+        declined.set(false);
+        let selections = select(item, options, timeline, &declined)?;
+        let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
-        *chosen.borrow_mut() = Some(selection);
+        *chosen.borrow_mut() = selections;
         Ok(wanted)
     };
-    let video_options = VideoOptions { size: options.size, timeout: options.timeout, ..VideoOptions::default() };
-    let sampled = video::sample(&item.path, &video_options, &choose).map_err(|e| {
-        let left_out = e.stage == Stage::Sample && declined.get();
-        let failure = ClipFailure::from(e);
+    let source = if item.path.is_dir() {
+        needs_times(item, options)?;
+        pictures::sample(&item.path, options, &choose)
+    } else {
+        let video_options = VideoOptions {
+            size: options.size,
+            decode: options.decode,
+            timeout: options.timeout,
+            ..VideoOptions::default()
+        };
+        let sampled = video::sample(&item.path, &video_options, &choose).map_err(ClipFailure::from);
+        sampled.and_then(|sampled| encode(sampled, options))
+    };
+    let mut source = source.map_err(|failure| {
+        let left_out = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
         if left_out { ClipFailure { stage: PackStage::LeftOut, ..failure } } else { failure }
     })?;
-    let selection = chosen.into_inner().unwrap_or(Selection { frames: Vec::new(), short: false });
-    encode(item, &sampled, &selection, options)
+    let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
+    let clip = |(draw, selection)| assemble(item, &source, &jpegs, selection, draw, options);
+    (0..).zip(&chosen.into_inner()).map(clip).collect()
 }
 
-fn too_few(n: u32, options: &PackOptions) -> String {
-    format!("{n} frames decode, too few for {} by rule \"{}\"; left out as asked for", options.frames, options.rule)
+/// Refuses to choose pictures by time when nobody said how much time lies between them.
+fn needs_times(item: &Item, options: &PackOptions) -> Result<(), ClipFailure> {
+    let by_time = item.segment.is_some() || matches!(options.pace, Some(Pace::Fps(_)));
+    if by_time && options.picture_rate.is_none() {
+        let message = "pictures have no times of their own to choose by; say how many are a second (--picture-fps)";
+        return Err(ClipFailure { stage: PackStage::Video(Stage::Sample), message: message.into() });
+    }
+    Ok(())
 }
 
-fn encode(
+/// The frames of each draw, as ordinals of the whole video. `declined` is set if it is to be left out for its length.
+fn select(item: &Item, options: &PackOptions, timeline: &Timeline, declined: &Cell<bool>) -> Result<Vec<Selection>> {
+    let Some(segment) = item.segment else {
+        return select_within(item, options, timeline, declined);
+    };
+    let inside = segment.frames(timeline);
+    if inside.is_empty() {
+        let seconds = f64::from(timeline.time_base.0) / f64::from(timeline.time_base.1.max(1));
+        let span = timeline.pts.last().zip(timeline.pts.first()).map_or(0, |(l, f)| l.saturating_sub(*f));
+        return Err(Error::usage(format!("no frame lies {segment}")).found(format!(
+            "{} frames, the last at {:.3} s",
+            timeline.pts.len(),
+            span as f64 * seconds
+        )));
+    }
+    let pick = |i: &u32| (timeline.pts[*i as usize], timeline.key[*i as usize]);
+    let (pts, key) = inside.iter().map(pick).unzip();
+    let part = Timeline { pts, key, time_base: timeline.time_base };
+    let mut selections = select_within(item, options, &part, declined)?;
+    for frame in selections.iter_mut().flat_map(|s| &mut s.frames) {
+        *frame = inside[*frame as usize];
+    }
+    Ok(selections)
+}
+
+fn select_within(
     item: &Item,
-    sampled: &SampledVideo,
-    selection: &Selection,
     options: &PackOptions,
-) -> Result<PackedClip, ClipFailure> {
+    timeline: &Timeline,
+    declined: &Cell<bool>,
+) -> Result<Vec<Selection>> {
+    if let Some(pace) = options.pace {
+        let frames = pace.choose(&timeline.pts, &timeline.key, timeline.time_base, options.max_frames)?;
+        return Ok(vec![Selection { frames, short: false }]);
+    }
+    let n = timeline.frame_count();
+    let draw = |draw| {
+        let PackOptions { rule, short, frames, seed, .. } = *options;
+        sampler::select_draw(rule, short, n, frames, seed, item.ordinal, draw)?.ok_or_else(|| {
+            declined.set(true);
+            Error::usage(format!("{n} frames decode, too few for {frames} by rule \"{rule}\"; left out as asked for"))
+        })
+    };
+    (0..options.draws).map(draw).collect()
+}
+
+/// The encoder that the options ask for.
+pub(super) fn encoder(options: &PackOptions) -> Result<Encoder, Error> {
+    let mut encoder = Encoder::new(options.quality)?;
+    encoder.optimize_tables(options.optimize)?;
+    Ok(encoder)
+}
+
+fn encode(sampled: SampledVideo, options: &PackOptions) -> Result<Source, ClipFailure> {
     let failed = |e: Error| ClipFailure { stage: PackStage::Encode, message: e.to_string() };
-    let internal = || ClipFailure { stage: PackStage::Internal, message: "a chosen frame is missing".into() };
-    let mut encoder = Encoder::new(options.quality).map_err(failed)?;
-    let mut jpegs = Vec::with_capacity(sampled.frames.len());
+    let mut encoder = encoder(options).map_err(failed)?;
+    let mut pictures = Vec::with_capacity(sampled.frames.len());
     for frame in &sampled.frames {
         let mut jpeg = Vec::new();
         encoder.encode(&frame.image, &mut jpeg).map_err(failed)?;
-        jpegs.push(jpeg);
+        let size = (frame.image.width(), frame.image.height());
+        pictures.push(Picture { jpeg, size, pts: frame.pts, source_index: frame.source_index });
     }
+    let SampledVideo { time_base, frame_count, facts, .. } = sampled;
+    Ok(Source { pictures, time_base, frame_count, facts })
+}
+
+impl Source {
+    /// Keeps what was found of a further picture.
+    pub fn take_facts(&mut self, facts: VideoFacts) {
+        if self.pictures.is_empty() {
+            self.facts = facts;
+            return;
+        }
+        self.facts.decode_errors += facts.decode_errors;
+        self.facts.corrupt_packets += facts.corrupt_packets;
+        self.facts.damaged_frames += facts.damaged_frames;
+        self.facts.first_error = self.facts.first_error.take().or(facts.first_error);
+    }
+
+    /// What is kept of the source in the clip's attributes, under the key `video`.
+    fn describe(&self) -> Value {
+        let mut facts = serde_json::to_value(&self.facts).unwrap_or_default();
+        if let Value::Object(map) = &mut facts {
+            map.insert("frames".into(), self.frame_count.into());
+            map.retain(|_, v| !v.is_null());
+        }
+        facts
+    }
+}
+
+/// The clip of one draw.
+fn assemble(
+    item: &Item,
+    source: &Source,
+    jpegs: &Arc<Vec<Vec<u8>>>,
+    selection: &Selection,
+    draw: u32,
+    options: &PackOptions,
+) -> Result<PackedClip, ClipFailure> {
+    let mut sizes = Vec::with_capacity(selection.frames.len());
     let mut frames = Vec::with_capacity(selection.frames.len());
     for &wanted in &selection.frames {
-        let jpeg = sampled.frames.binary_search_by_key(&wanted, |f| f.source_index).map_err(|_| internal())?;
-        frames.push(PackedFrame { jpeg, pts: sampled.frames[jpeg].pts, source_index: wanted });
+        let jpeg = source.pictures.binary_search_by_key(&wanted, |p| p.source_index);
+        let jpeg = jpeg.map_err(|_| ClipFailure::missing_frame())?;
+        let Picture { pts, size, .. } = source.pictures[jpeg];
+        sizes.push(size);
+        frames.push(PackedFrame { jpeg, pts, source_index: wanted });
     }
-    let image = &sampled.frames.first().ok_or_else(internal)?.image;
+    let first = *sizes.first().ok_or_else(ClipFailure::missing_frame)?;
+    let (width, height) = if sizes.iter().all(|&size| size == first) { first } else { (0, 0) };
     let mut attributes = item.attributes.clone();
-    attributes.insert("video".into(), describe(sampled));
+    attributes.insert("video".into(), source.describe());
+    if options.draws > 1 {
+        attributes.insert("draw".into(), draw.into());
+    }
     let info = ClipInfo {
         label: item.label,
         source: item.source.clone(),
         class: item.class.clone(),
         attributes,
-        width: image.width(),
-        height: image.height(),
-        time_base: sampled.time_base,
+        width,
+        height,
+        time_base: source.time_base,
         short: selection.short,
     };
-    Ok(PackedClip { info, jpegs, frames, facts: sampled.facts.clone() })
-}
-
-/// What is kept of the source in the clip's attributes, under the key `video`.
-fn describe(sampled: &SampledVideo) -> Value {
-    let mut facts = serde_json::to_value(&sampled.facts).unwrap_or_default();
-    if let Value::Object(map) = &mut facts {
-        map.insert("frames".into(), sampled.frame_count.into());
-        map.retain(|_, v| !v.is_null());
-    }
-    facts
+    Ok(PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() })
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
-use walkdir::WalkDir;
 
-use super::manifest;
-use crate::{Error, Result, limits};
+use super::labels::{Classes, Label, Tag};
+use super::segment::Segment;
+use super::{folders, manifest};
+use crate::order::Permutation;
+use crate::{Error, Result};
 
 /// Endings by which a file in a folder is taken for a video; a file without an ending is taken for one too.
 const VIDEO_ENDINGS: [&str; 38] = [
@@ -16,17 +18,37 @@ const VIDEO_ENDINGS: [&str; 38] = [
     "ogm", "ogv", "rm", "ts", "vob", "webm", "wmv",
 ];
 
+/// How inputs are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InputOptions {
+    /// Where the paths of manifests begin. Default: the manifest's own folder.
+    pub root: Option<PathBuf>,
+    /// Take only the clips of this split, as a manifest's column `split` names it. Default: all.
+    pub split: Option<String>,
+    /// A file with all class names in their order: one a line, `NUMBER NAME` a line, or JSON. Default: the names that
+    /// occur, sorted.
+    pub classes: Option<PathBuf>,
+    /// Take whole files, whatever start and end a manifest gives. Off by default.
+    pub whole_files: bool,
+    /// Put the clips in a shuffled order under this seed. Default: the order of the inputs.
+    pub shuffle_seed: Option<u64>,
+}
+
 /// A video to be packed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Item {
-    /// Where it is.
+    /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames.
     pub path: PathBuf,
     /// How it is called in the data set: the path relative to the input root, with `/` between folders.
     pub source: String,
-    /// Label, if it has one.
+    /// Label, if it has one. Where clips may have several, they are in the attribute `labels`.
     pub label: Option<u32>,
     /// Class name; empty when there is none.
     pub class: String,
+    /// The part that is wanted; `None`: all of it.
+    pub segment: Option<Segment>,
+    /// Place in the order of the inputs, from 0, before any shuffling: what random frames are drawn for.
+    pub ordinal: u64,
     /// Further columns of a manifest.
     pub attributes: Map<String, Value>,
 }
@@ -42,118 +64,187 @@ pub struct Plan {
     pub ignored_files: u64,
 }
 
-/// A label as an input gives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Label {
-    None,
-    Name(String),
-    Number(u32),
-}
-
 /// A video as an input gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub path: PathBuf,
     pub source: String,
     pub label: Label,
+    pub segment: Option<Segment>,
+    pub split: Option<String>,
     pub attributes: Map<String, Value>,
 }
 
 impl Plan {
-    /// Finds the videos of some inputs: directories, video files, manifests (`.csv`, `.tsv`).
+    /// Finds the videos of some inputs: folders, video files, manifests.
     ///
     /// # Errors
     ///
     /// [`Io`](crate::ErrorKind::Io): an input or a folder cannot be read. [`Usage`](crate::ErrorKind::Usage): a bad
-    /// line in a manifest, labels that are numbers in one input and names in another, or no video at all.
-    pub fn from_inputs<P: AsRef<Path>>(inputs: &[P]) -> Result<Self> {
-        let mut found = Vec::new();
-        let mut ignored_files = 0;
+    /// line in a manifest, labels of different kinds, an unknown class or split, or no video at all.
+    pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
+        let mut gathered = Gathered::default();
         for input in inputs {
-            let path = input.as_ref();
-            let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
-            if meta.is_dir() {
-                ignored_files += walk(path, &mut found)?;
-            } else if let Some(delimiter) = manifest::delimiter(path) {
-                manifest::read(path, delimiter, &mut found)?;
-            } else {
-                let source = source_name(Path::new(path.file_name().unwrap_or_default()));
-                found.push(Found { path: path.to_owned(), source, label: Label::None, attributes: Map::new() });
-            }
+            gathered.add(input.as_ref(), options)?;
         }
+        let Gathered { mut found, classes, ignored_files } = gathered;
         if found.is_empty() {
             let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
             return Err(Error::usage(format!("no videos in {}", names.join(", ")))
                 .expected("files with a video's ending, in folders named for their class"));
         }
-        let classes = class_names(&found)?;
-        let items = found.into_iter().map(|f| f.into_item(&classes)).collect();
-        Ok(Plan { items, classes, ignored_files })
+        if let Some(split) = &options.split {
+            keep_split(&mut found, split)?;
+        }
+        one_kind(&found)?;
+        let classes = match (&options.classes, classes) {
+            (Some(path), _) => Classes::read(path)?,
+            (None, Some(own)) => own,
+            (None, None) => Classes::of(found.iter().map(|f| &f.label))?,
+        };
+        let items = (0..).zip(found).map(|(ordinal, f)| f.into_item(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
+        let items = match options.shuffle_seed {
+            Some(seed) => shuffled(items, seed),
+            None => items,
+        };
+        Ok(Plan { items, classes: classes.names, ignored_files })
+    }
+
+    /// The videos that are not there. Each would fail on its own.
+    pub fn missing(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|item| !item.path.exists())
+    }
+}
+
+/// What the inputs gave so far.
+#[derive(Default)]
+struct Gathered {
+    found: Vec<Found>,
+    classes: Option<Classes>,
+    ignored_files: u64,
+}
+
+impl Gathered {
+    fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
+        if meta.is_dir() {
+            let lists = folders::metadata(path)?;
+            if lists.is_empty() {
+                self.ignored_files += folders::walk(path, &mut self.found)?;
+            }
+            return lists.into_iter().try_for_each(|(list, split)| self.add_list(&list, split, options).map(drop));
+        }
+        if !self.add_list(path, None, options)? {
+            let source = source_name(Path::new(path.file_name().unwrap_or_default()));
+            let path = path.to_owned();
+            self.found.push(Found {
+                path,
+                source,
+                label: Label::None,
+                segment: None,
+                split: None,
+                attributes: Map::new(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds what a manifest lists; false for a file that is none. `split` is that of rows that name none.
+    fn add_list(&mut self, path: &Path, split: Option<String>, options: &InputOptions) -> Result<bool> {
+        let Some(mut listing) = manifest::read(path, options)? else { return Ok(false) };
+        if let Some(split) = split {
+            for found in listing.found.iter_mut().filter(|f| f.split.is_none()) {
+                found.attributes.insert("split".into(), split.as_str().into());
+                found.split = Some(split.clone());
+                found.source = format!("{split}/{}", found.source);
+            }
+        }
+        self.found.append(&mut listing.found);
+        match (&self.classes, listing.classes) {
+            (Some(known), Some(new)) if *known != new => {
+                return Err(Error::usage("the inputs come with different classes")
+                    .file(path)
+                    .help("name one file with --classes"));
+            }
+            (None, Some(new)) => self.classes = Some(new),
+            _ => {}
+        }
+        Ok(true)
     }
 }
 
 impl Found {
-    fn into_item(self, classes: &[String]) -> Item {
-        let (label, class) = match self.label {
-            Label::None => (None, String::new()),
-            Label::Number(n) => (Some(n), String::new()),
-            // Every name is in the sorted list that was made of all of them.
-            Label::Name(name) => (classes.binary_search(&name).ok().map(|i| i as u32), name),
+    fn into_item(self, ordinal: u64, classes: &Classes) -> Result<Item> {
+        let find = |tag: &Tag| classes.find(tag).map_err(|what| Error::usage(format!("{}: {what}", self.source)));
+        let mut attributes = self.attributes;
+        let label = match &self.label {
+            Label::None => None,
+            Label::One(tag) => Some(find(tag)?),
+            Label::Many(tags) => {
+                let labels = tags.iter().map(find).collect::<Result<Vec<u32>>>()?;
+                attributes.insert("labels".into(), labels.into());
+                None
+            }
         };
-        Item { path: self.path, source: self.source, label, class, attributes: self.attributes }
+        let class = label.map_or("", |label| classes.name(label)).to_owned();
+        let Found { path, source, segment, .. } = self;
+        Ok(Item { path, source, label, class, segment, ordinal, attributes })
     }
 }
 
-/// The class names, sorted; the label is the place in the list.
-fn class_names(found: &[Found]) -> Result<Vec<String>> {
-    let names: BTreeSet<&str> = found
+fn keep_split(found: &mut Vec<Found>, split: &str) -> Result<()> {
+    let known: BTreeSet<String> = found.iter().filter_map(|f| f.split.clone()).collect();
+    found.retain(|f| f.split.as_deref() == Some(split));
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none: the inputs name no splits".into() } else { known };
+    Err(Error::usage(format!("no video is in the split \"{split}\"")).found(known))
+}
+
+/// Refuses labels that are numbers here and names there, or one here and several there.
+fn one_kind(found: &[Found]) -> Result<()> {
+    let mixed = |what: &str, a: &Found, b: &Found| {
+        let e = Error::usage(what).expected("one kind of label in all inputs");
+        Err(e.found(format!("{} and {}", describe(a), describe(b))))
+    };
+    let of = |wanted: fn(&Label) -> bool| found.iter().find(|f| wanted(&f.label));
+    let name = of(|l| l.tags().iter().any(|t| matches!(t, Tag::Name(_))));
+    let number = of(|l| l.tags().iter().any(|t| matches!(t, Tag::Number(_))));
+    if let (Some(name), Some(number)) = (name, number) {
+        return mixed("labels are numbers in one input and names in another", number, name);
+    }
+    match (of(|l| matches!(l, Label::One(_))), of(|l| matches!(l, Label::Many(_)))) {
+        (Some(one), Some(many)) => mixed("some clips have a label and others a list of labels", one, many),
+        _ => Ok(()),
+    }
+}
+
+fn describe(found: &Found) -> String {
+    let tags: Vec<String> = found
+        .label
+        .tags()
         .iter()
-        .filter_map(|f| if let Label::Name(name) = &f.label { Some(name.as_str()) } else { None })
+        .map(|t| match t {
+            Tag::Name(name) => format!("\"{name}\""),
+            Tag::Number(n) => n.to_string(),
+        })
         .collect();
-    let number = found.iter().find(|f| matches!(f.label, Label::Number(_)));
-    match (names.first(), number) {
-        (Some(name), Some(f)) => Err(Error::usage("labels are numbers in one input and names in another")
-            .expected("one kind")
-            .found(format!("\"{name}\" and, for {}, a number", f.source))),
-        _ if names.len() as u64 > limits::MAX_LABEL as u64 => Err(Error::limit("too many classes").found(names.len())),
-        _ => Ok(names.into_iter().map(str::to_owned).collect()),
-    }
+    let many = matches!(found.label, Label::Many(_));
+    let tags = if many { format!("[{}]", tags.join(", ")) } else { tags.join("") };
+    format!("{tags} for {}", found.source)
 }
 
-/// Adds the videos below `root` in order of their paths; returns how many other files there are.
-fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
-    let mut ignored = 0;
-    let entries = WalkDir::new(root).follow_links(true).sort_by_file_name();
-    for entry in entries.into_iter().filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
-        let entry = entry.map_err(|e| {
-            let path = e.path().unwrap_or(root).to_owned();
-            Error::io("list the folder", path, e.into())
-        })?;
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        if !has_video_ending(entry.path()) {
-            ignored += 1;
-            continue;
-        }
-        let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        let mut levels = relative.components();
-        let first = levels.next().map(|c| c.as_os_str().to_string_lossy().into_owned());
-        let label = match (first, levels.next()) {
-            (Some(folder), Some(_)) => Label::Name(folder),
-            _ => Label::None,
-        };
-        let source = source_name(relative);
-        found.push(Found { path: entry.path().to_owned(), source, label, attributes: Map::new() });
-    }
-    Ok(ignored)
+/// The order that a loader would have in epoch 0 under this seed.
+fn shuffled(items: Vec<Item>, seed: u64) -> Vec<Item> {
+    let order = Permutation::new(items.len() as u64, seed, 0);
+    let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
+    // A permutation names every place once.
+    (0..items.len() as u64).filter_map(|i| items.get_mut(order.get(i)? as usize)?.take()).collect()
 }
 
-fn is_hidden(name: &std::ffi::OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(b".")
-}
-
-fn has_video_ending(path: &Path) -> bool {
+pub(super) fn has_video_ending(path: &Path) -> bool {
     match path.extension() {
         None => true,
         Some(ending) => {
@@ -179,35 +270,129 @@ mod tests {
     fn tree(files: &[&str]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for file in files {
-            let path = dir.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, b"").unwrap();
+            write(dir.path(), file, "");
         }
         dir
+    }
+
+    fn write(dir: &Path, file: &str, text: &str) {
+        let path = dir.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn plan<P: AsRef<Path>>(input: P) -> Result<Plan> {
+        Plan::from_inputs(&[input], &InputOptions::default())
+    }
+
+    fn short(plan: &Plan) -> Vec<(&str, Option<u32>, &str)> {
+        plan.items.iter().map(|i| (i.source.as_str(), i.label, i.class.as_str())).collect()
     }
 
     #[test]
     fn folders_are_classes_and_order_is_that_of_paths() {
         let files = ["b/2.mp4", "b/1.MP4", "a/deep/3.mkv", "a/notes.txt", "a/.hidden.mp4", "noextension", "c/x.json"];
-        let dir = tree(&files);
-        let plan = Plan::from_inputs(&[dir.path()]).unwrap();
+        let plan = plan(tree(&files).path()).unwrap();
         assert_eq!(plan.classes, ["a", "b"]);
-        let short: Vec<_> = plan.items.iter().map(|i| (i.source.as_str(), i.label, i.class.as_str())).collect();
         let expected = [
             ("a/deep/3.mkv", Some(0), "a"),
             ("b/1.MP4", Some(1), "b"),
             ("b/2.mp4", Some(1), "b"),
             ("noextension", None, ""),
         ];
-        assert_eq!(short, expected);
+        assert_eq!(short(&plan), expected);
         assert_eq!(plan.ignored_files, 2);
+    }
+
+    #[test]
+    fn folders_of_pictures_alone_are_clips() {
+        let files = [
+            "a/c1/2.jpg",
+            "a/c1/1.PNG",
+            "a/c1/readme.txt",
+            "b/v.mp4",
+            "b/v.jpg",
+            "b/c2/1.jpeg",
+            "c/1.jpg",
+            "c/d/e.mp4",
+        ];
+        let dir = tree(&files);
+        let plan = plan(dir.path()).unwrap();
+        let expected =
+            [("a/c1", Some(0), "a"), ("b/c2", Some(1), "b"), ("b/v.mp4", Some(1), "b"), ("c/d/e.mp4", Some(2), "c")];
+        assert_eq!(short(&plan), expected);
+        assert_eq!(plan.ignored_files, 3, "the text and the pictures beside videos and folders");
+        let alone = Plan::from_inputs(&[dir.path().join("a/c1")], &InputOptions::default()).unwrap();
+        assert_eq!(short(&alone), [("c1", None, "")]);
     }
 
     #[test]
     fn files_have_no_label_and_any_ending() {
         let dir = tree(&["odd.name"]);
-        let plan = Plan::from_inputs(&[dir.path().join("odd.name")]).unwrap();
-        assert_eq!((plan.items[0].source.as_str(), plan.items[0].label), ("odd.name", None));
+        assert_eq!(short(&plan(dir.path().join("odd.name")).unwrap()), [("odd.name", None, "")]);
+    }
+
+    #[test]
+    fn a_folder_with_a_list_of_its_own_is_read_by_it() {
+        let dir = tree(&["train/a.mp4", "train/unlisted.mp4", "test/b.mp4"]);
+        write(dir.path(), "train/metadata.csv", "file_name,label\na.mp4,run\n");
+        write(dir.path(), "test/metadata.jsonl", "{\"file_name\": \"b.mp4\", \"label\": \"jump\"}\n");
+        let all = plan(dir.path()).unwrap();
+        assert_eq!(short(&all), [("test/b.mp4", Some(0), "jump"), ("train/a.mp4", Some(1), "run")]);
+        assert!(all.items.iter().all(|item| item.path.exists()));
+        let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
+        let train = Plan::from_inputs(&[dir.path()], &options).unwrap();
+        assert_eq!(short(&train), [("train/a.mp4", Some(0), "run")]);
+        assert_eq!(train.items[0].attributes["split"], "train");
+        let options = InputOptions { split: Some("val".into()), ..options };
+        let e = Plan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
+        assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
+    }
+
+    #[test]
+    fn classes_given_fix_the_labels() {
+        let dir = tree(&["b/1.mp4", "a/2.mp4"]);
+        write(dir.path(), "classes.txt", "c\nb\na\n");
+        let options = InputOptions { classes: Some(dir.path().join("classes.txt")), ..InputOptions::default() };
+        let plan = Plan::from_inputs(&[dir.path()], &options).unwrap();
+        assert_eq!(plan.classes, ["c", "b", "a"]);
+        assert_eq!(short(&plan), [("a/2.mp4", Some(2), "a"), ("b/1.mp4", Some(1), "b")]);
+        write(dir.path(), "classes.txt", "c\nb\n");
+        let e = Plan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
+        assert!(e.contains("a/2.mp4") && e.contains("not among the 2 given"), "{e}");
+    }
+
+    #[test]
+    fn kinds_of_labels_do_not_mix() {
+        let dir = tree(&["x/1.mp4"]);
+        write(dir.path(), "numbers.csv", "path,label\na.mp4,3\n");
+        write(dir.path(), "many.jsonl", "{\"path\": \"b.mp4\", \"label\": [1, 2]}\n");
+        let both = |a: &str, b: &str| {
+            Plan::from_inputs(&[dir.path().join(a), dir.path().join(b)], &InputOptions::default())
+                .unwrap_err()
+                .to_string()
+        };
+        let e = both("x/..", "numbers.csv");
+        assert!(e.contains("numbers in one input") && e.contains("3 for a.mp4") && e.contains("\"x\" for x/"), "{e}");
+        let e = both("numbers.csv", "many.jsonl");
+        assert!(e.contains("a list of labels") && e.contains("[1, 2] for b.mp4"), "{e}");
+    }
+
+    #[test]
+    fn a_seed_shuffles_and_keeps_the_numbers() {
+        let files: Vec<String> = (0..20).map(|i| format!("a/{i:02}.mp4")).collect();
+        let dir = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
+        let order = |seed| {
+            let options = InputOptions { shuffle_seed: seed, ..InputOptions::default() };
+            let plan = Plan::from_inputs(&[dir.path()], &options).unwrap();
+            plan.items.iter().for_each(|i| assert_eq!(i.source, files[i.ordinal as usize]));
+            plan.items.iter().map(|i| i.ordinal).collect::<Vec<_>>()
+        };
+        assert_eq!(order(None), (0..20).collect::<Vec<_>>());
+        let shuffled = order(Some(7));
+        let like_a_loader: Vec<_> = (0..20).map(|i| Permutation::new(20, 7, 0).get(i).unwrap()).collect();
+        assert_eq!(shuffled, like_a_loader);
+        assert_ne!(shuffled, order(Some(8)));
     }
 
     #[test]
@@ -221,8 +406,8 @@ mod tests {
     #[test]
     fn no_videos_is_an_error() {
         let dir = tree(&["a/notes.txt"]);
-        let e = Plan::from_inputs(&[dir.path()]).unwrap_err();
+        let e = plan(dir.path()).unwrap_err();
         assert!(e.to_string().contains("no videos in"), "{e}");
-        assert!(Plan::from_inputs(&[dir.path().join("missing")]).is_err());
+        assert!(plan(dir.path().join("missing")).is_err());
     }
 }

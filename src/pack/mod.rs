@@ -1,14 +1,20 @@
 //! Packing: from videos on disk to a data set, in parallel, in order, with every failure reported.
 //!
 //! ```text
-//! inputs -> plan (inputs.rs, manifest.rs) -> one video each thread (clip.rs) -> ordered writer (ordered.rs)
+//! inputs -> plan (inputs.rs, folders.rs, manifest/, labels.rs) -> one video each thread (clip.rs, pictures.rs)
+//!        -> ordered writer (ordered.rs)          estimate.rs: the same for a few videos, and nothing written
 //! ```
 
 mod clip;
+mod estimate;
+mod folders;
 mod inputs;
+mod labels;
 mod manifest;
 mod ordered;
+mod pictures;
 mod report;
+mod segment;
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -18,12 +24,15 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 pub use clip::PackStage;
-pub use inputs::{Item, Plan};
+pub use estimate::{Estimate, estimate};
+pub use inputs::{InputOptions, Item, Plan};
 pub use report::{Failure, PackReport, Progress, Warning};
+pub use segment::Segment;
 
 use crate::format::meta::Meta;
-use crate::sampler::{Rule, Short};
-use crate::video::{self, FrameSize};
+use crate::free_space::Watch;
+use crate::sampler::{Pace, Rate, Rule, Short};
+use crate::video::{self, Decode, FrameSize};
 use crate::{Error, FrameData, Result, Writer, WriterOptions, atomic_file, limits};
 
 /// What to do with a video that cannot be packed.
@@ -39,6 +48,8 @@ pub enum OnError {
 /// How videos are packed. The same inputs and options give the same bytes, whatever `threads` is.
 #[derive(Debug, Clone)]
 pub struct PackOptions {
+    /// How inputs are read.
+    pub input: InputOptions,
     /// Frames a clip. Default 8.
     pub frames: u32,
     /// Which frames. Default [`Rule::Uniform`]: the centres of equal segments.
@@ -49,8 +60,25 @@ pub struct PackOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
-    /// Seed of [`Rule::Random`]. Default 0.
+    /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
+    pub optimize: bool,
+    /// How much of each video is decoded. Default: what the chosen frames need.
+    pub decode: Decode,
+    /// Seed of the random rules. Default 0.
     pub seed: u64,
+    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`. Clips then differ in length.
+    /// Default `None`.
+    pub pace: Option<Pace>,
+    /// With `pace`: of more frames than these, so many are taken, spread evenly from the first to the last. Default
+    /// `None`.
+    pub max_frames: Option<u32>,
+    /// Independent draws of each video by a random `rule`; each is a clip, side by side with its siblings. Default 1.
+    pub draws: u32,
+    /// Store the JPEGs of folders of pictures as they are, without decoding and scaling. Off by default.
+    pub pass_through: bool,
+    /// How many pictures of a folder make a second. Default `None`: picture `i` counts as shown at second `i`, and
+    /// nothing can be chosen by time.
+    pub picture_rate: Option<Rate>,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
     /// What to do with a video that cannot be packed.
@@ -64,12 +92,20 @@ pub struct PackOptions {
 impl Default for PackOptions {
     fn default() -> Self {
         PackOptions {
+            input: InputOptions::default(),
             frames: 8,
             rule: Rule::Uniform,
             short: Short::RepeatLast,
             size: FrameSize::ShortSide(256),
             quality: 90,
+            optimize: false,
+            decode: Decode::Needed,
             seed: 0,
+            pace: None,
+            max_frames: None,
+            draws: 1,
+            pass_through: false,
+            picture_rate: None,
             threads: None,
             on_error: OnError::Skip,
             overwrite: false,
@@ -83,9 +119,10 @@ const IN_FLIGHT_PER_THREAD: usize = 3;
 
 /// Packs `inputs` into the data set directory `out`.
 ///
-/// An input is a directory (the class is the name of the first folder level), a video file, or a manifest (`.csv` or
-/// `.tsv` with a header that names the columns `path` and, if there are labels, `label`). Clips stand in the order of the inputs;
-/// within a directory, in the order of the paths. `progress` is called after each video, from this thread.
+/// An input is a directory (the class is the name of the first folder level), a video file, or a manifest: `.csv` or
+/// `.tsv` with a header that names the columns, `.jsonl`, `.txt` with a path and a label a line, MXNet's `.lst`, the
+/// lists of Kinetics and Something-Something. Clips stand in the order of the inputs; within a directory, in the order
+/// of the paths. `progress` is called after each video, from this thread.
 ///
 /// A video that cannot be packed is left out whole and listed in `failures.jsonl`. If none can be packed, no data set
 /// is made: the report then says `clips: 0`.
@@ -112,18 +149,22 @@ pub fn pack<P: AsRef<Path>>(
     let started = Instant::now();
     check_options(options)?;
     video::init();
-    let plan = Plan::from_inputs(inputs)?;
+    let plan = Plan::from_inputs(inputs, &options.input)?;
     let out = out.as_ref();
+    estimate::check_space(&plan, out, options)?;
     let meta = Meta {
         classes: plan.classes.clone(),
         tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(),
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options),
+        draws: Some(options.draws).filter(|&draws| draws > 1),
     };
     let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
-    let mut run = Run { writer, report: PackReport::new(&plan), progress, total: plan.items.len() as u64, fatal: None };
+    let (total, draws) = (plan.items.len() as u64, options.draws);
+    let space = Watch::new(out);
+    let mut run = Run { writer, report: PackReport::new(&plan), progress, total, draws, space, fatal: None };
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let work = |ordinal: usize| clip::pack_one(&plan.items[ordinal], ordinal as u64, options);
+    let work = |i: usize| clip::pack_one(&plan.items[i], options);
     ordered::for_each(plan.items.len(), threads, threads * IN_FLIGHT_PER_THREAD, work, |ordinal, packed| {
         run.take(&plan.items[ordinal], packed, options.on_error)
     });
@@ -140,27 +181,60 @@ fn check_options(options: &PackOptions) -> Result<()> {
             .expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP))
             .found(options.frames));
     }
-    if options.rule == (Rule::Clip { stride: 0 }) {
-        return Err(Error::usage("the stride must be at least 1"));
+    if options.rule.stride() == 0 || options.pace == Some(Pace::Every(0)) {
+        return Err(Error::usage("the step from frame to frame must be at least 1"));
+    }
+    if options.max_frames.is_some_and(|max| max == 0 || max > limits::MAX_FRAMES_PER_CLIP) {
+        return Err(Error::usage("the most frames a clip").expected(format!("1 to {}", limits::MAX_FRAMES_PER_CLIP)));
+    }
+    if options.draws == 0 || options.draws > MAX_DRAWS {
+        return Err(Error::usage("draws of a video").expected(format!("1 to {MAX_DRAWS}")).found(options.draws));
+    }
+    if options.draws > 1 && (options.pace.is_some() || !options.rule.is_random()) {
+        return Err(Error::usage("several draws of a video would all be the same")
+            .help("choose a random rule: random or random-clip"));
     }
     crate::jpeg::Encoder::new(options.quality).map(drop)
 }
 
-/// The options that determine the bytes, as they are stored.
+/// More draws of a video than anybody trains epochs on it.
+const MAX_DRAWS: u32 = 10_000;
+
+/// The options that determine the bytes, as they are stored. Those that are at rest are left out.
 fn settings(options: &PackOptions) -> Map<String, Value> {
     let size = match options.size {
         FrameSize::ShortSide(side) => json!({"short_side": side}),
+        FrameSize::ShortSideAlways(side) => json!({"short_side": side, "enlarge": true}),
         FrameSize::Exact { width, height } => json!({"width": width, "height": height}),
         FrameSize::Original => json!("original"),
     };
     let mut map = Map::new();
-    map.insert("frames".into(), options.frames.into());
-    map.insert("sample".into(), options.rule.to_string().into());
-    map.insert("short".into(), options.short.to_string().into());
+    if let Some(pace) = options.pace {
+        map.insert("sample".into(), pace.to_string().into());
+        map.extend(options.max_frames.map(|max| ("max_frames".into(), max.into())));
+    } else {
+        map.insert("frames".into(), options.frames.into());
+        map.insert("sample".into(), options.rule.to_string().into());
+        map.insert("short".into(), options.short.to_string().into());
+    }
+    if options.draws > 1 {
+        map.insert("draws".into(), options.draws.into());
+    }
+    if options.pass_through {
+        map.insert("pass_through".into(), true.into());
+    }
+    map.extend(options.picture_rate.map(|rate| ("picture_fps".into(), rate.to_string().into())));
+    map.extend(options.input.shuffle_seed.map(|seed| ("shuffle_seed".into(), seed.into())));
     map.insert("size".into(), size);
     map.insert("scaling".into(), "bicubic".into());
     map.insert("quality".into(), options.quality.into());
     map.insert("chroma".into(), "4:2:0".into());
+    if options.optimize {
+        map.insert("optimize".into(), true.into());
+    }
+    if options.decode == Decode::All {
+        map.insert("decode".into(), "all".into());
+    }
     map.insert("seed".into(), options.seed.into());
     map
 }
@@ -171,6 +245,8 @@ struct Run<'a> {
     report: PackReport,
     progress: &'a mut dyn FnMut(&Progress),
     total: u64,
+    draws: u32,
+    space: Watch,
     fatal: Option<Error>,
 }
 
@@ -178,12 +254,12 @@ impl Run<'_> {
     fn take(
         &mut self,
         item: &Item,
-        packed: std::result::Result<clip::PackedClip, clip::ClipFailure>,
+        packed: std::result::Result<Vec<clip::PackedClip>, clip::ClipFailure>,
         on_error: OnError,
     ) -> ControlFlow<()> {
         match packed {
-            Ok(packed) => {
-                if let Err(e) = self.write(item, packed) {
+            Ok(draws) => {
+                if let Err(e) = draws.into_iter().try_for_each(|packed| self.write(item, packed)) {
                     self.fatal = Some(e);
                     return ControlFlow::Break(());
                 }
@@ -198,7 +274,7 @@ impl Run<'_> {
             }
         }
         (self.progress)(&Progress {
-            videos: self.report.clips + self.report.failed,
+            videos: self.report.clips / u64::from(self.draws) + self.report.failed,
             total: self.total,
             frames: self.report.frames,
             bytes: self.writer.bytes(),
@@ -214,6 +290,7 @@ impl Run<'_> {
             .map(|f| FrameData { jpeg: &packed.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
             .collect();
         self.writer.append(&packed.info, &frames)?;
+        self.space.check(self.writer.bytes())?;
         self.report.push_clip(item, &packed);
         Ok(())
     }

@@ -8,7 +8,10 @@
 //! endpoints, 4         0           3           6           9         first, last, and evenly between
 //! random, 3            [ one draw  ) [ one draw  ) [ one draw  )     as `uniform`, at random in each segment
 //! clip:2, 4                1       3       5       7                 every second frame, centred
+//! random-clip:2, 4             2       4       6       8             the same from a start at random
 //! ```
+//!
+//! A [`Pace`] chooses a number of frames that follows from the video.
 //!
 //! ```
 //! use vidrec::sampler::{Rule, Short, select};
@@ -21,9 +24,11 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod pace;
 mod rules;
 mod words;
 
+pub use pace::{Pace, Rate};
 pub use rules::{centred, endpoints, uniform};
 pub(crate) use rules::{random, run, span};
 
@@ -32,7 +37,8 @@ use crate::{Error, Result, limits};
 
 /// How frames are chosen from a video that has enough of them.
 ///
-/// As a word (`FromStr`, `Display`, serde): `uniform`, `endpoints`, `random`, `clip` (stride 1) or `clip:STRIDE`.
+/// As a word (`FromStr`, `Display`, serde): `uniform`, `endpoints`, `random`, `clip` and `random-clip` (stride 1), or
+/// with a stride `clip:STRIDE` and `random-clip:STRIDE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Rule {
@@ -48,6 +54,26 @@ pub enum Rule {
         /// Frames from one to the next.
         stride: u32,
     },
+    /// As `Clip`, from a start drawn evenly among all from which the frames lie within the video.
+    RandomClip {
+        /// Frames from one to the next.
+        stride: u32,
+    },
+}
+
+impl Rule {
+    /// Frames from one to the next where they are evenly apart, else 1.
+    pub fn stride(self) -> u32 {
+        match self {
+            Rule::Clip { stride } | Rule::RandomClip { stride } => stride,
+            Rule::Uniform | Rule::Endpoints | Rule::Random => 1,
+        }
+    }
+
+    /// Whether the frames depend on the seed.
+    pub fn is_random(self) -> bool {
+        matches!(self, Rule::Random | Rule::RandomClip { .. })
+    }
 }
 
 /// What to do with a video that has fewer frames than are asked for (for `clip`: than the clip spans).
@@ -79,14 +105,31 @@ pub struct Selection {
 
 /// Chooses `count` of the `n` frames of video number `ordinal`; `None` means that the video is left out.
 ///
-/// `seed` and `ordinal` matter to [`Rule::Random`] alone; the same arguments give the same frames for ever.
+/// `seed` and `ordinal` matter to random rules alone; the same arguments give the same frames for ever.
 ///
 /// # Errors
 ///
 /// `n`, `count` or the stride is 0, `count` is over [`limits::MAX_FRAMES_PER_CLIP`], or the video is too short and
 /// `short` is [`Short::Error`].
 pub fn select(rule: Rule, short: Short, n: u32, count: u32, seed: u64, ordinal: u64) -> Result<Option<Selection>> {
-    let stride = if let Rule::Clip { stride } = rule { stride } else { 1 };
+    select_draw(rule, short, n, count, seed, ordinal, 0)
+}
+
+/// As [`select`], for one of several independent draws of a video; draw 0 is what `select` gives.
+///
+/// # Errors
+///
+/// As [`select`].
+pub fn select_draw(
+    rule: Rule,
+    short: Short,
+    n: u32,
+    count: u32,
+    seed: u64,
+    ordinal: u64,
+    draw: u32,
+) -> Result<Option<Selection>> {
+    let stride = rule.stride();
     check(n, count, stride)?;
     let span = rules::span(count, stride);
     if u64::from(n) < span {
@@ -101,10 +144,19 @@ pub fn select(rule: Rule, short: Short, n: u32, count: u32, seed: u64, ordinal: 
     let frames = match rule {
         Rule::Uniform => uniform(n, count),
         Rule::Endpoints => endpoints(n, count),
-        Rule::Random => rules::random(n, count, &mut Random::new(seed, &[stream::FRAMES, ordinal])),
+        Rule::Random => rules::random(n, count, &mut numbers(seed, ordinal, draw)),
         Rule::Clip { stride } => centred(n, count, stride),
+        Rule::RandomClip { stride } => {
+            let start = numbers(seed, ordinal, draw).below(u64::from(n) - span + 1);
+            rules::run(n, count, stride, start)
+        }
     };
     Ok(Some(Selection { frames, short: false }))
+}
+
+fn numbers(seed: u64, ordinal: u64, draw: u32) -> Random {
+    let ids = [stream::FRAMES, ordinal, draw.into()];
+    Random::new(seed, if draw == 0 { &ids[..2] } else { &ids })
 }
 
 fn check(n: u32, count: u32, stride: u32) -> Result<()> {
@@ -132,8 +184,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const RULES: [Rule; 5] =
-        [Rule::Uniform, Rule::Endpoints, Rule::Random, Rule::Clip { stride: 1 }, Rule::Clip { stride: 4 }];
+    const RULES: [Rule; 7] = [
+        Rule::Uniform,
+        Rule::Endpoints,
+        Rule::Random,
+        Rule::Clip { stride: 1 },
+        Rule::Clip { stride: 4 },
+        Rule::RandomClip { stride: 1 },
+        Rule::RandomClip { stride: 3 },
+    ];
 
     fn frames(rule: Rule, short: Short, n: u32, count: u32) -> Vec<u32> {
         select(rule, short, n, count, 5, 6).unwrap().unwrap().frames
@@ -170,6 +229,7 @@ mod tests {
             assert!(select(rule, Short::Loop, 5, u32::MAX, 0, 0).is_err());
         }
         assert!(select(Rule::Clip { stride: 0 }, Short::Loop, 5, 1, 0, 0).is_err());
+        assert!(select(Rule::RandomClip { stride: 0 }, Short::Loop, 5, 1, 0, 0).is_err());
     }
 
     #[test]
@@ -179,6 +239,27 @@ mod tests {
         assert_ne!(draw(1, 2), draw(1, 3));
         assert_ne!(draw(1, 2), draw(2, 2));
         assert_eq!(draw(1, 2), [210, 440, 534, 958], "a data set packed again must give the same frames");
+    }
+
+    #[test]
+    fn draws_are_independent_of_each_other_and_never_change() {
+        let draw = |rule, draw| select_draw(rule, Short::Error, 1000, 4, 1, 2, draw).unwrap().unwrap().frames;
+        assert_eq!(draw(Rule::Random, 0), [210, 440, 534, 958], "draw 0 is that of a data set without draws");
+        assert_ne!(draw(Rule::Random, 1), draw(Rule::Random, 2));
+        let starts: Vec<_> = (0..3).map(|d| draw(Rule::RandomClip { stride: 2 }, d)[0]).collect();
+        assert_eq!(starts, [834, 773, 939], "a data set packed again must give the same frames");
+    }
+
+    #[test]
+    fn a_random_clip_begins_everywhere_equally_often() {
+        let mut counts = [0u32; 6];
+        for ordinal in 0..6000 {
+            let frames =
+                select(Rule::RandomClip { stride: 2 }, Short::Error, 10, 3, 3, ordinal).unwrap().unwrap().frames;
+            assert_eq!([frames[1] - frames[0], frames[2] - frames[1]], [2, 2]);
+            counts[frames[0] as usize] += 1;
+        }
+        assert!(counts.iter().all(|c| (880..1120).contains(c)), "{counts:?}");
     }
 
     proptest! {
@@ -203,6 +284,7 @@ mod tests {
             rule in prop_oneof![
                 prop::sample::select(&RULES[..]),
                 any::<u32>().prop_map(|stride| Rule::Clip { stride }),
+                any::<u32>().prop_map(|stride| Rule::RandomClip { stride }),
             ],
             n: u32, count in 0u32..50, seed: u64,
         ) {

@@ -14,6 +14,8 @@ impl fmt::Display for Rule {
             Rule::Random => f.write_str("random"),
             Rule::Clip { stride: 1 } => f.write_str("clip"),
             Rule::Clip { stride } => write!(f, "clip:{stride}"),
+            Rule::RandomClip { stride: 1 } => f.write_str("random-clip"),
+            Rule::RandomClip { stride } => write!(f, "random-clip:{stride}"),
         }
     }
 }
@@ -22,15 +24,22 @@ impl FromStr for Rule {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        let clip = |digits: &str| digits.parse().ok().filter(|&stride| stride > 0).map(|stride| Rule::Clip { stride });
+        let stride = |digits: &str| digits.parse().ok().filter(|&stride| stride > 0);
         match word {
             "uniform" => Some(Rule::Uniform),
             "endpoints" => Some(Rule::Endpoints),
             "random" => Some(Rule::Random),
             "clip" => Some(Rule::Clip { stride: 1 }),
-            _ => word.strip_prefix("clip:").and_then(clip),
+            "random-clip" => Some(Rule::RandomClip { stride: 1 }),
+            _ => match word.split_once(':') {
+                Some(("clip", digits)) => stride(digits).map(|stride| Rule::Clip { stride }),
+                Some(("random-clip", digits)) => stride(digits).map(|stride| Rule::RandomClip { stride }),
+                _ => None,
+            },
         }
-        .ok_or_else(|| unknown("sampling rule", word, "uniform, endpoints, random, clip or clip:STRIDE"))
+        .ok_or_else(|| {
+            unknown("sampling rule", word, "uniform, endpoints, random, clip[:STRIDE], random-clip[:STRIDE]")
+        })
     }
 }
 
@@ -98,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_word_reads_back_as_itself() {
-        for word in ["uniform", "endpoints", "random", "clip", "clip:8"] {
+        for word in ["uniform", "endpoints", "random", "clip", "clip:8", "random-clip", "random-clip:3"] {
             let rule: Rule = word.parse().unwrap();
             assert_eq!(rule.to_string(), word);
             assert_eq!(serde_json::to_string(&rule).unwrap(), format!("{word:?}"));
@@ -114,7 +123,7 @@ mod tests {
 
     #[test]
     fn other_words_are_refused_with_the_known_ones() {
-        for word in ["", "Uniform", "clip:", "clip:0", "clip:-1", "clip:x"] {
+        for word in ["", "Uniform", "clip:", "clip:0", "clip:-1", "clip:x", "random-clip:0", "uniform:2"] {
             let e = word.parse::<Rule>().unwrap_err();
             assert!(e.to_string().contains("endpoints"), "{e}");
         }

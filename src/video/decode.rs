@@ -57,7 +57,22 @@ pub(super) struct Decoder {
     frame: frame::Video,
 }
 
-type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), VideoError>;
+/// Why decoding ends before the end.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// The video cannot be read.
+    Failed(VideoError),
+    /// What came out is not what was expected. The stream has to be decoded whole.
+    Unexpected,
+}
+
+impl From<VideoError> for Halt {
+    fn from(e: VideoError) -> Self {
+        Halt::Failed(e)
+    }
+}
+
+type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), Halt>;
 
 impl Decoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
@@ -85,14 +100,9 @@ impl Decoder {
         Ok(Decoder { inner, deadline, tally: Tally::default(), frame: frame::Video::empty() })
     }
 
-    /// Decodes all packets and gives every frame to `on_frame`, in the order of presentation.
-    pub fn run(mut self, packets: &Packets, on_frame: OnFrame) -> Result<Tally, VideoError> {
-        let mut index = 0u64;
-        packets.replay(|packet| {
-            let place = Place::Packet(index);
-            index += 1;
-            self.feed(packet, place, on_frame)
-        })?;
+    /// Decodes all packets, or those that `feed` names, and gives every frame to `on_frame`, in the order of presentation.
+    pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<Tally, Halt> {
+        packets.replay(feed, |index, packet| self.feed(packet, Place::Packet(index), on_frame))?;
         match self.inner.send_eof() {
             Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
             Err(e) => self.tally.note(Place::End, e),
@@ -101,7 +111,7 @@ impl Decoder {
         Ok(self.tally)
     }
 
-    fn feed(&mut self, packet: &Packet, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn feed(&mut self, packet: &Packet, place: Place, on_frame: OnFrame) -> Result<(), Halt> {
         if packet.size() == 0 {
             return Ok(()); // to a decoder it would mean the end of the stream
         }
@@ -119,11 +129,11 @@ impl Decoder {
     }
 
     /// Takes out all frames that are ready.
-    fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), VideoError> {
+    fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), Halt> {
         let mut errors_in_a_row = 0;
         loop {
             if Instant::now() >= self.deadline {
-                return Err(timeout("decoding"));
+                return Err(timeout("decoding").into());
             }
             match self.inner.receive_frame(&mut self.frame) {
                 Ok(()) => {

@@ -32,9 +32,9 @@ pub struct VideoFacts {
     pub range: String,
     /// Where chroma samples lie in the source.
     pub chroma_location: String,
-    /// Times that the decoder changed to another size or pixel format on the way.
+    /// Times that the decoder changed to another size or pixel format on the way, as far as it was decoded.
     pub format_changes: u32,
-    /// Frames that are interlaced.
+    /// Frames that are interlaced, of those that were decoded.
     pub interlaced_frames: u32,
     /// Packets or frames that the decoder refused.
     pub decode_errors: u64,
@@ -42,6 +42,9 @@ pub struct VideoFacts {
     pub corrupt_packets: u64,
     /// Frames that decoded with damage.
     pub damaged_frames: u32,
+    /// Frames that were not decoded, because no wanted one needs them: they are counted by the packets, and damage in
+    /// them is not known. Always 0 with [`Decode::All`](super::Decode::All).
+    pub undecoded_frames: u32,
     /// FFmpeg's text of the first error, with its place.
     pub first_error: Option<String>,
 }

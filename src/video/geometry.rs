@@ -108,10 +108,12 @@ pub(super) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
         FrameSize::Original => display,
         FrameSize::Exact { width, height } => Size { width, height },
         FrameSize::ShortSide(short) if display.width.min(display.height) <= short => display,
-        FrameSize::ShortSide(short) if display.width <= display.height => {
+        FrameSize::ShortSide(short) | FrameSize::ShortSideAlways(short) if display.width <= display.height => {
             Size { width: short, height: even_side(display.height, short, display.width) }
         }
-        FrameSize::ShortSide(short) => Size { width: even_side(display.width, short, display.height), height: short },
+        FrameSize::ShortSide(short) | FrameSize::ShortSideAlways(short) => {
+            Size { width: even_side(display.width, short, display.height), height: short }
+        }
     };
     let Size { width, height } = target;
     if width == 0 || height == 0 {
@@ -170,6 +172,17 @@ mod tests {
         assert_eq!(short(340, 256, 256), size(340, 256));
         assert_eq!(short(3, 3000, 1), size(1, 1000));
         assert_eq!(short(300, 300, 256), size(256, 256));
+    }
+
+    #[test]
+    fn smaller_videos_are_enlarged_when_asked_for() {
+        let always = |w, h, s| target_size(size(w, h), FrameSize::ShortSideAlways(s));
+        assert_eq!(always(161, 121, 256).unwrap(), size(340, 256)); // 340.6
+        assert_eq!(always(121, 161, 256).unwrap(), size(256, 340));
+        assert_eq!(always(1280, 720, 256).unwrap(), size(456, 256));
+        assert_eq!(always(256, 256, 256).unwrap(), size(256, 256));
+        assert!(always(60_000, 2, 256).is_err());
+        assert!(always(10, 10, 0).is_err());
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub(super) struct StreamInfo {
     pub claimed_frames: Option<u64>,
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
+    /// Pictures that the decoder will hold back to bring them into order, where it does not know that for sure from the
+    /// stream: FFmpeg guesses it for H.264, and loses pictures that come later than that.
+    pub reorder: Option<usize>,
 }
 
 /// What reading on gives.
@@ -80,9 +83,10 @@ impl Input {
         let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
         let parameters = stream.parameters();
         // SAFETY: `parameters` keeps the context alive, and these are plain fields of it.
-        let sar = unsafe {
+        let (sar, delay) = unsafe {
             let own = (*stream.as_ptr()).sample_aspect_ratio;
-            if own.num > 0 { own } else { (*parameters.as_ptr()).sample_aspect_ratio }
+            let parameters = &*parameters.as_ptr();
+            (if own.num > 0 { own } else { parameters.sample_aspect_ratio }, parameters.video_delay)
         };
         Ok(StreamInfo {
             codec: parameters.id().name(),
@@ -97,6 +101,7 @@ impl Input {
                 .side_data()
                 .find(|d| d.kind() == packet::side_data::Type::DisplayMatrix)
                 .and_then(|d| matrix_from_bytes(d.data())),
+            reorder: (parameters.id() == codec::Id::H264).then_some(usize::try_from(delay).unwrap_or(0)),
         })
     }
 

@@ -18,6 +18,29 @@
 //! the wanted ones are taken on the way. Then it is asked again with the frames that came out; if it wants others, the
 //! stream is decoded once more. The result is the same either way.
 //!
+//! # What is decoded
+//!
+//! Most packets are not needed for the frames that are wanted. They are left out ([`Decode::Needed`]) where the packets
+//! themselves prove which frames there are and what each of them refers to:
+//!
+//! * the codec is H.264 or HEVC in a container that keeps parameter sets apart (MP4, Matroska, FLV), VP8, VP9, ProRes or
+//!   DNxHD, and the headers of every packet are understood and show one picture, or one that is never shown;
+//! * the container says of every packet when it is shown, no time occurs twice, none is marked as damaged, reading ends
+//!   without an error, and the number of packets is the one claimed, if one is;
+//! * the first packet is one with which decoding can begin, key flags agree with the packets' own headers, no packet
+//!   changes the parameters, and for H.264 the decoder holds back enough pictures to bring them into order.
+//!
+//! Then three kinds of packets are left out: those after the last wanted frame; those of wholly unwanted groups, when the
+//! next wanted frame comes after an IDR picture (VP8, VP9: a key frame) and no parameter sets are on the way; and pictures
+//! that nothing refers to (H.264 with `nal_ref_idc` 0, HEVC's sub-layer non-reference pictures in the highest layer).
+//! The first packet is always decoded. So the decoder sees a stream that the standard allows, and never a seek.
+//!
+//! Every frame that comes out must have the time and key flag that its packet promised, in order, without a mark of damage,
+//! none may be missing, and the decoder may not report a single error. Otherwise all is thrown away and the stream is decoded
+//! whole, as is any stream that does not meet the conditions. The pictures are those of [`Decode::All`], bit for bit. What
+//! is given up is knowledge of packets that were left out: damage in them is not found, and frames that they promise and
+//! would not give are counted. [`VideoFacts::undecoded_frames`] says how many there are.
+//!
 //! # Colour
 //!
 //! Pictures come out as [`Planes`]: full-range BT.601, 4:2:0, centred chroma. swscale only scales; range, matrix and
@@ -31,12 +54,14 @@
 //! nearest quarter turn, after scaling; so is the sample aspect ratio, by the width. An interlaced frame is taken whole,
 //! both fields woven, as PyAV and OpenCV give it: scaling down blends them, and no frame rate is invented.
 
+mod anatomy;
 mod colour;
 mod decode;
 mod deep;
 mod facts;
 mod geometry;
 mod input;
+mod needed;
 mod packets;
 mod pass;
 mod picture;
@@ -53,13 +78,15 @@ pub use facts::VideoFacts;
 
 use input::Input;
 use packets::Packets;
-use pass::{Keep, Pass};
+use pass::{Found, Keep, Pass};
 
 /// The size of the pictures to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameSize {
     /// The shorter side gets so many pixels, the longer one follows, rounded to an even number. Never enlarges.
     ShortSide(u32),
+    /// The same, and a smaller video is enlarged.
+    ShortSideAlways(u32),
     /// Exactly this size, whatever the shape of the video.
     Exact {
         /// Pixels across.
@@ -71,11 +98,23 @@ pub enum FrameSize {
     Original,
 }
 
+/// How much of a video is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Decode {
+    /// What the wanted frames need, where that is certain; see [the rule](self#what-is-decoded).
+    #[default]
+    Needed,
+    /// Everything, which finds all damage.
+    All,
+}
+
 /// How to read a video.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
     pub size: FrameSize,
+    /// How much is decoded. Default: what the wanted frames need.
+    pub decode: Decode,
     /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. Default: 10 minutes.
     pub timeout: Duration,
     /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
@@ -89,6 +128,7 @@ impl Default for VideoOptions {
     fn default() -> Self {
         VideoOptions {
             size: FrameSize::ShortSide(256),
+            decode: Decode::Needed,
             timeout: Duration::from_secs(600),
             max_pixels: limits::MAX_PIXELS,
             keep_bytes: 64 << 20,
@@ -141,7 +181,7 @@ pub struct SampledVideo {
     pub frames: Vec<SampledFrame>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
-    /// Frames that really decode.
+    /// Frames of the video: those that decode, and [`VideoFacts::undecoded_frames`].
     pub frame_count: u32,
     /// What was found on the way.
     pub facts: VideoFacts,
@@ -249,13 +289,19 @@ fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<Sample
     let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
     let mut input = Input::open(path, deadline)?;
     let stream = input.stream_info()?;
-    let packets = Packets::scan(&mut input, path.to_owned(), options.keep_bytes)?;
+    let packets = Packets::scan(&mut input, &stream, path.to_owned(), options.keep_bytes)?;
     drop(input);
 
     let pass = Pass { stream: &stream, packets: &packets, options, deadline };
     // The guess need not suit `choose`; only what is true may make it fail.
     let guess = packets.timeline(stream.time_base);
-    let wanted = if guess.pts.is_empty() { Vec::new() } else { chosen(choose, &guess).unwrap_or_default() };
+    let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
+    if let Some(wanted) = &wanted
+        && let Some(found) = decode_needed(&pass, wanted)?
+    {
+        return Ok(found.into_video(&stream, &packets));
+    }
+    let wanted = wanted.unwrap_or_default();
     let first = pass.run(&wanted, Keep::Intact)?;
     let (keep, truth) = first.what_to_keep(stream.time_base);
     if truth.pts.is_empty() {
@@ -272,6 +318,17 @@ fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<Sample
         return Err(VideoError::new(Stage::Decode, error));
     }
     Ok(second.into_video(&stream, &packets))
+}
+
+/// Decodes no more than the wanted frames need; `None` where it takes the whole stream to be sure.
+fn decode_needed(pass: &Pass<'_>, wanted: &[u32]) -> Result<Option<Found>, VideoError> {
+    if pass.options.decode == Decode::All {
+        return Ok(None);
+    }
+    match pass.packets.map(pass.stream).and_then(|map| map.plan(wanted)) {
+        Some(plan) => pass.run_plan(wanted, &plan),
+        None => Ok(None),
+    }
 }
 
 /// Asks for the wanted ordinals, checks them, and drops repeats.

@@ -3,14 +3,46 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use ffmpeg_next::packet::Ref;
+use ffmpeg_next::packet::{Ref, side_data};
 use ffmpeg_next::{Packet, ffi};
 
-use super::input::{Input, Next};
+use super::anatomy::{Anatomy, Syntax};
+use super::input::{Input, Next, StreamInfo};
+use super::needed::Map;
 use super::{Timeline, VideoError};
 
 /// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
 const PACKET_OVERHEAD: usize = 512;
+
+/// What is remembered of every packet.
+#[derive(Debug, Clone)]
+pub(super) struct Note {
+    pub pts: Option<i64>,
+    pub dts: Option<i64>,
+    pub key: bool,
+    /// It holds no data, or an edit list hides its frame.
+    pub hidden: bool,
+    /// What the data says of itself, if it is understood.
+    pub anatomy: Option<Anatomy>,
+}
+
+impl Note {
+    fn of(packet: &Packet, syntax: Option<Syntax>) -> Self {
+        let readable = syntax.filter(|_| !changes_parameters(packet));
+        Note {
+            pts: packet.pts(),
+            dts: packet.dts(),
+            key: packet.is_key(),
+            hidden: packet.size() == 0 || is_hidden(packet),
+            anatomy: readable.zip(packet.data()).and_then(|(syntax, data)| syntax.read(data)),
+        }
+    }
+
+    /// Whether the packet should give a frame.
+    fn promises(&self) -> bool {
+        !self.hidden && self.anatomy.is_none_or(|a| a.shown)
+    }
+}
 
 /// All packets of one stream, in the file's order.
 pub(super) struct Packets {
@@ -18,8 +50,7 @@ pub(super) struct Packets {
     deadline: Instant,
     /// Empty when the stream was too long to keep.
     kept: Option<Vec<Packet>>,
-    /// Time and key flag of the packets that should each give a frame: they hold data, and no edit list hides them.
-    promising: Vec<(i64, bool)>,
+    notes: Vec<Note>,
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
     /// The error that ended the stream, if it did not end cleanly.
@@ -28,15 +59,16 @@ pub(super) struct Packets {
 
 impl Packets {
     /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`.
-    pub fn scan(input: &mut Input, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
+    pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
         let mut all = Packets {
             path,
             deadline: input.deadline(),
             kept: Some(Vec::new()),
-            promising: Vec::new(),
+            notes: Vec::new(),
             corrupt: 0,
             read_error: None,
         };
+        let syntax = Syntax::of(&stream.parameters);
         let mut bytes = 0usize;
         loop {
             let packet = match input.next()? {
@@ -46,9 +78,7 @@ impl Packets {
                     return Ok(all);
                 }
             };
-            if packet.size() > 0 && !is_hidden(&packet) {
-                all.promising.push((packet.pts().or(packet.dts()).unwrap_or(i64::MAX), packet.is_key()));
-            }
+            all.notes.push(Note::of(&packet, syntax));
             all.corrupt += u64::from(packet.is_corrupt());
             bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
             match &mut all.kept {
@@ -60,21 +90,41 @@ impl Packets {
 
     /// The frames that the packets promise.
     pub fn timeline(&self, time_base: (u32, u32)) -> Timeline {
-        let mut frames = self.promising.clone();
+        let promising = self.notes.iter().filter(|n| n.promises());
+        let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
         // Stable: packets without a time stay in their order, at the end.
         frames.sort_by_key(|&(pts, _)| pts);
         let (pts, key) = frames.into_iter().unzip();
         Timeline { pts, key, time_base }
     }
 
-    /// Gives each packet to `each`, from the first to the last.
-    pub fn replay(&self, mut each: impl FnMut(&Packet) -> Result<(), VideoError>) -> Result<(), VideoError> {
+    /// The stream's map, if all packets are intact and understood, and as many as the container claims.
+    pub fn map(&self, stream: &StreamInfo) -> Option<Map> {
+        let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
+        if self.corrupt > 0 || self.read_error.is_some() || !claimed {
+            return None;
+        }
+        Map::new(&self.notes, stream.reorder)
+    }
+
+    /// Gives packets to `each` with their places, from the first to the last: all, or those that `feed` names.
+    pub fn replay<E: From<VideoError>>(
+        &self,
+        feed: Option<&[bool]>,
+        mut each: impl FnMut(u64, &Packet) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fed = |i: usize| feed.is_none_or(|f| f.get(i) == Some(&true));
         if let Some(kept) = &self.kept {
-            return kept.iter().try_for_each(each);
+            return kept.iter().enumerate().filter(|&(i, _)| fed(i)).try_for_each(|(i, p)| each(i as u64, p));
         }
         let mut input = Input::open(&self.path, self.deadline)?;
-        while let Next::Packet(packet) = input.next()? {
-            each(&packet)?;
+        let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
+        for i in 0..end {
+            match input.next()? {
+                Next::Packet(packet) if fed(i) => each(i as u64, &packet)?,
+                Next::Packet(_) => {}
+                Next::End(_) => break,
+            }
         }
         Ok(())
     }
@@ -84,4 +134,9 @@ impl Packets {
 fn is_hidden(packet: &Packet) -> bool {
     // SAFETY: the packet is live; `flags` is a plain field. ffmpeg-next has no name for this flag.
     unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
+}
+
+/// Whether the packet brings new parameters for the decoder with it.
+fn changes_parameters(packet: &Packet) -> bool {
+    packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
 }

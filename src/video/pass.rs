@@ -7,10 +7,11 @@ use ffmpeg_next::{ffi, frame};
 use crate::Error;
 
 use super::colour::Conversion;
-use super::decode::Decoder;
+use super::decode::{Decoder, Halt};
 use super::facts::VideoFacts;
 use super::geometry::{Orientation, Size, display_size, odd_angle, target_size};
 use super::input::{StreamInfo, matrix_from_bytes};
+use super::needed::{Expected, Plan};
 use super::packets::Packets;
 use super::picture::Picture;
 use super::scale::Scaler;
@@ -43,6 +44,7 @@ pub(super) struct Found {
     damaged: u32,
     interlaced: u32,
     format_changes: u32,
+    undecoded: u32,
     errors: u64,
     pub first_error: Option<String>,
     look: Option<Look>,
@@ -60,16 +62,39 @@ struct Look {
 }
 
 impl Pass<'_> {
-    /// Decodes the stream and takes the `wanted` ordinals, which ascend without repeats.
+    /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats.
     pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
-        let mut taker =
-            Taker { pass: self, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() };
-        let tally = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?
-            .run(self.packets, &mut |frame| taker.see(frame))?;
+        let mut taker = Taker::new(self, wanted, keep);
+        let decoder = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?;
+        let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
+            Ok(tally) => tally,
+            Err(Halt::Failed(e)) => return Err(e),
+            Err(Halt::Unexpected) => {
+                return Err(VideoError::new(Stage::Decode, Error::decode("a halt without a plan")));
+            }
+        };
         let mut found = taker.found;
         found.errors = tally.errors;
         found.first_error = tally.first_error;
         Ok(found)
+    }
+
+    /// Decodes what `plan` names and takes the `wanted` ordinals; `None` if anything else comes out than planned.
+    pub fn run_plan(&self, wanted: &[u32], plan: &Plan) -> Result<Option<Found>, VideoError> {
+        let mut taker = Taker::new(self, wanted, Keep::Intact);
+        let mut expected = plan.expected.iter();
+        let decoder = Decoder::open(self.stream, self.options.max_pixels, self.deadline)?;
+        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame| {
+            taker.see_expected(frame, *expected.next().ok_or(Halt::Unexpected)?)
+        });
+        match run {
+            Ok(tally) if tally.errors == 0 && expected.len() == 0 => {
+                taker.found.undecoded = plan.undecoded;
+                Ok(Some(taker.found))
+            }
+            Ok(_) | Err(Halt::Unexpected) => Ok(None),
+            Err(Halt::Failed(e)) => Err(e),
+        }
     }
 
     fn look(&self, frame: &frame::Video, picture: Picture) -> Result<Look, VideoError> {
@@ -99,7 +124,21 @@ struct Taker<'a> {
     found: Found,
 }
 
-impl Taker<'_> {
+impl<'a> Taker<'a> {
+    fn new(pass: &'a Pass<'a>, wanted: &'a [u32], keep: Keep) -> Self {
+        Taker { pass, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() }
+    }
+
+    /// Looks at a frame of a stream that is decoded in part.
+    fn see_expected(&mut self, frame: &frame::Video, expected: Expected) -> Result<(), Halt> {
+        let as_expected = frame.timestamp() == Some(expected.pts) && frame.is_key() == expected.key;
+        if !as_expected || is_damaged(frame) {
+            return Err(Halt::Unexpected);
+        }
+        Ok(self.count(frame, expected.ordinal, expected.pts)?)
+    }
+
+    /// Looks at a frame of a stream that is decoded whole.
     fn see(&mut self, frame: &frame::Video) -> Result<(), VideoError> {
         let pts = self.clock.time(frame, self.pass.stream);
         let damaged = is_damaged(frame);
@@ -109,6 +148,11 @@ impl Taker<'_> {
             return Ok(());
         }
         let index = u32::try_from(self.found.counted.len()).map_err(|_| too_many_frames())?;
+        self.count(frame, index, pts)
+    }
+
+    /// Counts the frame with ordinal `index`, and takes its picture if it is the next one wanted.
+    fn count(&mut self, frame: &frame::Video, index: u32, pts: i64) -> Result<(), VideoError> {
         self.found.counted.push((pts, frame.is_key()));
         self.found.interlaced += u32::from(frame.is_interlaced());
         let picture = Picture::of(frame).ok_or_else(|| {
@@ -157,15 +201,16 @@ impl Found {
             damaged: 0,
             interlaced: 0,
             format_changes: 0,
+            undecoded: 0,
             errors: 0,
             first_error: None,
             look: None,
         }
     }
 
-    /// Frames that count.
+    /// Frames that count, and those that were not decoded.
     pub fn count(&self) -> u32 {
-        u32::try_from(self.counted.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.undecoded)
     }
 
     /// Intact frames if there are any, else the damaged ones; and which those are.
@@ -192,6 +237,7 @@ impl Found {
             decode_errors: self.errors + u64::from(read_error.is_some()),
             corrupt_packets: packets.corrupt,
             damaged_frames: self.damaged,
+            undecoded_frames: self.undecoded,
             first_error: self.first_error.clone().or(read_error),
             ..VideoFacts::default()
         };

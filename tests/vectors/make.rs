@@ -48,8 +48,13 @@ fn pair(files: &mut Files, name: &str, shard: &Shard, index: &Index) {
 /// The vectors that are read and verify. Their expected parse is not among them.
 pub fn good() -> Files {
     let mut files = Files::new();
-    let shards =
-        [("minimal", minimal()), ("clips", clips()), ("empty", Shard::new(META)), ("multi-part", multi_part())];
+    let shards = [
+        ("minimal", minimal()),
+        ("clips", clips()),
+        ("draws", draws()),
+        ("empty", Shard::new(META)),
+        ("multi-part", multi_part()),
+    ];
     for (name, shard) in shards {
         pair(&mut files, &format!("good/{name}"), &shard, &shard.index());
     }
@@ -91,6 +96,16 @@ fn clips() -> Shard {
     // Too few frames: the first stands twice, and time goes back. The class is left out, which is allowed.
     let short = ClipEntry { label: 0, flags: FLAG_SHORT, time_base: (1001, 30_000), ..CLIP };
     shard.push(short, [b"run/short.mp4", b"", b"{}"], &[grey(3, 0), grey(4, 1), grey(3, 0)]);
+    shard
+}
+
+/// Two draws of one video that has two labels.
+fn draws() -> Shard {
+    let mut shard = Shard::new(r#"{"classes":["run","jump"],"tool":"make","settings":{"draws":2},"draws":2}"#);
+    for (draw, frame) in [(br#"{"labels":[1,0],"draw":0}"#, grey(3, 3)), (br#"{"labels":[1,0],"draw":1}"#, grey(5, 5))]
+    {
+        shard.push(ClipEntry { label: NO_LABEL, ..CLIP }, [b"a.mp4", b"", draw], &[frame]);
+    }
     shard
 }
 
@@ -287,6 +302,7 @@ fn bad_sections(bad: &mut Bad) {
         ("meta-json.type", b"{\"classes\":[1,2]}"),
         ("meta-json.nan", b"{\"settings\":{\"quality\":NaN}}"),
         ("meta-json.utf8", b"{\"tool\":\"\xff\"}"),
+        ("meta-json.draws", b"{\"draws\":-1}"),
     ] {
         bad.shard(name, When::Open, |s| s.meta = meta.to_vec());
     }
@@ -357,6 +373,8 @@ fn bad_clips(bad: &mut Bad) {
     bad.shard("clip-string.utf8", When::Use, |s| attributes(s, b"{\"a\":\"\xff\"}"));
     bad.shard("clip-attributes", When::Verify, |s| attributes(s, b"{\"a\":"));
     bad.shard("clip-attributes.array", When::Verify, |s| attributes(s, b"[1]"));
+    bad.shard("clip-draws", When::Verify, |s| s.meta = br#"{"draws":3}"#.to_vec());
+    bad.shard("clip-draws.none", When::Verify, |s| s.meta = br#"{"draws":0}"#.to_vec());
     bad.shard("clip-class", When::Verify, |s| {
         s.clips[0].class = s.clips[1].class;
         s.clips[0].strings_crc32 = crc32(b"run/a.mp4jump");

@@ -30,7 +30,7 @@ const OTHER_BOUNDS: [(&str, f64, &str); 8] = [
     ("odd/torchcodec_av1.mkv", 29.0, "a test pattern with one-pixel colour edges"),
 ];
 
-fn folder() -> Option<PathBuf> {
+pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("VIDREC_VIDEOS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/videos")), PathBuf::from);
     if folder.join("MANIFEST.csv").exists() {
@@ -40,7 +40,7 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-fn rows(folder: &std::path::Path) -> Vec<HashMap<String, String>> {
+pub fn rows(folder: &std::path::Path) -> Vec<HashMap<String, String>> {
     csv::Reader::from_path(folder.join("MANIFEST.csv")).unwrap().deserialize().map(|row| row.unwrap()).collect()
 }
 

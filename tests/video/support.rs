@@ -35,6 +35,12 @@ impl Clips {
         out
     }
 
+    /// Whether this `ffmpeg` has an encoder.
+    pub fn can_encode(&self, codec: &str) -> bool {
+        let run = Command::new("ffmpeg").args(["-v", "error", "-h", &format!("encoder={codec}")]).output().unwrap();
+        String::from_utf8_lossy(&run.stdout).starts_with("Encoder ")
+    }
+
     pub fn write(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> PathBuf {
         let out = self.dir.path().join(name.as_ref());
         std::fs::write(&out, bytes).unwrap();

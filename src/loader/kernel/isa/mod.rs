@@ -9,6 +9,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use super::columns::Columns;
@@ -59,6 +61,8 @@ pub(super) enum Machine {
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "x86_64")]
     Avx512(avx512::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
 }
 
 impl Machine {
@@ -70,6 +74,8 @@ impl Machine {
             all.extend(avx512::Avx512::detect().map(Machine::Avx512));
             all.extend(avx2::Avx2::detect().map(Machine::Avx2));
         }
+        #[cfg(target_arch = "aarch64")]
+        all.extend(neon::Neon::detect().map(Machine::Neon));
         all.push(Machine::Portable);
         all
     }
@@ -87,6 +93,8 @@ impl Machine {
             Machine::Avx2(isa) => isa.run(work),
             #[cfg(target_arch = "x86_64")]
             Machine::Avx512(isa) => isa.run(work),
+            #[cfg(target_arch = "aarch64")]
+            Machine::Neon(isa) => isa.run(work),
         }
     }
 }

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs the reader's and loader's tests as 64-bit ARM code, under emulation where this machine is another: the vector
+# loops for NEON against the portable ones, and decoded pictures against stored expectations.
+#
+#     scripts/test_arm.sh [ARGUMENTS OF cargo test]        by default: the library's own tests and the loader's
+#
+# Needs the target (rustup target add aarch64-unknown-linux-gnu) and, from the system's packages, gcc-aarch64-linux-gnu,
+# g++-aarch64-linux-gnu, qemu-user and cmake.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
+export CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++
+(($#)) || set -- --lib --test jpeg --test loader --test loader_views
+exec cargo test --locked --no-default-features "$@"

@@ -1,0 +1,171 @@
+//! What packing would give, from a few of the videos, before a day is spent on it. Nothing is written.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::clip::{self, ClipFailure, PackedClip};
+use super::report::Failure;
+use super::{Item, PackOptions, Plan, available_cores, check_options, ordered};
+use crate::free_space::{self, free_space};
+use crate::{Result, sampler, video};
+
+/// Videos that an estimate looks at, and how long it begins new ones.
+const PROBES: u32 = 24;
+const PROBE_TIME: Duration = Duration::from_secs(20);
+
+/// The same for the look at the free space before a run, which short runs do without.
+const QUICK_PROBES: u32 = 4;
+const QUICK_TIME: Duration = Duration::from_secs(5);
+const QUICK_FROM: usize = 64;
+
+/// Bytes of a frame beside its JPEG: record and header, padding, index entry.
+const BYTES_PER_FRAME: u64 = 8 + 24 + 2 + 32;
+
+/// Bytes of a clip beside its frames and attributes: index entry and names.
+const BYTES_PER_CLIP: u64 = 96 + 32;
+
+/// What packing would give. This is also what `vidrec pack --dry-run --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Videos, folders of pictures and segments to be packed.
+    pub videos: u64,
+    /// Of these, how many have a label or labels.
+    pub labelled: u64,
+    /// Classes that have a name.
+    pub classes: u64,
+    /// Files in the input folders that were not taken for videos, by their endings.
+    pub ignored_files: u64,
+    /// Files that are listed and not there.
+    pub missing: Vec<String>,
+    /// Videos that were packed in memory to learn the rest from.
+    pub probed: u64,
+    /// Those of them that cannot be packed.
+    pub probe_failures: Vec<Failure>,
+    /// Videos that will fail: those missing, and of the others the share that failed of the probed ones.
+    pub failed: u64,
+    /// Clips that will be stored.
+    pub clips: u64,
+    /// Frames that will be stored.
+    pub frames: u64,
+    /// Bytes of record and index files together.
+    pub bytes: u64,
+    /// Time that it will take by the clock.
+    pub seconds: f64,
+    /// Bytes free where it is to be stored.
+    pub free_bytes: u64,
+}
+
+/// Estimates what [`pack`](super::pack) would give, from 24 videos spread over the inputs, or those that are done in 20
+/// seconds.
+///
+/// # Errors
+///
+/// As `pack` has them for inputs and options. Videos that fail are no error.
+///
+/// ```no_run
+/// use vidrec::pack::{PackOptions, estimate};
+///
+/// let estimate = estimate(&["videos"], "train", &PackOptions::default())?;
+/// println!("about {} bytes, {} are free", estimate.bytes, estimate.free_bytes);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub fn estimate<P: AsRef<Path>>(inputs: &[P], out: impl AsRef<Path>, options: &PackOptions) -> Result<Estimate> {
+    check_options(options)?;
+    video::init();
+    let plan = Plan::from_inputs(inputs, &options.input)?;
+    let (present, missing): (Vec<&Item>, Vec<&Item>) = plan.items.iter().partition(|item| item.path.exists());
+    let probe = Probe::run(&present, options, PROBES, PROBE_TIME);
+    let videos = plan.items.len() as u64;
+    let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
+    let clips = (videos - failed.min(videos)) * u64::from(options.draws);
+    let labelled = plan.items.iter().filter(|i| i.label.is_some() || i.attributes.contains_key("labels")).count();
+    Ok(Estimate {
+        videos,
+        labelled: labelled as u64,
+        classes: plan.classes.len() as u64,
+        ignored_files: plan.ignored_files,
+        missing: missing.iter().map(|item| item.source.clone()).collect(),
+        probed: probe.done,
+        failed,
+        clips,
+        frames: probe.share(present.len(), probe.frames as f64).round() as u64,
+        bytes: probe.share(present.len(), probe.bytes as f64).round() as u64,
+        seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads(present.len(), options) as f64,
+        probe_failures: probe.failures,
+        free_bytes: free_space(out.as_ref())?,
+    })
+}
+
+/// Refuses to begin a long run whose output would not fit on the disk.
+pub(super) fn check_space(plan: &Plan, out: &Path, options: &PackOptions) -> Result<()> {
+    if plan.items.len() < QUICK_FROM {
+        return Ok(());
+    }
+    let present: Vec<&Item> = plan.items.iter().filter(|item| item.path.exists()).collect();
+    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME);
+    free_space::require(out, probe.share(present.len(), probe.bytes as f64) as u64, free_space(out)?)
+}
+
+fn threads(videos: usize, options: &PackOptions) -> usize {
+    options.threads.unwrap_or_else(available_cores).clamp(1, videos.max(1))
+}
+
+/// What some videos gave.
+#[derive(Default)]
+struct Probe {
+    done: u64,
+    frames: u64,
+    bytes: u64,
+    /// Time of all threads together.
+    busy: Duration,
+    failures: Vec<Failure>,
+}
+
+impl Probe {
+    fn run(items: &[&Item], options: &PackOptions, count: u32, limit: Duration) -> Self {
+        let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let chosen = sampler::uniform(n, count.min(n));
+        let started = Instant::now();
+        let work = |i: usize| {
+            let begun = Instant::now();
+            let item = items[chosen[i] as usize];
+            // The first one is always done, so that there is something to go by.
+            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options), begun.elapsed()))
+        };
+        let mut probe = Probe::default();
+        ordered::for_each(chosen.len(), threads(chosen.len(), options), chosen.len(), work, |i, done| {
+            if let Some((packed, took)) = done {
+                probe.add(items[chosen[i] as usize], packed, took);
+            }
+            ControlFlow::Continue(())
+        });
+        probe
+    }
+
+    fn add(&mut self, item: &Item, packed: Result<Vec<PackedClip>, ClipFailure>, took: Duration) {
+        self.done += 1;
+        self.busy += took;
+        match packed {
+            Ok(clips) => clips.iter().for_each(|clip| {
+                let jpegs: u64 = clip.frames.iter().map(|f| clip.jpegs[f.jpeg].len() as u64).sum();
+                let attributes = serde_json::to_string(&clip.info.attributes).map_or(0, |text| text.len() as u64);
+                self.frames += clip.frames.len() as u64;
+                self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
+                self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
+            }),
+            Err(failure) => self.failures.push(Failure {
+                source: item.source.clone(),
+                stage: failure.stage.to_string(),
+                error: failure.message,
+            }),
+        }
+    }
+
+    /// What `all` videos would give if the probed ones gave `amount`.
+    fn share(&self, all: usize, amount: f64) -> f64 {
+        if self.done == 0 { 0.0 } else { amount * all as f64 / self.done as f64 }
+    }
+}

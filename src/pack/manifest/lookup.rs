@@ -1,0 +1,55 @@
+//! Videos by their names without folder and ending, for lists that give ids.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::super::inputs::has_video_ending;
+use crate::{Error, Result};
+
+/// The videos below a folder.
+pub(super) struct Lookup {
+    root: PathBuf,
+    /// Paths relative to the root, in order.
+    by_stem: HashMap<String, Vec<PathBuf>>,
+}
+
+impl Lookup {
+    pub fn new(root: &Path) -> Result<Self> {
+        let mut by_stem: HashMap<String, Vec<PathBuf>> = HashMap::new();
+        // The folder of a manifest that was named without one.
+        let start = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        for entry in WalkDir::new(start).follow_links(true).sort_by_file_name() {
+            let entry = entry.map_err(|e| {
+                let path = e.path().unwrap_or(start).to_owned();
+                Error::io("list the folder", path, e.into())
+            })?;
+            let path = entry.path();
+            if entry.file_type().is_file() && path.extension().is_some() && has_video_ending(path) {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                by_stem.entry(stem).or_default().push(path.strip_prefix(start).unwrap_or(path).to_owned());
+            }
+        }
+        Ok(Lookup { root: start.to_owned(), by_stem })
+    }
+
+    /// The file called `stem`; of several, that in a folder called `class`, else the first.
+    pub fn find(&self, stem: &str, class: &str) -> Option<&Path> {
+        let paths = self.by_stem.get(stem)?;
+        let folder = |path: &PathBuf| {
+            path.parent().is_some_and(|p| {
+                p.components().any(|c| {
+                    let name = c.as_os_str().to_string_lossy();
+                    !class.is_empty() && (name == class || name == class.replace(' ', "_"))
+                })
+            })
+        };
+        paths.iter().find(|path| folder(path)).or(paths.first()).map(PathBuf::as_path)
+    }
+
+    /// Whether there is a folder called `name` right below the root.
+    pub fn has_folder(&self, name: &str) -> bool {
+        self.root.join(name).is_dir()
+    }
+}

@@ -1,0 +1,44 @@
+//! MXNet's `.lst`, as `im2rec.py` writes it: an index, one or more labels, a path, with tabs between them.
+
+use super::super::labels::{Label, Tag, number};
+use super::{Context, Row, lines, list};
+use crate::Result;
+
+pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
+    let text = context.text()?;
+    let mut rows = Vec::new();
+    for (line, text) in lines(&text) {
+        let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
+        let [index, labels @ .., path] = fields.as_slice() else {
+            return Err(context.bad(line, "path", "expected an index, a label and a path with tabs between them"));
+        };
+        if labels.is_empty() {
+            let what =
+                format!("expected an index, a label and a path with tabs between them, found {} columns", fields.len());
+            return Err(context.bad(line, "label", what));
+        }
+        if path.is_empty() {
+            return Err(context.bad(line, "path", "the path is empty"));
+        }
+        let id: u64 = index
+            .parse()
+            .map_err(|_| context.bad(line, "index", format!("expected a whole number, found {index:?}")))?;
+        let tags: Result<Vec<Tag>, String> = labels.iter().map(|text| whole(text)).collect();
+        let mut tags = tags.map_err(|what| context.bad(line, "label", what))?;
+        let label = if tags.len() == 1 { Label::One(tags.remove(0)) } else { Label::Many(tags) };
+        let mut row = Row { line, path: (*path).to_owned(), label, ..Row::default() };
+        row.attributes.insert("index".into(), id.into());
+        rows.push(row);
+    }
+    list::even_out(&mut rows);
+    Ok(rows)
+}
+
+/// A label that is written as a float, as `im2rec.py` does: `3.000000`.
+fn whole(text: &str) -> Result<Tag, String> {
+    let value: Option<f64> = text.parse().ok();
+    match value {
+        Some(v) if v >= 0.0 && v.fract() == 0.0 && v < 1e15 => number(v as u64),
+        _ => Err(format!("expected a whole number from 0 on, found {text:?}")),
+    }
+}

@@ -1,0 +1,341 @@
+//! What `vidrec pack` makes of each kind of input and of each choice of frames, from outside: the program by process,
+//! clips that `ffmpeg` makes, and plain models of what should come out.
+#![cfg(all(feature = "pack", feature = "cli"))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::{Clip, Dataset, LoaderOptions};
+
+/// A folder for a test, with what it makes in it.
+struct Bench {
+    temp: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Bench { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let path = self.temp.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs `ffmpeg ARGS NAME`; the arguments are given as one string.
+    fn make(&self, name: &str, args: &str) -> PathBuf {
+        let out = self.path(name);
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args(["-v", "error", "-nostdin", "-y"]).args(args.split_whitespace()).arg(&out);
+        let run = run_named(&mut ffmpeg);
+        assert!(run.status.success(), "ffmpeg {args}: {}", String::from_utf8_lossy(&run.stderr));
+        out
+    }
+
+    fn pack(&self, input: &Path, more: &[&str]) -> Output {
+        let out = self.temp.path().join("set");
+        Command::new(env!("CARGO_BIN_EXE_vidrec"))
+            .arg("pack")
+            .arg(input)
+            .arg("-o")
+            .arg(out)
+            .arg("--force")
+            .args(more)
+            .output()
+            .unwrap()
+    }
+
+    /// Packs what must come out whole.
+    fn packed(&self, input: &Path, more: &[&str]) -> Dataset {
+        let run = self.pack(input, more);
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        Dataset::open(self.temp.path().join("set")).unwrap()
+    }
+}
+
+fn run_named(command: &mut Command) -> Output {
+    command.output().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it")
+}
+
+fn show(run: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
+}
+
+fn indexes(clip: &Clip<'_>) -> Vec<u32> {
+    clip.frames().map(|f| f.unwrap().source_index().unwrap()).collect()
+}
+
+/// A video whose frames come at uneven times, in milliseconds, from 100 ms on.
+const UNEVEN: &str = "-f lavfi -i testsrc2=s=64x48:r=25:d=3 -vf select='not(mod(n\\,7))+not(mod(n\\,5))',setpts=PTS+2.5 \
+    -vsync vfr -c:v libx264 -g 4 -bf 2 -video_track_timescale 1000";
+
+/// Seconds of every frame from the first, by `ffprobe`, to the microsecond, and whether it is a key frame.
+fn probe(path: &Path) -> Vec<(f64, bool)> {
+    let mut ffprobe = Command::new("ffprobe");
+    ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0"]);
+    let run = run_named(ffprobe.args(["-show_entries", "frame=key_frame,best_effort_timestamp_time"]).arg(path));
+    let text = String::from_utf8(run.stdout).unwrap();
+    let frame = |line: &str| {
+        let mut fields = line.split(',');
+        Some((fields.next()? == "1", fields.next()?.parse::<f64>().ok()?))
+    };
+    let frames: Vec<_> = text.lines().filter_map(frame).collect();
+    frames.iter().map(|&(key, t)| (((t - frames[0].1) * 1e6).round() / 1e6, key)).collect()
+}
+
+fn attributes(clip: &Clip<'_>) -> Value {
+    let mut all = clip.attributes().unwrap();
+    all.remove("video");
+    all.into()
+}
+
+#[test]
+fn segments_are_cut_at_their_frames() {
+    let bench = Bench::new();
+    let times: Vec<f64> = probe(&bench.make("v.mp4", UNEVEN)).into_iter().map(|f| f.0).collect();
+    assert!(times.len() > 20 && times[1] != times[2] - times[1], "an uneven video: {times:?}");
+    let cuts = [(0.0, 0.5), (0.4, 1.0), (0.4, 0.41), (1.4, 9.0), (2.0, 2.4)];
+    let rows: String = cuts.iter().map(|(start, end)| format!("v.mp4,{start},{end}\n")).collect();
+    let list = bench.write("list.csv", format!("path,start,end\n{rows}v.mp4,2.3,\nv.mp4,,0.2\n"));
+    let set = bench.packed(&list, &["--all"]);
+    let cuts = [&cuts[..], &[(2.3, f64::INFINITY), (0.0, 0.2)]].concat();
+    assert_eq!(set.len() as usize, cuts.len());
+    for (clip, (start, end)) in set.clips().zip(cuts) {
+        let clip = clip.unwrap();
+        let inside = |t: &f64| (start..end).contains(t);
+        let expected: Vec<u32> = (0..).zip(&times).filter(|(_, t)| inside(t)).map(|(i, _)| i).collect();
+        assert!(!expected.is_empty());
+        assert_eq!(indexes(&clip), expected, "{start} to {end} of {times:?}");
+        assert_eq!(clip.source().unwrap(), "v.mp4");
+    }
+    assert_eq!(attributes(&set.clip(1).unwrap()), json!({"start": 0.4, "end": 1}));
+
+    let set = bench.packed(&list, &["-n", "3", "--whole-files"]);
+    assert_eq!(indexes(&set.clip(0).unwrap()), indexes(&set.clip(6).unwrap()), "whole files");
+    let set = bench.packed(&list, &["-n", "2", "--sample", "endpoints"]);
+    let last = times.iter().filter(|&&t| t < 1.0).count() as u32 - 1;
+    let first = times.iter().filter(|&&t| t < 0.4).count() as u32;
+    assert_eq!(indexes(&set.clip(1).unwrap()), [first, last], "rules see the segment alone");
+
+    let list = bench.write("beyond.csv", "path,start,end\nv.mp4,70,80\nv.mp4,0,1\ngone.mp4,0,1\n");
+    let run = bench.pack(&list, &["--json"]);
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&report["clips"], &report["failed"]), (&1.into(), &2.into()), "each row fails alone");
+    assert_eq!(report["failures"][0]["stage"], "sample");
+    let error = report["failures"][0]["error"].as_str().unwrap();
+    assert!(error.contains("no frame lies from 70 to 80 s"), "{error}");
+    assert_eq!(
+        (&report["failures"][1]["source"], &report["failures"][1]["stage"]),
+        (&"gone.mp4".into(), &"open".into())
+    );
+}
+
+#[test]
+fn frames_by_rate_step_and_key_mark() {
+    let bench = Bench::new();
+    let frames = probe(&bench.make("v.mp4", UNEVEN));
+    let n = frames.len() as u32;
+    let clip = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
+    assert_eq!(clip(&["--all"]), (0..n).collect::<Vec<_>>());
+    assert_eq!(clip(&["--every", "4"]), (0..n).step_by(4).collect::<Vec<_>>());
+    let keys: Vec<u32> = (0..n).filter(|&i| frames[i as usize].1).collect();
+    assert!(keys.len() > 3);
+    assert_eq!(clip(&["--keyframes"]), keys);
+    let last = frames[frames.len() - 1].0;
+    let on_screen = |t: f64| (0..n).rev().find(|&i| frames[i as usize].0 <= t + 1e-6).unwrap();
+    let grid: Vec<u32> = (0..).map(|k| f64::from(k) / 12.5).take_while(|&t| t <= last + 1e-6).map(on_screen).collect();
+    assert_eq!(clip(&["--fps", "12.5"]), grid);
+    assert_eq!(
+        clip(&["--every", "2", "--max-frames", "3"]),
+        vidrec::sampler::uniform(n.div_ceil(2), 3).iter().map(|i| i * 2).collect::<Vec<_>>()
+    );
+
+    let settings = Dataset::open(bench.path("set")).unwrap().meta().unwrap().settings.clone();
+    assert_eq!((&settings["sample"], &settings["max_frames"]), (&"every:2".into(), &3.into()));
+    assert!(!settings.contains_key("frames"));
+    for bad in [
+        &["--fps", "0"][..],
+        &["--all", "--keyframes"],
+        &["--max-frames", "3"],
+        &["--all", "-n", "4"],
+        &["--all", "--draws", "2"],
+    ] {
+        assert_eq!(bench.pack(&bench.path("v.mp4"), bad).status.code(), Some(2), "{bad:?}");
+    }
+}
+
+#[test]
+fn clips_of_different_length_load() {
+    let bench = Bench::new();
+    bench.make("videos/a.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
+    bench.make("videos/b.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
+    let set = bench.packed(&bench.path("videos"), &["--fps", "10"]);
+    let lengths: Vec<u32> = set.clips().map(|c| c.unwrap().frame_count()).collect();
+    assert_eq!(lengths, [10, 20]);
+    let options = LoaderOptions { batch_size: 2, frames: Some(4), size: (32, 32), ..LoaderOptions::default() };
+    let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
+    assert_eq!(batch.shape(), [2, 4, 3, 32, 32]);
+    let e = vidrec::Loader::new(&set, LoaderOptions { frames: None, ..options }).err().unwrap();
+    assert!(e.to_string().contains("frames"), "{e}");
+}
+
+#[test]
+fn draws_are_side_by_side_and_an_epoch_has_one() {
+    let bench = Bench::new();
+    for name in ["a", "b", "c"] {
+        bench.make(&format!("videos/{name}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=4 -c:v libx264");
+    }
+    bench.write("videos/broken.mp4", "<html>");
+    let args = ["-n", "4", "--sample", "random", "--seed", "5"];
+    let run = bench.pack(&bench.path("videos"), &[&args[..], &["--draws", "3", "--json"]].concat());
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&report["clips"], &report["failed"]), (&9.into(), &1.into()), "a group fails as one");
+    let set = Dataset::open(bench.path("set")).unwrap();
+    assert_eq!((set.draws(), set.meta().unwrap().draws), (3, Some(3)));
+    let mut all = Vec::new();
+    for clip in set.clips() {
+        let clip = clip.unwrap();
+        assert_eq!(clip.source().unwrap(), format!("{}.mp4", ["a", "b", "c"][clip.ordinal() as usize / 3]));
+        assert_eq!(attributes(&clip), json!({"draw": clip.ordinal() % 3}));
+        all.push(indexes(&clip));
+    }
+    assert!((0..9).all(|i| (0..i).all(|j| all[i] != all[j])), "all different: {all:?}");
+    let options = LoaderOptions { batch_size: 3, size: (32, 32), ..LoaderOptions::default() };
+    let loader = vidrec::Loader::new(&set, options.clone()).unwrap();
+    for epoch in 0..5 {
+        let clips: Vec<u64> = loader.batch(epoch, 0).unwrap().clips.clone();
+        assert_eq!(clips, [0, 3, 6].map(|first| first + epoch % 3));
+        assert_eq!(loader.batches_in(epoch), 1);
+    }
+    let every = vidrec::Loader::new(&set, LoaderOptions { draws: vidrec::Draws::All, ..options }).unwrap();
+    assert_eq!(every.batches_per_epoch(), 3);
+    assert!(vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true }, &|_| ()).unwrap().ok);
+
+    let run = bench.pack(&bench.path("videos"), &args);
+    assert_eq!(run.status.code(), Some(3));
+    let single = Dataset::open(bench.path("set")).unwrap();
+    assert_eq!(single.draws(), 1);
+    let first: Vec<_> = single.clips().map(|c| indexes(&c.unwrap())).collect();
+    assert_eq!(first, [&all[0][..], &all[3], &all[6]], "draw 0 is what a pack without draws takes");
+    let run = bench.pack(&bench.path("videos"), &["--draws", "2"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("random-clip"), "{}", show(&run));
+}
+
+#[test]
+fn folders_of_frames_are_clips() {
+    let bench = Bench::new();
+    bench.make("root/run/clip/f%d.png", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -start_number 1");
+    let set = bench.packed(&bench.path("root"), &["--all", "--picture-fps", "10", "--short-side", "32"]);
+    let clip = set.clip(0).unwrap();
+    assert_eq!((clip.source().unwrap(), clip.class().unwrap(), clip.frame_count()), ("run/clip", "run", 12));
+    assert_eq!((clip.width(), clip.height(), clip.time_base()), (48, 32, (1, 10)));
+    assert_eq!(clip.frame(11).unwrap().pts_seconds(), 1.1);
+
+    // In the natural order of names, a picture is what ffmpeg makes of the same one.
+    let lossless = bench.make("tenth.mkv", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -c:v ffv1 -pix_fmt bgr0");
+    let frames: Vec<Vec<u8>> = clip.frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
+    let video = bench.packed(&lossless, &["--all", "--short-side", "32"]);
+    let same: Vec<Vec<u8>> = video.clip(0).unwrap().frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
+    assert!(frames == same, "the same pictures in a lossless video give the same bytes");
+
+    let run = bench.pack(&bench.path("root"), &["--fps", "5"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("--picture-fps"), "{}", show(&run));
+}
+
+#[test]
+fn jpegs_pass_through_byte_for_byte() {
+    let bench = Bench::new();
+    bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");
+    let set = bench.packed(&bench.path("root"), &["--all", "--pass-through"]);
+    let clip = set.clip(0).unwrap();
+    assert_eq!((clip.frame_count(), clip.width(), clip.height()), (5, 400, 300), "neither scaled nor left out");
+    for (t, frame) in (1..).zip(clip.frames()) {
+        assert_eq!(frame.unwrap().jpeg(), fs::read(bench.path(&format!("root/c/{t:05}.jpg"))).unwrap());
+    }
+    assert_eq!(bench.packed(&bench.path("root"), &["--all"]).clip(0).unwrap().height(), 256);
+
+    let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
+    bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
+    let run = bench.pack(&bench.path("root"), &["--all", "--pass-through"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("00002.jpg"), "a cut picture: {}", show(&run));
+
+    // Orientation 6 in EXIF: shown a quarter turned.
+    let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
+    let run = bench.pack(&bench.path("root"), &["--all", "--pass-through"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("EXIF"), "{}", show(&run));
+    bench.write("turned/c/1.jpg", [&whole[..2], &exif, &whole[2..]].concat());
+    let clip = bench.packed(&bench.path("turned"), &["-n", "1", "--original"]);
+    assert_eq!((clip.clip(0).unwrap().width(), clip.clip(0).unwrap().height()), (300, 400), "turned as EXIF says");
+}
+
+#[test]
+fn several_labels_go_to_the_attributes() {
+    let bench = Bench::new();
+    bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
+    let set = bench.packed(&bench.write("l.csv", "path,labels\nv.mp4,run;jump\nv.mp4,jump\nv.mp4,\n"), &[]);
+    assert_eq!(set.classes(), ["jump", "run"]);
+    let labels: Vec<_> = set.clips().map(|c| c.unwrap()).map(|c| (c.label(), c.labels().unwrap())).collect();
+    assert_eq!(labels, [(None, vec![1, 0]), (None, vec![0]), (None, vec![])]);
+    assert_eq!(attributes(&set.clip(0).unwrap())["labels"], json!([1, 0]));
+    let set = bench.packed(&bench.write("l.txt", "v.mp4 7\n"), &[]);
+    assert_eq!((set.clip(0).unwrap().label(), set.clip(0).unwrap().labels().unwrap()), (Some(7), vec![7]));
+}
+
+#[test]
+fn a_dry_run_counts_and_estimates_and_writes_nothing() {
+    let bench = Bench::new();
+    let mut list = String::from("path,label\n");
+    for i in 0..6 {
+        bench.make(&format!("v{i}.mp4"), &format!("-f lavfi -i testsrc2=s=160x120:r=10:d={} -c:v libx264", 1 + i % 3));
+        list += &format!("v{i}.mp4,{}\n", ["a", "b"][i % 2]);
+    }
+    bench.write("bad.mp4", "<html>");
+    let list = bench.write("list.csv", list + "bad.mp4,a\ngone.mp4,b\n");
+    let run = bench.pack(&list, &["--dry-run", "--json"]);
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let e: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let counts = |key: &str| e[key].as_u64().unwrap();
+    assert_eq!([counts("videos"), counts("labelled"), counts("classes"), counts("failed")], [8, 8, 2, 2]);
+    assert_eq!((&e["missing"], &e["probe_failures"][0]["source"]), (&json!(["gone.mp4"]), &"bad.mp4".into()));
+    assert!(!bench.path("set").exists(), "nothing is written");
+    let text = show(&bench.pack(&list, &["--dry-run"]));
+    assert!(text.contains("gone.mp4") && text.contains("about 6 clips, 48 frames"), "{text}");
+
+    let run = bench.pack(&list, &["--json"]);
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!([&report["clips"], &report["frames"], &report["failed"]], [&e["clips"], &e["frames"], &e["failed"]]);
+    let (actual, guess) = (report["bytes"].as_f64().unwrap(), e["bytes"].as_f64().unwrap());
+    assert!((0.98..1.02).contains(&(guess / actual)), "all were looked at: {guess} for {actual}");
+}
+
+#[test]
+fn a_seed_fixes_a_shuffled_order_and_not_the_frames() {
+    let bench = Bench::new();
+    for i in 0..6 {
+        bench.make(&format!("videos/{i}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=1 -c:v libx264 -preset ultrafast");
+    }
+    let frames = |more: &[&str]| {
+        let set = bench.packed(&bench.path("videos"), &[&["--sample", "random", "-n", "3"], more].concat());
+        let clip = |c: Clip<'_>| (c.source().unwrap().to_owned(), indexes(&c));
+        set.clips().map(|c| clip(c.unwrap())).collect::<Vec<_>>()
+    };
+    let plain = frames(&[]);
+    let mut shuffled = frames(&["--shuffle-seed", "3"]);
+    assert_eq!(shuffled, frames(&["--shuffle-seed", "3", "-j", "1"]));
+    assert_ne!(plain, shuffled);
+    shuffled.sort();
+    assert_eq!(plain, shuffled);
+}
