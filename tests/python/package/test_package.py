@@ -161,3 +161,14 @@ def test_types_are_right():
     package = Path(vidrec.__file__).parent
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", package], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_without_torch_batches_are_arrays(train):
+    code = """
+import sys
+sys.modules["torch"] = None  # as if it were not installed
+import numpy, vidrec
+batch = next(iter(vidrec.Loader(sys.argv[1], 4, size=32)))
+assert type(batch.frames) is type(batch.labels) is numpy.ndarray and batch.mask.all()
+"""
+    subprocess.run([sys.executable, "-c", code, train], check=True)
