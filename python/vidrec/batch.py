@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
-
-import numpy as np
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _vidrec
 
-if TYPE_CHECKING:
-    import torch
-
-    Array = Union[np.ndarray, torch.Tensor]
-else:
-    Array = Any
+# torch's or NumPy's, which is known only where the code runs.
+Array = Any
 
 
 class Batch:
@@ -101,5 +95,6 @@ class Batch:
         return self._with(*(t.pin_memory() for t in (self.frames, self.labels, self.clips, self.mask)))
 
     def _with(self, frames: Array, labels: Array, clips: Array, mask: Array) -> Batch:
-        params = self._inner if self._params is None else self._params
-        return Batch(frames, labels, clips, mask, params, self.epoch, self.number)  # type: ignore[arg-type]
+        params: Union[_vidrec.Batch, List[Dict[str, Any]], None] = self._inner if self._params is None else self._params
+        assert params is not None
+        return Batch(frames, labels, clips, mask, params, self.epoch, self.number)

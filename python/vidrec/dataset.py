@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import operator
+import os
 from fractions import Fraction
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _vidrec
 from .errors import UsageError
@@ -125,7 +126,7 @@ class Dataset(Sequence["Clip"]):
         return self._inner.frame_count()
 
     @property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> NDArray[np.int64]:
         """The label of every clip, -1 for none: int64 of shape (clips,). Reads the entry of every clip."""
         return np.frombuffer(self._inner.labels(), np.int64)
 
@@ -137,7 +138,8 @@ class Dataset(Sequence["Clip"]):
     @property
     def meta(self) -> Dict[str, Any]:
         """What ``dataset.json`` has: shards with sizes and digests, class names, and the settings of packing."""
-        return json.loads(self._inner.describe())
+        found: Dict[str, Any] = json.loads(self._inner.describe())
+        return found
 
     def select(self, indices: Iterable[int]) -> Dataset:
         """The data set of clips ``indices``, in that order; the same may come more than once.
@@ -281,9 +283,10 @@ class Clip:
         return self._told[2]
 
     @property
-    def attributes(self) -> Mapping[str, Any]:
+    def attributes(self) -> Dict[str, Any]:
         """What else is known of it: further columns of the manifest, and what the packer noted."""
-        return json.loads(self._told[3] or "{}")
+        found: Dict[str, Any] = json.loads(self._told[3] or "{}")
+        return found
 
     @property
     def size(self) -> Optional[Tuple[int, int]]:
@@ -302,12 +305,12 @@ class Clip:
         return self._told[6]
 
     @property
-    def pts(self) -> np.ndarray:
+    def pts(self) -> NDArray[np.int64]:
         """Presentation time of each frame in units of :attr:`time_base`: int64 of shape (frames,)."""
         return np.array(self.dataset._inner.times(self.index)[0], np.int64)
 
     @property
-    def pts_seconds(self) -> np.ndarray:
+    def pts_seconds(self) -> NDArray[np.float64]:
         """Presentation time of each frame in seconds: float64 of shape (frames,)."""
         numerator, denominator = self._told[5]
         return self.pts * numerator / denominator
@@ -317,7 +320,7 @@ class Clip:
         """Ordinal of each frame among those that decode from the video; None where unknown."""
         return self.dataset._inner.times(self.index)[1]
 
-    def frames(self, indices: Optional[Iterable[int]] = None) -> np.ndarray:
+    def frames(self, indices: Optional[Iterable[int]] = None) -> NDArray[np.uint8]:
         """The frames in RGB.
 
         Parameters

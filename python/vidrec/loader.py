@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import deque
-from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -297,7 +297,8 @@ class Loader:
             A few numbers and strings, to be saved with the model.
         """
         epoch, batches = self._place or (self._next_epoch, 0)
-        return json.loads(self._ready().state(epoch, batches))
+        state: Dict[str, Any] = json.loads(self._ready().state(epoch, batches))
+        return state
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Go on where another run stood: the next loop is the rest of its epoch.
@@ -342,7 +343,8 @@ class Loader:
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved.
         """
-        return json.loads(self._ready().stats())
+        stats: Dict[str, Any] = json.loads(self._ready().stats())
+        return stats
 
 
 
@@ -365,14 +367,14 @@ class _Made:
 
     def batch(self, inner: _vidrec.Batch, epoch: int, number: int, frames: Any = None) -> Batch:
         """A batch; ``frames`` where they are not among the samples."""
-        known: List[Any] = [
-            np.frombuffer(bytearray(inner.labels), np.int64),
-            np.frombuffer(bytearray(inner.clips), np.int64),
-            np.frombuffer(bytearray(inner.mask), np.bool_),
-        ]
-        if self._torch is not None:
-            known = [self._torch.from_numpy(array) for array in known]
-        return Batch(self.frames(inner.samples) if frames is None else frames, *known, inner, epoch, number)
+        labels, clips = self._known(inner.labels, np.int64), self._known(inner.clips, np.int64)
+        mask = self._known(inner.mask, np.bool_)
+        frames = self.frames(inner.samples) if frames is None else frames
+        return Batch(frames, labels, clips, mask, inner, epoch, number)
+
+    def _known(self, values: bytes, dtype: Any) -> Any:
+        array = np.frombuffer(bytearray(values), dtype)
+        return array if self._torch is None else self._torch.from_numpy(array)
 
 
 class _Iterator:

@@ -72,7 +72,9 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
         # The report tells.
         total = 0
     with _Shown(progress, "frames") as show:
-        return json.loads(_vidrec.verify(path, deep, show and (lambda done: show(done, max(done, total)))))
+        told = _vidrec.verify(path, deep, show and (lambda done: show(done, max(done, total))))
+    report: Dict[str, Any] = json.loads(told)
+    return report
 
 
 def pack(
@@ -205,7 +207,9 @@ def pack(
     }
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     with _Shown(progress, "videos") as show:
-        return json.loads(_vidrec.pack(paths, output, options, show))
+        told = _vidrec.pack(paths, output, options, show)
+    report: Dict[str, Any] = json.loads(told)
+    return report
 
 
 class _Shown:

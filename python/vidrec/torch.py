@@ -17,6 +17,13 @@ from .errors import UsageError
 from .loader import Loader
 
 
+def _shared(number: int) -> torch.Tensor:
+    """A number that a ``DataLoader``'s workers see change."""
+    value = torch.tensor(number)
+    value.share_memory_()  # type: ignore[no-untyped-call]
+    return value
+
+
 class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
     """The batches of a loader, shared out among a ``DataLoader``'s workers.
 
@@ -41,8 +48,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
     def __init__(self, loader: Loader) -> None:
         super().__init__()
         self.loader = loader
-        # Shared, so that workers that stay alive from epoch to epoch see it change.
-        self._epoch = torch.tensor(loader.epoch).share_memory_()
+        self._epoch: torch.Tensor = _shared(loader.epoch)
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the next loop is. Without it, each loop is the same epoch again."""
@@ -70,7 +76,7 @@ class _Part(Iterator[Batch]):
         if self._batches is None:
             first = self._first + self._taken * self._step
             self._batches = self._loader._iterate(self._epoch, first, self._step)
-        batch = next(self._batches)
+        batch: Batch = next(self._batches)
         self._taken += 1
         return batch
 
@@ -109,7 +115,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
         # Frames of one sample side by side are little work to share; a DataLoader has processes.
         options.setdefault("threads", 1)
         self._loader = Loader(dataset, 1, rank=0, world_size=1, output="torch", **options)
-        self._epoch = torch.tensor(0).share_memory_()
+        self._epoch: torch.Tensor = _shared(0)
 
     def set_epoch(self, epoch: int) -> None:
         """Say for which epoch to draw."""
