@@ -39,6 +39,9 @@ pub struct DatasetJson {
     /// The options that determine the bytes.
     #[serde(default)]
     pub settings: Map<String, Value>,
+    /// How many clips in a row are draws of one video; absent: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<u32>,
 }
 
 /// One shard in `dataset.json`.
@@ -71,6 +74,7 @@ impl DatasetJson {
             tool: meta.tool.clone(),
             ffmpeg: meta.ffmpeg.clone(),
             settings: meta.settings.clone(),
+            draws: meta.draws,
         }
     }
 

@@ -53,6 +53,7 @@
 //! | [`sampler`] | which frames of a video |
 //! | [`order`] | which clip comes when, on which rank |
 //! | [`limits`] | what is refused as too large |
+//! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
@@ -64,12 +65,14 @@
 mod advice;
 mod atomic_file;
 pub mod dataset_json;
+pub mod edit;
 mod error;
 mod fingerprint;
 pub mod format;
 #[cfg(feature = "pack")]
 mod free_space;
 mod index;
+mod index_file;
 pub mod jpeg;
 pub mod limits;
 mod loader;
@@ -80,7 +83,9 @@ pub mod pack;
 mod planes;
 mod random;
 mod reader;
+mod repair;
 pub mod sampler;
+mod stats;
 mod storage;
 mod verify;
 #[cfg(feature = "pack")]
@@ -97,6 +102,8 @@ pub use loader::{
 pub use order::LastBatch;
 pub use planes::Planes;
 pub use reader::{Clip, Dataset, Frame};
+pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};

@@ -20,6 +20,10 @@ pub(crate) mod stream {
     pub const COLOUR: u64 = 6;
     /// What stands in for a sample that cannot be read: then the epoch, the sample and the number of the try.
     pub const SUBSTITUTE: u64 = 7;
+    /// Which clips of a class go to which part of a split: then the class.
+    pub const SPLIT: u64 = 20;
+    /// Which clips are in a sample of a data set.
+    pub const SAMPLE: u64 = 21;
 }
 
 /// A stream of random numbers for one key: a seed and the names of the thing that is drawn for.

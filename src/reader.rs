@@ -518,11 +518,21 @@ impl Dataset {
                 Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
             );
         }
-        let stored = self.stored_ordinal(ordinal);
-        let at = self.0.starts.partition_point(|&start| start <= stored) - 1;
+        let at = self.shard_of(ordinal);
         let shard = &*self.0.shards[at];
-        let entry = shard.clip(stored - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
+        let entry = shard.clip(self.stored_ordinal(ordinal) - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
         Ok(Clip { shard, ordinal, entry })
+    }
+
+    /// The shards, in order of the clips.
+    pub(crate) fn shards(&self) -> &[Arc<Shard>] {
+        &self.0.shards
+    }
+
+    /// Ordinal of the shard that holds clip `ordinal`, which must exist.
+    pub(crate) fn shard_of(&self, ordinal: u64) -> usize {
+        let stored = self.stored_ordinal(ordinal);
+        self.0.starts.partition_point(|&start| start <= stored) - 1
     }
 
     /// All clips, in order.
@@ -680,6 +690,17 @@ impl<'a> Clip<'a> {
     {
         let found = self.shard.frame_with(self.frame_ordinal(t)?, buffer);
         self.place(t, found)
+    }
+
+    /// The entries of the clip's frames.
+    pub(crate) fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
+        let entry = |t| self.shard.frame_entry(self.frame_ordinal(t)?);
+        (0..self.frame_count()).map(|t| entry(t).map_err(|e: Error| e.in_clip(self.ordinal).in_frame(t))).collect()
+    }
+
+    /// Bytes that the clip's records take in the record file of a vidrec writer. Reads the frame entries alone.
+    pub(crate) fn record_bytes(&self) -> Result<u64> {
+        Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())
     }
 
     fn frame_ordinal(&self, t: u32) -> Result<u64> {

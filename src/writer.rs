@@ -432,13 +432,13 @@ fn check_clip(clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<i32> {
 
 /// Strings end to end; class names, which repeat, are stored once.
 #[derive(Debug, Default)]
-struct StringPool {
-    bytes: Vec<u8>,
+pub(crate) struct StringPool {
+    pub bytes: Vec<u8>,
     shared: HashMap<String, StringRef>,
 }
 
 impl StringPool {
-    fn push(&mut self, text: &str) -> Result<StringRef> {
+    pub fn push(&mut self, text: &str) -> Result<StringRef> {
         if text.is_empty() {
             return Ok(StringRef::default());
         }
@@ -448,7 +448,7 @@ impl StringPool {
         Ok(StringRef { offset, length })
     }
 
-    fn push_shared(&mut self, text: &str) -> Result<StringRef> {
+    pub fn push_shared(&mut self, text: &str) -> Result<StringRef> {
         if let Some(known) = self.shared.get(text) {
             return Ok(*known);
         }
@@ -459,20 +459,20 @@ impl StringPool {
 }
 
 /// Puts sections one after the other and remembers where they are.
-struct SectionWriter {
+pub(crate) struct SectionWriter {
     entries: Vec<SectionEntry>,
     end: u64,
 }
 
 impl SectionWriter {
     /// The frame table comes first because it streams to the file while clips are appended.
-    fn after_frames(length: u64, crc32: u32) -> Self {
+    pub fn after_frames(length: u64, crc32: u32) -> Self {
         let offset = header::BYTES as u64;
         let entry = SectionEntry { id: SectionId::FRAMES, flags: section::FLAG_REQUIRED, offset, length, crc32 };
         SectionWriter { entries: vec![entry], end: offset + length }
     }
 
-    fn write(&mut self, file: &mut AtomicFile, id: SectionId, bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, file: &mut AtomicFile, id: SectionId, bytes: &[u8]) -> Result<()> {
         self.pad(file)?;
         let length = bytes.len() as u64;
         let entry = SectionEntry { id, flags: section::FLAG_REQUIRED, offset: self.end, length, crc32: crc32(bytes) };
@@ -490,7 +490,7 @@ impl SectionWriter {
     }
 
     /// Writes section table and footer, and the header in the place kept for it. Returns the file's length.
-    fn finish(mut self, file: &mut AtomicFile, clip_count: u64, frame_count: u64) -> Result<u64> {
+    pub fn finish(mut self, file: &mut AtomicFile, clip_count: u64, frame_count: u64) -> Result<u64> {
         self.pad(file)?;
         let table: Vec<u8> = self.entries.iter().flat_map(SectionEntry::to_bytes).collect();
         let file_length = self.end + table.len() as u64 + footer::BYTES as u64;

@@ -3,6 +3,8 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod rich;
+
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;

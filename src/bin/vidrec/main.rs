@@ -1,15 +1,24 @@
 //! The `vidrec` program: the one place that turns an outcome into an exit status.
 
+mod append;
 mod bench;
+mod edit;
 mod extract;
 mod inspect;
+mod merge;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
 #[cfg(feature = "pack")]
 mod progress;
 mod ranges;
+mod relabel;
+mod repair;
+mod reshard;
 mod sheet;
+mod split;
+mod stats;
+mod subset;
 mod threads;
 mod usage;
 mod verify;
@@ -39,6 +48,14 @@ enum Command {
     Extract(extract::Args),
     Sheet(sheet::Args),
     Bench(bench::Args),
+    Stats(stats::Args),
+    Merge(merge::Args),
+    Split(split::Args),
+    Subset(subset::Args),
+    Reshard(reshard::Args),
+    Append(append::Args),
+    Relabel(relabel::Args),
+    Repair(repair::Args),
 }
 
 /// How a subcommand ended that did what it was asked for.
@@ -72,6 +89,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Subset(args) => subset::run(&args),
+        Command::Reshard(args) => reshard::run(&args),
+        Command::Append(args) => append::run(&args),
+        Command::Relabel(args) => relabel::run(&args),
+        Command::Repair(args) => repair::run(&args),
     };
     match run {
         Ok(Outcome::Done) => 0,

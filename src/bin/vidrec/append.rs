@@ -1,0 +1,36 @@
+//! `vidrec append`: further shards for a data set.
+
+use std::path::PathBuf;
+
+use vidrec::{Dataset, edit};
+
+use crate::Run;
+use crate::edit::OutputArgs;
+
+/// Add the clips of data sets to another one, in place, as further shards.
+///
+/// Its own shards are not touched. The new ones become part of it in one step for each data set added, when dataset.json
+/// is replaced. Classes go by name and must be known to it already; `vidrec merge` joins lists of classes. JPEGs are
+/// copied byte for byte, and their checksums compared.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of the data set that grows.
+    dataset: PathBuf,
+    /// The data sets to add.
+    #[arg(required = true, num_args = 1..)]
+    more: Vec<PathBuf>,
+    #[command(flatten)]
+    how: OutputArgs,
+}
+
+pub fn run(args: &Args) -> Run {
+    if args.how.force {
+        return Err("--force has no meaning here: append never replaces anything".into());
+    }
+    let mut reports = Vec::new();
+    for more in &args.more {
+        let more = Dataset::open(more)?;
+        reports.push(edit::append(&args.dataset, &more, &args.how.options(), &mut |_| ())?);
+    }
+    crate::edit::tell_all(&reports, args.how.json)
+}

@@ -1,0 +1,128 @@
+//! What the subcommands that make data sets out of data sets have in common.
+
+use std::path::{Path, PathBuf};
+
+use vidrec::edit::{EditOptions, EditReport, Sharding};
+
+use crate::output::{bytes, count};
+use crate::{Outcome, Run, output};
+
+/// How an output is written.
+#[derive(clap::Args)]
+pub struct OutputArgs {
+    /// Write so many shards, with as many clips each. [default: shards end where those of the input end]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub shards: Option<u32>,
+    /// Begin another shard before a record file grows beyond this size, such as 1GiB or 500MB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "shards")]
+    pub shard_size: Option<u64>,
+    /// Replace a data set that is already there.
+    #[arg(long)]
+    pub force: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl OutputArgs {
+    pub fn options(&self) -> EditOptions {
+        let shards = match (self.shards, self.shard_size) {
+            (Some(count), _) => Sharding::Count(count),
+            (None, Some(bytes)) => Sharding::Bytes(bytes),
+            (None, None) => Sharding::AsInput,
+        };
+        EditOptions { shards, overwrite: self.force }
+    }
+}
+
+/// Prints what was written; status 3 if something that was named was not found.
+pub fn tell(report: &EditReport, json: bool) -> Run {
+    output::print(json, report, render)?;
+    Ok(outcome(std::slice::from_ref(report)))
+}
+
+/// As [`tell`], for several outputs.
+pub fn tell_all(reports: &[EditReport], json: bool) -> Run {
+    output::print(json, &reports, |reports| reports.iter().map(render).collect())?;
+    Ok(outcome(reports))
+}
+
+fn outcome(reports: &[EditReport]) -> Outcome {
+    if reports.iter().all(|r| r.not_found.is_empty()) { Outcome::Done } else { Outcome::Problems }
+}
+
+fn render(r: &EditReport) -> String {
+    const SHOWN: usize = 10;
+    let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
+    let mut text = format!("{}: {clips}, {frames}, {} in {shards}\n", r.output, bytes(r.bytes));
+    for note in &r.notes {
+        text += &format!("  {note}\n");
+    }
+    for name in r.not_found.iter().take(SHOWN) {
+        text += &format!("  not in the data set: {name}\n");
+    }
+    if r.not_found.len() > SHOWN {
+        text += &format!("  and {} more that are not in it (--json lists them)\n", r.not_found.len() - SHOWN);
+    }
+    text
+}
+
+/// The lines of a text file without those that are empty.
+pub fn read_list(path: &Path) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: cannot read the list: {e}", path.display()))?;
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    Ok(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// `NAME=VALUE`.
+pub fn parse_pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), value.to_owned())) }
+}
+
+/// `NAME=FILE`.
+pub fn parse_file_pair(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
+    if name.is_empty() { Err("there is no name before the =".into()) } else { Ok((name.to_owned(), file.into())) }
+}
+
+/// A number of bytes, with a unit or without: KB, MB, GB, TB by thousands, KiB, MiB, GiB, TiB by 1024s.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1u64 << 40,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => 0,
+    };
+    let size = number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).filter(|&n| n > 0);
+    size.ok_or_else(|| "expected a size such as 1GiB, 500MB or 1000000".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        let sizes = ["1", "10B", "2k", "1GiB", "1 GiB", "500MB", "3tb"].map(|t| parse_size(t).unwrap());
+        assert_eq!(sizes, [1, 10, 2048, 1 << 30, 1 << 30, 500_000_000, 3_000_000_000_000]);
+        for bad in ["", "0", "GiB", "-1", "1.5GiB", "1XB", "99999999999TiB"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_read() {
+        assert_eq!(parse_pair("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert_eq!(parse_pair("a="), Ok(("a".into(), String::new())));
+        assert!(parse_pair("=b").is_err() && parse_pair("ab").is_err());
+    }
+}

@@ -1,0 +1,31 @@
+//! `vidrec merge`: several data sets as one.
+
+use std::path::PathBuf;
+
+use vidrec::{Dataset, edit};
+
+use crate::Run;
+use crate::edit::{OutputArgs, tell};
+
+/// Write several data sets as one: the clips of the first, then those of the second, and so on.
+///
+/// Classes are joined by name: those of the first data set keep their labels, new names get the next ones. Data sets
+/// with class names do not go together with such whose labels are plain integers. Where settings differ, the new data
+/// set lists them. JPEGs are copied byte for byte, and their checksums compared.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data sets: their folders, .rec, .vidx or dataset.json files.
+    #[arg(required = true, num_args = 1..)]
+    datasets: Vec<PathBuf>,
+    /// The folder to make the new data set in.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
+    how: OutputArgs,
+}
+
+pub fn run(args: &Args) -> Run {
+    let sets = args.datasets.iter().map(Dataset::open).collect::<vidrec::Result<Vec<_>>>()?;
+    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut |_| ())?;
+    tell(&report, args.how.json)
+}

@@ -1,0 +1,32 @@
+//! `vidrec reshard`: the same clips in other shards.
+
+use std::path::PathBuf;
+
+use vidrec::edit::Sharding;
+use vidrec::{Dataset, edit};
+
+use crate::Run;
+use crate::edit::{OutputArgs, tell};
+
+/// Write a data set with another number or size of shards.
+///
+/// The order of the clips stays. JPEGs are copied byte for byte, and their checksums compared.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data set.
+    dataset: PathBuf,
+    /// The folder to make the new data set in.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
+    how: OutputArgs,
+}
+
+pub fn run(args: &Args) -> Run {
+    let options = args.how.options();
+    if options.shards == Sharding::AsInput {
+        return Err("say how: --shards N or --shard-size SIZE".into());
+    }
+    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut |_| ())?;
+    tell(&report, args.how.json)
+}

@@ -1,0 +1,71 @@
+//! `vidrec split`: train, val and test.
+
+use std::path::PathBuf;
+
+use clap::ArgGroup;
+use vidrec::Dataset;
+use vidrec::edit::{self, SplitBy};
+
+use crate::Run;
+use crate::edit::{OutputArgs, parse_file_pair, read_list, tell_all};
+use crate::output::{count, grouped};
+
+/// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
+///
+/// By ratio, the parts are drawn at random within each class, each class as near to the ratio as whole videos allow;
+/// clips of one source go to the same part. The same seed gives the same parts. JPEGs are copied byte for byte, and
+/// their checksums compared.
+#[derive(clap::Args)]
+#[command(group = ArgGroup::new("how to split").args(["ratio", "list", "attribute"]).required(true))]
+pub struct Args {
+    /// The data set.
+    dataset: PathBuf,
+    /// The folder to make the folders of the parts in.
+    #[arg(short, long)]
+    output: PathBuf,
+    /// The share of each part, such as 0.8,0.1,0.1.
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    ratio: Vec<f64>,
+    /// With --ratio: the name of each part. [default: train,val or train,val,test]
+    #[arg(long, value_delimiter = ',', requires = "ratio")]
+    names: Vec<String>,
+    /// With --ratio: seed of the draw.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// A part and a file that lists its sources, one a line; once for each part. Clips in no list are left out.
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_file_pair)]
+    list: Vec<(String, PathBuf)>,
+    /// A part for each value of this attribute, such as split. Clips without it are left out.
+    #[arg(long, value_name = "NAME")]
+    attribute: Option<String>,
+    #[command(flatten)]
+    how: OutputArgs,
+}
+
+impl Args {
+    fn by(&self) -> Result<SplitBy, String> {
+        if let Some(name) = &self.attribute {
+            return Ok(SplitBy::Attribute(name.clone()));
+        }
+        if !self.list.is_empty() {
+            let read = |(name, path): &(String, PathBuf)| Ok((name.clone(), read_list(path)?));
+            return self.list.iter().map(read).collect::<Result<_, String>>().map(SplitBy::Lists);
+        }
+        let names = match (&self.names[..], self.ratio.len()) {
+            ([], n @ 2..=3) => ["train", "val", "test"][..n].iter().map(|s| (*s).to_owned()).collect(),
+            (names, n) if names.len() == n => names.to_vec(),
+            (names, n) => return Err(format!("--ratio has {n} shares, and --names {}", names.len())),
+        };
+        Ok(SplitBy::Ratio { parts: names.into_iter().zip(self.ratio.iter().copied()).collect(), seed: self.seed })
+    }
+}
+
+pub fn run(args: &Args) -> Run {
+    let set = Dataset::open(&args.dataset)?;
+    let reports = edit::split(&set, &args.by()?, &args.output, &args.how.options(), &mut |_| ())?;
+    let left_out = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
+    if left_out > 0 {
+        eprintln!("vidrec: {} of {} in no part", count(left_out, "clip"), grouped(set.len()));
+    }
+    tell_all(&reports, args.how.json)
+}

@@ -1,0 +1,112 @@
+//! One list of class names for several data sets.
+
+use std::collections::HashMap;
+
+use crate::{Clip, ClipInfo, Dataset, Error, Result};
+
+use super::plan::as_it_is;
+
+/// The names of all, and for each data set where its labels go.
+pub(super) struct Union {
+    pub classes: Vec<String>,
+    /// New label by old label; empty for a data set without class names, whose labels stay.
+    pub labels: Vec<Vec<u32>>,
+}
+
+/// The names of the first data set, then those that each further one adds, in their order.
+///
+/// Plain integers and names cannot be told to mean the same, so a mixture is refused.
+pub(super) fn union(sets: &[Dataset]) -> Result<Union> {
+    let mut union = Union { classes: Vec::new(), labels: Vec::new() };
+    let mut places: HashMap<String, u32> = HashMap::new();
+    for set in sets {
+        let mut labels = Vec::new();
+        for (label, name) in set.classes().iter().enumerate() {
+            let place = match places.get(name) {
+                // A name twice in one list: each place is kept, or clips would change class.
+                Some(_) if set.classes()[..label].contains(name) => return Err(repeated(set, name)),
+                Some(&place) => place,
+                None => {
+                    let place = union.classes.len() as u32;
+                    union.classes.push(name.clone());
+                    places.insert(name.clone(), place);
+                    place
+                }
+            };
+            labels.push(place);
+        }
+        union.labels.push(labels);
+    }
+    if union.classes.is_empty() {
+        refuse_two_names(sets)?
+    } else {
+        refuse_integers(sets)?
+    }
+    Ok(union)
+}
+
+fn place(set: &Dataset) -> &std::path::Path {
+    set.record_files().next().unwrap_or(std::path::Path::new(""))
+}
+
+fn repeated(set: &Dataset, name: &str) -> Error {
+    Error::usage(format!("class \"{name}\" stands twice in the list of classes")).file(place(set))
+}
+
+/// Where some have class names, the others must not have labels.
+fn refuse_integers(sets: &[Dataset]) -> Result<()> {
+    for set in sets.iter().filter(|s| s.classes().is_empty()) {
+        for clip in set.clips() {
+            let clip = clip?;
+            if let Some(label) = clip.label() {
+                return Err(Error::usage("labels are plain integers here, but have names in another data set")
+                    .file(place(set))
+                    .in_clip(clip.ordinal())
+                    .found(format!("label {label}"))
+                    .help("give them names first: vidrec relabel"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where labels are integers but clips carry names, an integer must not stand for two of them.
+fn refuse_two_names(sets: &[Dataset]) -> Result<()> {
+    if sets.len() < 2 {
+        return Ok(());
+    }
+    let mut names: HashMap<u32, String> = HashMap::new();
+    for set in sets {
+        for clip in set.clips() {
+            let clip = clip?;
+            let (Some(label), class) = (clip.label(), clip.class()?) else { continue };
+            if class.is_empty() {
+                continue;
+            }
+            let known = names.entry(label).or_insert_with(|| class.to_owned());
+            if known != class {
+                return Err(Error::usage(format!("label {label} stands for two classes"))
+                    .file(place(set))
+                    .in_clip(clip.ordinal())
+                    .expected(format!("\"{known}\""))
+                    .found(format!("\"{class}\"")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is said of a clip after its label went to another number.
+pub(super) fn renumbered(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
+    let mut info = as_it_is(clip)?;
+    if let Some(label) = info.label.filter(|_| !labels.is_empty()) {
+        let new = labels.get(label as usize).copied();
+        info.label = Some(new.ok_or_else(|| {
+            Error::format("clip-class", "the clip's label has no class name")
+                .in_clip(clip.ordinal())
+                .expected(format!("less than {}", labels.len()))
+                .found(label)
+        })?);
+    }
+    Ok(info)
+}

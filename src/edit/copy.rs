@@ -1,0 +1,161 @@
+//! Carrying plans out: clips stream from data sets to writers, in the order of the plan.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::plan::{Pick, Plan};
+use super::{EditOptions, EditReport, Sharding};
+use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Result, Writer, WriterOptions};
+
+/// As [`run`], for one output.
+pub(super) fn run_one(
+    plan: &Plan<'_>,
+    out: &Path,
+    options: &EditOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<EditReport> {
+    let reports = run(&[(plan, out.to_owned())], options, progress)?;
+    reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
+}
+
+/// Writes all outputs and only then gives the first one its name.
+pub(super) fn run(
+    plans: &[(&Plan<'_>, PathBuf)],
+    options: &EditOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<EditReport>> {
+    for (plan, out) in plans {
+        plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
+    }
+    let create = |(plan, out): &(&Plan<'_>, PathBuf)| {
+        Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
+    };
+    let mut writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
+    let mut done = 0;
+    for ((plan, _), writer) in plans.iter().zip(&mut writers) {
+        stream(plan, options.shards, writer, &mut || {
+            done += 1;
+            progress(done);
+        })?;
+    }
+    writers.into_iter().zip(plans).map(|(writer, (plan, out))| finish(writer, plan, out)).collect()
+}
+
+fn finish(writer: Writer, plan: &Plan<'_>, out: &Path) -> Result<EditReport> {
+    let written = writer.finish()?;
+    let shards = crate::dataset_json::DatasetJson::read(&out.join(crate::dataset_json::FILE_NAME))?.shards.len();
+    Ok(EditReport {
+        output: out.display().to_string(),
+        clips: written.clips,
+        frames: written.frames,
+        bytes: written.bytes,
+        shards: shards as u64,
+        left_out: plan.left_out(),
+        not_found: plan.not_found.clone(),
+        notes: plan.notes.clone(),
+    })
+}
+
+/// An output that replaced its own input would destroy what it reads.
+pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
+    // A folder that is not there yet is nobody's input.
+    let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
+    for file in set.record_files() {
+        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if fs::canonicalize(folder).is_ok_and(|folder| folder == out_folder) {
+            return Err(Error::usage("the output is an input").file(out).help("choose another folder"));
+        }
+    }
+    Ok(())
+}
+
+fn stream(plan: &Plan<'_>, shards: Sharding, writer: &mut Writer, done: &mut dyn FnMut()) -> Result<()> {
+    let starts = shard_starts(plan, shards)?;
+    let mut starts = starts.iter().peekable();
+    for (i, pick) in plan.picks.iter().enumerate() {
+        if starts.next_if(|&&start| start == i).is_some() {
+            writer.next_shard()?;
+        }
+        let source = &plan.sources[pick.source];
+        let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
+        let info = (source.describe)(&clip).map_err(advise_repair)?;
+        append(writer, &info, &clip)?;
+        done();
+    }
+    Ok(())
+}
+
+fn append(writer: &mut Writer, info: &crate::ClipInfo, clip: &Clip<'_>) -> Result<()> {
+    let frames = clip.frames().collect::<Result<Vec<_>>>().map_err(advise_repair)?;
+    frames.iter().try_for_each(|frame| frame.check()).map_err(advise_repair)?;
+    let data: Vec<_> =
+        frames.iter().map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() }).collect();
+    writer.append(info, &data)
+}
+
+fn advise_repair(e: Error) -> Error {
+    if e.kind() != ErrorKind::Format {
+        return e;
+    }
+    e.help("`vidrec verify` lists what is damaged, `vidrec repair` saves what is whole")
+}
+
+/// Places in the plan where a shard begins, but for the first.
+fn shard_starts(plan: &Plan<'_>, shards: Sharding) -> Result<Vec<usize>> {
+    match shards {
+        Sharding::AsInput => Ok(starts_as_input(plan)),
+        Sharding::Count(count) => starts_by_count(plan.picks.len() as u64, plan.group, count),
+        Sharding::Bytes(bytes) => starts_by_bytes(plan, bytes),
+    }
+}
+
+fn starts_as_input(plan: &Plan<'_>) -> Vec<usize> {
+    let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
+    let group = plan.group as usize;
+    let changes = |&i: &usize| i.is_multiple_of(group) && home(&plan.picks[i - 1]) != home(&plan.picks[i]);
+    (1..plan.picks.len()).filter(changes).collect()
+}
+
+fn starts_by_count(clips: u64, group: u64, count: u32) -> Result<Vec<usize>> {
+    let (groups, count) = (clips / group, u64::from(count));
+    if count == 0 {
+        return Err(Error::usage("a data set has at least one shard"));
+    }
+    let count = count.min(groups);
+    // Both factors are below 2^48 and 2^32 at most, so their product is taken wider.
+    let start = |k: u64| (u128::from(groups) * u128::from(k) / u128::from(count)) as u64 * group;
+    Ok((1..count).map(|k| start(k) as usize).collect())
+}
+
+fn starts_by_bytes(plan: &Plan<'_>, most: u64) -> Result<Vec<usize>> {
+    if most == 0 {
+        return Err(Error::usage("a shard has at least one byte"));
+    }
+    let (mut starts, mut in_shard, mut begin) = (Vec::new(), 0u64, 0);
+    for group in plan.picks.chunks(plan.group as usize) {
+        let sizes = group.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
+        let size = sizes.sum::<Result<u64>>()?;
+        if in_shard > 0 && in_shard.saturating_add(size) > most {
+            starts.push(begin);
+            in_shard = 0;
+        }
+        in_shard = in_shard.saturating_add(size);
+        begin += group.len();
+    }
+    Ok(starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_balanced_and_groups_stay_whole() {
+        assert_eq!(starts_by_count(10, 1, 3).unwrap(), [3, 6]);
+        assert_eq!(starts_by_count(12, 4, 2).unwrap(), [4]);
+        assert_eq!(starts_by_count(2, 1, 5).unwrap(), [1], "never more shards than clips");
+        assert!(starts_by_count(0, 1, 5).unwrap().is_empty());
+        assert!(starts_by_count(10, 1, 0).is_err());
+        assert_eq!(starts_by_count(1 << 40, 1, 2).unwrap(), [1 << 39]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Which clips of which data sets, in which order, and what is said of them: all that an edit is.
+
+use crate::format::meta::Meta;
+use crate::format::section::SectionId;
+use crate::index::proven_bytes;
+use crate::reader::Shard;
+use crate::{Clip, ClipInfo, Dataset, Result};
+
+use super::{groups, meta};
+
+/// What is said of a clip in the output.
+pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
+
+/// A data set that clips are taken from.
+pub(super) struct Source<'a> {
+    pub set: Dataset,
+    pub describe: Describe<'a>,
+}
+
+/// A clip to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pick {
+    /// Place in [`Plan::sources`].
+    pub source: usize,
+    /// Ordinal in that data set.
+    pub clip: u64,
+}
+
+/// An output that is yet to be written.
+pub(super) struct Plan<'a> {
+    pub meta: Meta,
+    pub sources: Vec<Source<'a>>,
+    /// In the order of the output. Groups of draws are whole and together.
+    pub picks: Vec<Pick>,
+    /// Consecutive picks that must not be torn apart.
+    pub group: u64,
+    pub not_found: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+impl Plan<'_> {
+    /// All clips of a data set as they are.
+    pub fn whole(set: &Dataset) -> Result<Self> {
+        Plan::of(set, (0..set.len()).collect())
+    }
+
+    /// Some clips of a data set as they are.
+    pub fn of(set: &Dataset, clips: Vec<u64>) -> Result<Self> {
+        let (meta, note) = meta::joined(std::slice::from_ref(set));
+        Ok(Plan {
+            meta,
+            group: groups::size(set)?,
+            picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
+            notes: note.into_iter().chain(not_copied(set)).collect(),
+            sources: vec![Source { set: set.clone(), describe: Box::new(as_it_is) }],
+            not_found: Vec::new(),
+        })
+    }
+
+    /// Clips of the data sets that are not picked.
+    pub fn left_out(&self) -> u64 {
+        let all: u64 = self.sources.iter().map(|s| s.set.len()).sum();
+        all.saturating_sub(self.picks.len() as u64)
+    }
+}
+
+/// Says of a clip what is said of it already.
+pub(super) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
+    Ok(ClipInfo {
+        label: clip.label(),
+        source: clip.source()?.to_owned(),
+        class: clip.class()?.to_owned(),
+        attributes: clip.attributes()?,
+        width: clip.width(),
+        height: clip.height(),
+        time_base: clip.time_base(),
+        short: clip.is_short(),
+    })
+}
+
+/// What other writers may have put into an index that this crate does not know and so leaves behind.
+pub(super) fn not_copied(set: &Dataset) -> Vec<String> {
+    let mut notes: Vec<String> = set.shards().iter().flat_map(|shard| unknown_in(shard)).collect();
+    notes.sort();
+    notes.dedup();
+    notes
+}
+
+fn unknown_in(shard: &Shard) -> Vec<String> {
+    let sections = shard.index.sections.iter().filter(|s| !SectionId::ALL.contains(&s.id));
+    let mut notes: Vec<String> =
+        sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
+    let meta = shard.index.sections.iter().find(|s| s.id == SectionId::META);
+    let bytes = meta.and_then(|s| proven_bytes(&shard.index_bytes, s).ok());
+    let stored: serde_json::Map<_, _> = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
+    let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
+    let unknown = stored.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
+    notes.extend(unknown.map(|(key, _)| format!("key \"{key}\" of META is unknown here and not copied")));
+    notes
+}

@@ -1,0 +1,221 @@
+//! New labels, class names or attributes for the clips of a data set.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::plan::{Plan, as_it_is};
+use super::{EditOptions, EditReport, Sharding, copy, relink};
+use crate::{Clip, ClipInfo, Dataset, Error, Result, limits};
+
+/// Which clips a [`Change`] is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// All clips of this source.
+    Source(String),
+    /// The clip with this ordinal.
+    Clip(u64),
+}
+
+/// What is to be said of some clips.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Which clips.
+    pub key: Key,
+    /// The new label, a number or a class name. `None` leaves it as it is.
+    pub label: Option<String>,
+    /// Attributes to add or replace; the others stay.
+    pub attributes: Map<String, Value>,
+}
+
+/// All that is to change.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Relabeling {
+    /// Changes of clips. Each clip may be meant by one of them at most.
+    pub changes: Vec<Change>,
+    /// Classes to be renamed: old and new name. Their labels stay.
+    pub renamed_classes: Vec<(String, String)>,
+}
+
+/// Writes a data set that says other things of the same clips.
+///
+/// A label that is a class name of the data set means that class. Otherwise, if all labels of the changes are whole
+/// numbers, they are labels; if not, they are names of new classes, which get the next labels. A data set whose labels
+/// are plain integers takes names only if every labelled clip gets one; they are then numbered in byte order.
+///
+/// No picture is touched. Every record holds its clip's label as well, for readers of plain RecordIO; so where a label
+/// changes, record files are written anew, which costs reading and writing all bytes once. Where none does (classes are
+/// renamed, attributes change), and `options.shards` is [`Sharding::AsInput`], the record files are shared with the
+/// input by hard links and only indexes are written; where links cannot be made, they are copied.
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage): a clip is meant by two changes; a label without a class; a class to be renamed that
+/// is not there, or to a name that is. Otherwise as [`reshard`](super::reshard).
+pub fn relabel(
+    set: &Dataset,
+    relabeling: &Relabeling,
+    out: impl AsRef<Path>,
+    options: &EditOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<EditReport> {
+    let table = Table::resolve(set, relabeling)?;
+    let mut plan = Plan::whole(set)?;
+    plan.meta.classes.clone_from(&table.classes);
+    plan.not_found.clone_from(&table.not_found);
+    plan.sources[0].describe = Box::new(|clip| table.describe(clip));
+    if options.shards == Sharding::AsInput && !table.changes_a_label(set)? {
+        return relink::run(set, &plan, out.as_ref(), options, progress);
+    }
+    copy::run_one(&plan, out.as_ref(), options, progress)
+}
+
+/// Changes by clip, with labels as numbers.
+struct Table<'a> {
+    classes: Vec<String>,
+    renamed: HashMap<&'a str, &'a str>,
+    labels: HashMap<&'a str, u32>,
+    by_clip: HashMap<u64, &'a Change>,
+    not_found: Vec<String>,
+}
+
+impl<'a> Table<'a> {
+    fn resolve(set: &Dataset, relabeling: &'a Relabeling) -> Result<Self> {
+        let mut classes = set.classes().to_vec();
+        for (old, new) in &relabeling.renamed_classes {
+            rename(&mut classes, old, new)?;
+        }
+        let renamed = relabeling.renamed_classes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
+        let (by_clip, not_found) = changes_by_clip(set, &relabeling.changes)?;
+        let mut texts: Vec<&str> = relabeling.changes.iter().filter_map(|c| c.label.as_deref()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        if set.classes().is_empty() && !all_numbers(&texts) {
+            require_all_named(set, &by_clip)?;
+        }
+        let labels = number(&texts, &mut classes)?;
+        Ok(Table { classes, renamed, labels, by_clip, not_found })
+    }
+
+    fn describe(&self, clip: &Clip<'_>) -> Result<ClipInfo> {
+        let mut info = as_it_is(clip)?;
+        if let Some(new) = self.renamed.get(info.class.as_str()) {
+            info.class = (*new).to_owned();
+        }
+        let Some(change) = self.by_clip.get(&clip.ordinal()) else { return Ok(info) };
+        if let Some(&label) = change.label.as_ref().and_then(|text| self.labels.get(text.as_str())) {
+            let class = self.classes.get(label as usize).cloned();
+            if info.label != Some(label) || class.is_some() {
+                info.class = class.unwrap_or_default();
+            }
+            info.label = Some(label);
+        }
+        info.attributes.extend(change.attributes.clone());
+        Ok(info)
+    }
+
+    fn changes_a_label(&self, set: &Dataset) -> Result<bool> {
+        for &ordinal in self.by_clip.keys() {
+            let clip = set.clip(ordinal)?;
+            if self.describe(&clip)?.label != clip.label() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn rename(classes: &mut [String], old: &str, new: &str) -> Result<()> {
+    if classes.iter().any(|class| class == new) {
+        return Err(Error::usage(format!("there is a class \"{new}\" already"))
+            .help("to join two classes, give the clips of one the label of the other"));
+    }
+    let class = classes.iter_mut().find(|class| *class == old);
+    let class = class.ok_or_else(|| Error::usage(format!("there is no class \"{old}\"")))?;
+    new.clone_into(class);
+    Ok(())
+}
+
+/// The change for each clip, and the keys that no clip has.
+fn changes_by_clip<'a>(set: &Dataset, changes: &'a [Change]) -> Result<(HashMap<u64, &'a Change>, Vec<String>)> {
+    let mut by_key: HashMap<&Key, &Change> = HashMap::new();
+    for change in changes {
+        if by_key.insert(&change.key, change).is_some() {
+            return Err(Error::usage(format!("{} is changed twice", name(&change.key))));
+        }
+    }
+    let mut used = std::collections::HashSet::new();
+    let mut by_clip = HashMap::new();
+    for clip in set.clips() {
+        let clip = clip?;
+        let keys = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?.to_owned())];
+        let found: Vec<&Change> = keys.iter().filter_map(|key| by_key.get(key).copied()).collect();
+        if let [first, second] = found[..] {
+            let what =
+                format!("clip {} is changed as {} and as {}", clip.ordinal(), name(&first.key), name(&second.key));
+            return Err(Error::usage(what));
+        }
+        if let Some(&change) = found.first() {
+            used.insert(&change.key);
+            by_clip.insert(clip.ordinal(), change);
+        }
+    }
+    let not_found = changes.iter().filter(|c| !used.contains(&c.key)).map(|c| name(&c.key)).collect();
+    Ok((by_clip, not_found))
+}
+
+fn name(key: &Key) -> String {
+    match key {
+        Key::Source(source) => source.clone(),
+        Key::Clip(ordinal) => format!("clip {ordinal}"),
+    }
+}
+
+fn all_numbers(texts: &[&str]) -> bool {
+    texts.iter().all(|text| text.parse::<u64>().is_ok())
+}
+
+/// Where labels were integers, some names and some integers would not go together.
+fn require_all_named(set: &Dataset, by_clip: &HashMap<u64, &Change>) -> Result<()> {
+    for clip in set.clips() {
+        let clip = clip?;
+        let named = by_clip.get(&clip.ordinal()).is_some_and(|change| change.label.is_some());
+        if let (Some(label), false) = (clip.label(), named) {
+            return Err(Error::usage("labels are plain integers, and not all clips get a name")
+                .in_clip(clip.ordinal())
+                .found(format!("label {label}"))
+                .help("name the label of every clip, or of none"));
+        }
+    }
+    Ok(())
+}
+
+/// The number of each label, after new classes were added to the list.
+fn number<'a>(texts: &[&'a str], classes: &mut Vec<String>) -> Result<HashMap<&'a str, u32>> {
+    let mut labels: HashMap<&str, u32> = HashMap::new();
+    let places: HashMap<String, u32> = (0..).zip(classes.iter()).map(|(i, c)| (c.clone(), i)).collect();
+    let unknown: Vec<&str> = texts.iter().copied().filter(|text| !places.contains_key(*text)).collect();
+    let numbers = all_numbers(&unknown);
+    for &text in texts {
+        let label = match places.get(text) {
+            Some(&place) => place,
+            None if numbers => parse(text, classes.len())?,
+            None => {
+                classes.push(text.to_owned());
+                classes.len() as u32 - 1
+            }
+        };
+        labels.insert(text, label);
+    }
+    Ok(labels)
+}
+
+fn parse(text: &str, classes: usize) -> Result<u32> {
+    let label = text.parse::<u32>().ok().filter(|&label| label <= limits::MAX_LABEL as u32);
+    let known = label.filter(|&label| classes == 0 || (label as usize) < classes);
+    known.ok_or_else(|| {
+        let most = if classes == 0 { limits::MAX_LABEL as usize } else { classes - 1 };
+        Error::usage(format!("label {text} is out of range")).expected(format!("0 to {most}"))
+    })
+}

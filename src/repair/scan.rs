@@ -1,0 +1,123 @@
+//! Finding the records of a record file without an index.
+
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+
+use crate::format::record_header::RecordHeader;
+use crate::format::recordio::{self, MAGIC};
+use crate::reader::split_payload;
+
+/// A record that parses. Whether its picture is whole is another question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Found {
+    pub offset: u64,
+    pub header: RecordHeader,
+}
+
+/// All records of a file that parse, in order.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub found: Vec<Found>,
+    /// Whether they fill the file, without a gap.
+    pub gapless: bool,
+    /// Places in `found` of the records of each clip, by the clip's ordinal.
+    pub by_clip: BTreeMap<u64, Vec<usize>>,
+    /// Place in `found` of each record, by the ordinal that it says it has.
+    by_id: BTreeMap<u64, usize>,
+}
+
+impl Scan {
+    /// Goes from record to record, and where none parses, on to the next magic word on the 4-byte grid.
+    pub fn new(file: &[u8]) -> Self {
+        let mut scan = Scan { gapless: true, ..Scan::default() };
+        let mut at = 0;
+        while at < file.len() {
+            if let Some((header, end)) = parse(file, at) {
+                scan.push(Found { offset: at as u64, header });
+                at = end;
+            } else {
+                scan.gapless = false;
+                match next_magic(file, at + 4) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+            }
+        }
+        scan
+    }
+
+    fn push(&mut self, found: Found) {
+        let place = self.found.len();
+        self.by_clip.entry(found.header.clip()).or_default().push(place);
+        self.by_id.entry(found.header.id).or_insert(place);
+        self.found.push(found);
+    }
+
+    /// The record that says it is the `ordinal`th of the file and frame `t` of `clip`.
+    pub fn record(&self, ordinal: u64, clip: u64, t: u32) -> Option<&Found> {
+        let found = self.found.get(*self.by_id.get(&ordinal)?)?;
+        ((found.header.clip(), found.header.frame()) == (clip, t)).then_some(found)
+    }
+}
+
+/// Header and end of the record at `at`. A whole record that holds the magic on the grid is none: its length is wrong.
+fn parse(file: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
+    let record = recordio::read(file, at as u64).ok()?;
+    let is_one_part = matches!(record.payload, std::borrow::Cow::Borrowed(_));
+    if is_one_part && recordio::needs_parts(0, &record.payload) {
+        return None;
+    }
+    let (header, _) = split_payload(&record.payload, at as u64).ok()?;
+    Some((header, usize::try_from(record.end).ok()?))
+}
+
+fn next_magic(file: &[u8], from: usize) -> Option<usize> {
+    let rest = file.get(from..)?;
+    let magic = MAGIC.to_le_bytes();
+    memmem::find_iter(rest, &magic).map(|i| from + i).find(|i| i.is_multiple_of(4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(records: u64) -> Vec<u8> {
+        let mut file = Vec::new();
+        for i in 0..records {
+            let header = RecordHeader::new(0, i, i / 2, (i % 2) as u32);
+            recordio::append(&header.to_bytes(), &[7; 50], &mut file).unwrap();
+        }
+        file
+    }
+
+    #[test]
+    fn damage_costs_the_records_it_touches_and_no_others() {
+        let whole = file(6);
+        let scan = Scan::new(&whole);
+        assert!(scan.gapless && scan.found.len() == 6 && scan.by_clip.len() == 3);
+        let size = whole.len() / 6;
+        for at in 0..whole.len() {
+            for bit in [0, 7] {
+                let mut bad = whole.clone();
+                bad[at] ^= 1 << bit;
+                let scan = Scan::new(&bad);
+                for i in (0..6).filter(|&i| i != at / size) {
+                    let found = scan.found.iter().any(|f| f.offset == (i * size) as u64 && f.header.id == i as u64);
+                    assert!(found, "record {i} after a flip at {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_heads_alone_are_walked_through_in_one_pass() {
+        let head = |flag: u32, length: u32| [MAGIC.to_le_bytes(), (flag << 29 | length).to_le_bytes()].concat();
+        for (flag, length) in [(0, 0), (0, 1 << 20), (1, 0), (1, 1 << 20), (2, 0), (3, 5)] {
+            let scan = Scan::new(&head(flag, length).repeat(1 << 18));
+            assert!(scan.found.is_empty() && !scan.gapless);
+        }
+        let scan = Scan::new(&[head(1, 0), head(2, 0).repeat(1 << 18)].concat().repeat(4));
+        assert!(scan.found.is_empty());
+    }
+}
