@@ -39,6 +39,14 @@ def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool)
     return address, length
 
 
+def check_apart(tensors: Sequence[Any], shape: Sequence[int], dtype: str, channels_last_3d: bool) -> None:
+    """Refuse tensors that share memory: one would be filled while the other is in use."""
+    regions = sorted(region(tensor, shape, dtype, channels_last_3d) for tensor in tensors)
+    for (address, length), (following, _) in zip(regions, regions[1:]):
+        if following < address + length:
+            raise UsageError("out: the tensors share memory")
+
+
 def listed(out: Any) -> Optional[List[Any]]:
     """One tensor as a list of it."""
     if out is None:

@@ -14,6 +14,7 @@ from . import _memory, _options, _vidrec
 from .batch import Batch
 from .dataset import Dataset, Path, open
 from .errors import Error, UsageError
+from .monitor import Monitor
 
 
 class Loader:
@@ -222,6 +223,8 @@ class Loader:
         self._next_epoch = 0
         # Epoch and batches done of the loop that is under way.
         self._place: Optional[Tuple[int, int]] = None
+        # Of which loop.
+        self._under_way: Optional[object] = None
         # Where another run stopped, while this one goes on in the same epoch.
         self._resumed: Optional[str] = None
         # The engine, and what it is for: process, rank, world size, state.
@@ -248,7 +251,10 @@ class Loader:
     def __getstate__(self) -> Dict[str, Any]:
         if self._out is not None:
             raise TypeError("a loader with out= cannot be sent to another process, which does not share that memory")
-        return dict(self.__dict__, _engine=None, _made_for=None)
+        # A worker that was spawned has no process group of its own, and belongs to the rank of its parent. Without one here
+        # either, whoever gets the loader may have one, and asks then.
+        ranks = self._ranks or (distributed() if _process_group() else None)
+        return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
 
     def __len__(self) -> int:
         """Batches of the epoch under way or next, of this rank; fewer in one that was resumed."""
@@ -333,6 +339,27 @@ class Loader:
         engine = self._ready()
         return _Made(self, _torch(self._output)).batch(engine.batch(epoch, number), epoch, number)
 
+    def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
+        """Write what the loader does to a file or named pipe, for another process to read.
+
+        A line of JSON each time, in a thread of its own; nothing here waits for whoever reads. It ends with the loader, or
+        with ``close()`` of what is returned. ``python -m vidrec.monitor PATH`` shows it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Lines are appended. Of a pipe that is full or that nobody reads they are left out.
+        every : float, default 1
+            Seconds from line to line.
+
+        Returns
+        -------
+        Monitor
+            ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second`` and ``waiting``, the
+            share of the time that the training loop waited.
+        """
+        return Monitor(self, os.fspath(path), every)
+
     def stats(self) -> Dict[str, Any]:
         """What was done since the loader was made (or began to go on from a state).
 
@@ -387,6 +414,8 @@ class _Iterator:
         self._last: Any = None
         # Tensors that are being filled, in order.
         self._given: Deque[Any] = deque()
+        # Of several loops at a time the loader tells of the one that began last. A reference to this iterator would keep it.
+        self._token = loader._under_way = object()
         self._into: Optional[_vidrec.BatchesInto] = None
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
         if loader._out is None and self._allocate is None:
@@ -394,6 +423,7 @@ class _Iterator:
             return
         self._into = engine.iter_into(epoch, first, step)
         if loader._out is not None:
+            _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
             for tensor in loader._out:
                 self._provide(tensor)
         else:
@@ -459,12 +489,12 @@ class _Iterator:
     def _advance(self) -> None:
         self._number += self._step
         loader = self._loader
-        if loader._place is not None and loader._place[0] == self._epoch:
+        if loader._place is not None and loader._under_way is self._token:
             loader._place = (self._epoch, min(self._number, self._engine.batches_in(self._epoch)))
 
     def _finish(self) -> None:
         loader = self._loader
-        if loader._place is not None and loader._place[0] == self._epoch:
+        if loader._place is not None and loader._under_way is self._token:
             loader._place = None
             # What is left of the state's epoch is done: from here on all epochs are whole.
             loader._resumed = None
@@ -472,12 +502,16 @@ class _Iterator:
         self._given.clear()
 
 
-def distributed() -> Tuple[int, int]:
-    """Rank and world size of ``torch.distributed``, without importing it."""
+def _process_group() -> Any:
+    """``torch.distributed``, if it is initialised; without importing it."""
     dist = getattr(sys.modules.get("torch"), "distributed", None)
-    if dist is not None and dist.is_available() and dist.is_initialized():
-        return dist.get_rank(), dist.get_world_size()
-    return 0, 1
+    return dist if dist is not None and dist.is_available() and dist.is_initialized() else None
+
+
+def distributed() -> Tuple[int, int]:
+    """Rank and world size of ``torch.distributed``, or of one process alone."""
+    dist = _process_group()
+    return (dist.get_rank(), dist.get_world_size()) if dist else (0, 1)
 
 
 def _torch(output: Optional[str]) -> Any:

@@ -120,6 +120,11 @@ def test_out_must_fit(ds):
     good = np.zeros((4, 8, 3, 64, 64), np.uint8)
     readonly = good.copy()
     readonly.flags.writeable = False
+    whole = np.zeros(good.size + 64, np.uint8)
+    overlapping = [whole[at : at + good.size].reshape(good.shape) for at in (0, 64)]
+    for bad in ([good, good], overlapping):
+        with pytest.raises(vidrec.UsageError, match="share memory"):
+            iter(make(ds, out=bad))
     for bad in (good[:2], good.astype(np.float32), np.zeros((8, 8, 3, 64, 64), np.uint8)[::2], readonly, [], 7, [good, 7]):
         with pytest.raises(vidrec.UsageError, match="out"):
             iter(make(ds, out=bad))
@@ -193,6 +198,20 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
         make(ds[:6], shuffle=True, seed=5).load_state_dict(state)
     with pytest.raises(vidrec.UsageError, match="state"):
         make(ds).load_state_dict({"epoch": 1})
+
+
+def test_of_two_loops_the_state_is_that_of_the_one_that_began_last(ds):
+    loader = make(ds, shuffle=True)
+    first = iter(loader)
+    next(first)
+    loader.set_epoch(0)
+    second = iter(loader)
+    next(first)
+    next(first)
+    assert loader.state_dict()["consumed"] == 0
+    next(second)
+    assert loader.state_dict()["consumed"] == 4
+    assert next(first, None) is None and loader.epoch == 0
 
 
 def test_resumed_runs_can_be_resumed(ds):

@@ -172,6 +172,17 @@ def test_an_error_in_a_worker_is_raised_as_what_it_is(damaged):
         list(DataLoader(batches, batch_size=None, **workers("fork", 1)))
 
 
+def test_a_worker_belongs_to_the_rank_of_its_parent(ds, monkeypatch):
+    loader = make(ds, batch_size=2)
+    assert len(pickle.loads(pickle.dumps(loader))) == 6
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 1)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    sent = pickle.dumps(loader)
+    monkeypatch.undo()
+    assert [batch.clips.tolist() for batch in pickle.loads(sent)] == [[2, 3], [6, 7], [10, 11]]
+
+
 def rank(number, world, path, store, queue):
     import torch.distributed as dist
 
