@@ -26,7 +26,6 @@ class FormatError(Exception):
         self.rule = rule
 
 Frame = namedtuple("Frame", "offset pts source_index crc32 length")
-
 CLIP = "label source class_name attributes width height time_base short frames shard first_frame"
 
 class Clip(namedtuple("Clip", CLIP)):
@@ -88,9 +87,7 @@ class Shard:
             check(self.sections[name][1] == size, "section-size", f"{name} has not {size} bytes")
         self.data_length, self.sha256, edge_crc = struct.unpack("<Q32sI4x", self.section(b"DATA"))
         self.meta = json_object(self.section(b"META"), "meta-json", META_TYPES)
-        draws = self.meta.setdefault("draws", None)
-        fits = draws is None or (type(draws) is int and 0 <= draws < 1 << 32)
-        check(fits, "meta-json", "draws is of the wrong type")
+        check(self.meta.setdefault("draws", 1) in range(1 << 32), "meta-json", "draws is of the wrong type")
         r = self.records = map_file(self.record_path)
         check(len(r) == self.data_length, "data-length", f"{len(r)} bytes, not {self.data_length}")
         check(crc32(r[-4096:], crc32(r[:4096])) == edge_crc, "data-edges", "the ends' CRC-32 does not fit")

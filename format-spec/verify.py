@@ -68,7 +68,7 @@ def verify_sections(shard: Shard) -> Iterator[FormatError]:
 
 
 def verify_draws(shard: Shard) -> None:
-    draws = 1 if shard.meta["draws"] is None else shard.meta["draws"]
+    draws = shard.meta["draws"]
     check(draws > 0 and shard.clip_count % draws == 0, "clip-draws", f"{shard.clip_count} clips in draws of {draws}")
 
 
@@ -87,6 +87,8 @@ def verify_frame(c: int, clip: Clip, t: int, next_record: int) -> None:
     place, frame = f"clip {c}, frame {t}", clip.frames[t]
     (flag, label, *ids), _, _ = clip.shard.record(frame)
     check(frame.offset == next_record, "record-order", f"{place}: not at byte {next_record}")
+    if clip.shard.meta.get("records") == "foreign":  # another program's ids and labels
+        flag, label, ids = 0, -1 if clip.label is None else clip.label, [clip.first_frame + t, c << 32 | t]
     check(ids == [clip.first_frame + t, c << 32 | t], "record-id", f"{place}: {ids}")
     fits = flag == 0 and label == (-1 if clip.label is None else clip.label)
     check(fits, "record-label", f"{place}: flag {flag}, label {label}")

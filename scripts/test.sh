@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs all checks: format, lints, tests, the reader without FFmpeg, documentation, and Python on what was packed.
+# Runs all checks: format, lints, tests, the reader without FFmpeg, documentation, Python on what was packed, and
+# other projects' readers and writers.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package
+#     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -92,6 +93,11 @@ package_tests() {
   target/venv-package/bin/python -m pytest --quiet -p no:cacheprovider tests/python/package
 }
 
+interop_tests() {
+  cargo build --quiet --locked --bins --examples
+  scripts/interop.sh
+}
+
 summary=()
 stage() { # NAME FUNCTION DESCRIPTION
   local begin=$SECONDS took
@@ -112,7 +118,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt clippy test no-ffmpeg doc python package " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt clippy test no-ffmpeg doc python package interop " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
@@ -121,5 +127,6 @@ stage no-ffmpeg without_ffmpeg "the reading half builds and runs where there is 
 stage doc documentation "the documentation builds without a warning"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
+stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 echo "==> all passed"
 printf '%s\n' "${summary[@]}"

@@ -133,6 +133,14 @@ impl Error {
         self
     }
 
+    /// Adds to what can be done.
+    #[cfg(feature = "interop")]
+    pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
+        let what = what.into();
+        self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));
+        self
+    }
+
     /// Who is to blame.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind.unwrap_or(ErrorKind::Usage)

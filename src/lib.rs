@@ -55,11 +55,13 @@
 //! | [`limits`] | what is refused as too large |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
+//! | `interop` | data sets of other projects, both ways (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
-//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program. A training machine does without both:
+//! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (part of `cli`) reads and writes
+//! other formats. A training machine does without both:
 //! `vidrec = { version = "0.1", default-features = false }`.
 
 mod advice;
@@ -73,6 +75,8 @@ pub mod format;
 mod free_space;
 mod index;
 mod index_file;
+#[cfg(feature = "interop")]
+pub mod interop;
 pub mod jpeg;
 pub mod limits;
 mod loader;

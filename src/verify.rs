@@ -284,12 +284,14 @@ impl ShardScan<'_> {
                 .expected(format!("byte {expected_at}"))
                 .found(format!("byte {at}")));
         }
-        if (header.id, header.id2) != (ordinal, c << 32 | u64::from(t)) {
+        let foreign = self.shard.index.meta.has_foreign_records();
+        if !foreign && (header.id, header.id2) != (ordinal, c << 32 | u64::from(t)) {
             return Err(fault("record-id", "the record's ids are not its place")
                 .expected(format!("id {ordinal}, clip {c}, frame {t}"))
                 .found(format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame())));
         }
-        if header.flag != 0 || header.label.to_bits() != (clip.label as f32).to_bits() {
+        let other_label = header.flag != 0 || header.label.to_bits() != (clip.label as f32).to_bits();
+        if !foreign && other_label {
             return Err(fault("record-label", "the record's label is not the clip's")
                 .expected(format!("flag 0, label {}", clip.label))
                 .found(format!("flag {}, label {}", header.flag, header.label)));

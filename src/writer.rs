@@ -131,7 +131,9 @@ impl Writer {
                 .help("choose another folder, or ask for it to be replaced (--force)"));
         }
         let shard = ShardWriter::create(&shard_path(dir, 0))?;
-        Ok(Writer { dir: dir.to_owned(), meta: options.meta, finished: Vec::new(), shard, stale })
+        // Whatever was copied from: these records are vidrec's own.
+        let meta = Meta { records: String::new(), ..options.meta };
+        Ok(Writer { dir: dir.to_owned(), meta, finished: Vec::new(), shard, stale })
     }
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0.

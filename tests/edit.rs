@@ -467,6 +467,7 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let after: Vec<_> =
         fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
     assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
+    assert!(!place.at("set/.append.tmp").exists());
     let by = SplitBy::Attribute("split".into());
     assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut |_| ()).is_err());
     assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");

@@ -43,8 +43,11 @@ pub fn append(
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
     let workplace = to.join(WORKPLACE);
-    let report = copy::run_one(&plan, &workplace, &EditOptions { overwrite: true, ..*options }, progress)?;
-    let added = move_shards(&workplace, to, &old)?;
+    let written = copy::run_one(&plan, &workplace, &EditOptions { overwrite: true, ..*options }, progress);
+    let added = written.and_then(|report| Ok((report, move_shards(&workplace, to, &old)?)));
+    // Best effort: the next append replaces what stays.
+    let _ = fs::remove_dir_all(&workplace);
+    let (report, added) = added?;
     let mut shards = old.to_json().shards;
     shards.extend(added);
     let json = DatasetJson::new(&old.meta().cloned().unwrap_or_default(), shards);
@@ -91,7 +94,6 @@ fn move_shards(workplace: &Path, to: &Path, old: &Dataset) -> Result<Vec<ShardJs
         rename(workplace.join(&shard.index_file), to.join(&index_file))?;
         added.push(ShardJson { record_file, index_file, ..shard });
     }
-    fs::remove_dir_all(workplace).map_err(|e| Error::io("remove the folder", workplace, e))?;
     Ok(added)
 }
 

@@ -95,7 +95,8 @@ fn share(from: &Path, to: &Path) -> Result<bool> {
         return Ok(true);
     }
     let io = |e| Error::io("copy the file", from, e);
-    let temporary = to.with_extension("rec.tmp");
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = to.with_file_name(format!(".{name}.tmp"));
     fs::copy(from, &temporary).map_err(io)?;
     fs::File::open(&temporary).and_then(|f| f.sync_all()).map_err(io)?;
     fs::rename(&temporary, to).map_err(io)?;

@@ -12,7 +12,7 @@ pub const BYTES: usize = 64;
 pub const MAGIC: [u8; 8] = *b"\x89VIDX\r\n\x1a";
 
 /// Version that this crate writes: readers refuse another major number and accept any minor one.
-pub const VERSION: (u16, u16) = (1, 0);
+pub const VERSION: (u16, u16) = (1, 1);
 
 /// Required flags that this crate knows; a reader refuses a file with any other.
 pub const KNOWN_REQUIRED_FLAGS: u32 = 0;

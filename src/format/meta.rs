@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// [`Meta::records`] of an index beside a record file that another program wrote.
+pub const FOREIGN_RECORDS: &str = "foreign";
+
 /// What a shard says of itself. Keys that a reader does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Meta {
@@ -22,9 +25,17 @@ pub struct Meta {
     /// the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
+    /// [`FOREIGN_RECORDS`] where ids and labels in the record file are another program's; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub records: String,
 }
 
 impl Meta {
+    /// Whether ids and labels in the record file are another program's, and say nothing of clips and frames.
+    pub fn has_foreign_records(&self) -> bool {
+        self.records == FOREIGN_RECORDS
+    }
+
     /// Reads the section's bytes.
     ///
     /// # Errors

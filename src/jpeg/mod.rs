@@ -31,6 +31,8 @@ mod decoder;
 mod encoder;
 mod fill;
 mod region;
+#[cfg(feature = "interop")]
+mod retile;
 mod segments;
 mod tiles;
 mod tj;
@@ -39,5 +41,7 @@ pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
 pub(crate) use region::Pixels;
+#[cfg(feature = "interop")]
+pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use tiles::{Cut, Region};
 pub(crate) use tj::Scale;

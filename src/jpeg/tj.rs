@@ -240,6 +240,51 @@ impl Decompressor {
     }
 }
 
+/// Rewrites a JPEG's entropy-coded data; the DCT coefficients, and so the pixels, stay.
+#[cfg(feature = "interop")]
+pub(super) struct Transformer(Handle);
+
+#[cfg(feature = "interop")]
+impl Transformer {
+    pub fn new() -> Result<Self> {
+        let mut handle = Handle::new(raw::TJINIT_TJINIT_TRANSFORM)?;
+        handle.set(raw::TJPARAM_TJPARAM_STOPONWARNING, 1)?;
+        handle.set(raw::TJPARAM_TJPARAM_SCANLIMIT, MAX_SCANS)?;
+        handle.set(raw::TJPARAM_TJPARAM_MAXPIXELS, limits::MAX_PIXELS as c_int)?;
+        handle.set(raw::TJPARAM_TJPARAM_OPTIMIZE, 0)?;
+        handle.set(raw::TJPARAM_TJPARAM_PROGRESSIVE, 0)?;
+        handle.set(raw::TJPARAM_TJPARAM_ARITHMETIC, 0)?;
+        handle.set(raw::TJPARAM_TJPARAM_NOREALLOC, 1)?;
+        Ok(Transformer(handle))
+    }
+
+    /// Writes `jpeg` into `out` as a single scan with the standard Huffman tables and a restart marker every `restart`
+    /// MCUs, and returns the length. Other marker segments are copied.
+    ///
+    /// `jpeg` must hold a frame header (SOFn). An `out` that is too small is an error (not an overrun).
+    pub fn restart(&mut self, jpeg: &[u8], restart: u16, out: &mut [u8]) -> Result<usize> {
+        self.0.set(raw::TJPARAM_TJPARAM_RESTARTBLOCKS, restart.into())?;
+        let transform = raw::tjtransform {
+            r: raw::tjregion { x: 0, y: 0, w: 0, h: 0 },
+            op: raw::TJXOP_TJXOP_NONE as c_int,
+            options: 0,
+            data: std::ptr::null_mut(),
+            customFilter: None,
+        };
+        let mut target = out.as_mut_ptr();
+        let mut length = out.len() as _;
+        // SAFETY: the library reads `jpeg` within its length. There is one transform, and one pointer and one length
+        // for its target, which describe `out`; NOREALLOC makes the library stop with an error at its end and never
+        // replace the pointer. No filter is called.
+        let status = unsafe {
+            let handle = self.0.0.as_ptr();
+            raw::tj3Transform(handle, jpeg.as_ptr(), jpeg.len() as _, 1, &mut target, &mut length, &transform)
+        };
+        self.0.check(status)?;
+        Ok(length as usize)
+    }
+}
+
 /// Both sides as C wants them, proven to be within [`limits`], so that no product of them can overflow.
 fn sides(width: u32, height: u32) -> Result<(c_int, c_int)> {
     let within = |side: u32| (1..=limits::MAX_SIDE).contains(&side);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::memory::Memory;
 use super::{Item, PackOptions, pictures};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Pace, Selection};
-use crate::video::{self, SampledVideo, Stage, Timeline, VideoError, VideoFacts, VideoOptions};
+use crate::video::{Choose, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error, Result};
 
 /// Where in the work on a video something went wrong.
@@ -104,15 +105,15 @@ pub(super) struct Source {
 
 /// Samples and encodes a video: its clip, or as many as there are draws. A panic, which would be a fault of ours, fails
 /// this video alone.
-pub(super) fn pack_one(item: &Item, options: &PackOptions) -> Result<Vec<PackedClip>, ClipFailure> {
-    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options))).unwrap_or_else(|panic| {
+pub(super) fn pack_one(item: &Item, options: &PackOptions, memory: &Memory) -> Result<Vec<PackedClip>, ClipFailure> {
+    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options, memory))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         Err(ClipFailure { stage: PackStage::Internal, message: format!("{text}; please report this as a bug") })
     })
 }
 
-fn sample_and_encode(item: &Item, options: &PackOptions) -> Result<Vec<PackedClip>, ClipFailure> {
+fn sample_and_encode(item: &Item, options: &PackOptions, memory: &Memory) -> Result<Vec<PackedClip>, ClipFailure> {
     // What was chosen last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
     let declined = Cell::new(false);
@@ -128,14 +129,7 @@ fn sample_and_encode(item: &Item, options: &PackOptions) -> Result<Vec<PackedCli
         needs_times(item, options)?;
         pictures::sample(&item.path, options, &choose)
     } else {
-        let video_options = VideoOptions {
-            size: options.size,
-            decode: options.decode,
-            timeout: options.timeout,
-            ..VideoOptions::default()
-        };
-        let sampled = video::sample(&item.path, &video_options, &choose).map_err(ClipFailure::from);
-        sampled.and_then(|sampled| encode(sampled, options))
+        from_video(item, options, memory, &choose)
     };
     let mut source = source.map_err(|failure| {
         let left_out = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
@@ -144,6 +138,18 @@ fn sample_and_encode(item: &Item, options: &PackOptions) -> Result<Vec<PackedCli
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let clip = |(draw, selection)| assemble(item, &source, &jpegs, selection, draw, options);
     (0..).zip(&chosen.into_inner()).map(clip).collect()
+}
+
+fn from_video(item: &Item, options: &PackOptions, memory: &Memory, choose: Choose<'_>) -> Result<Source, ClipFailure> {
+    let video_options = VideoOptions {
+        size: options.size,
+        decode: options.decode,
+        timeout: options.timeout,
+        ..VideoOptions::default()
+    };
+    let video = Video::open(&item.path, &video_options)?;
+    let _share = memory.share(video.memory_needed());
+    encode(video.sample(choose)?, options)
 }
 
 /// Refuses to choose pictures by time when nobody said how much time lies between them.
@@ -267,7 +273,7 @@ fn assemble(
     }
     let first = *sizes.first().ok_or_else(ClipFailure::missing_frame)?;
     let (width, height) = if sizes.iter().all(|&size| size == first) { first } else { (0, 0) };
-    let mut attributes = item.attributes.clone();
+    let mut attributes = item.attributes.to_map();
     attributes.insert("video".into(), source.describe());
     if options.draws > 1 {
         attributes.insert("draw".into(), draw.into());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::clip::{self, ClipFailure, PackedClip};
+use super::memory::Memory;
 use super::report::Failure;
 use super::{Item, PackOptions, Plan, available_cores, check_options, ordered};
 use crate::free_space::{self, free_space};
@@ -16,10 +17,11 @@ use crate::{Result, sampler, video};
 const PROBES: u32 = 24;
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
-/// The same for the look at the free space before a run, which short runs do without.
+/// The same for the look at the free space before a run. Runs with fewer videos do without: it would cost them more than
+/// it is worth, and the free space is watched during every run.
 const QUICK_PROBES: u32 = 4;
 const QUICK_TIME: Duration = Duration::from_secs(5);
-const QUICK_FROM: usize = 64;
+const QUICK_FROM: usize = 1000;
 
 /// Bytes of a frame beside its JPEG: record and header, padding, index entry.
 const BYTES_PER_FRAME: u64 = 8 + 24 + 2 + 32;
@@ -81,7 +83,8 @@ pub fn estimate<P: AsRef<Path>>(inputs: &[P], out: impl AsRef<Path>, options: &P
     let videos = plan.items.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.draws);
-    let labelled = plan.items.iter().filter(|i| i.label.is_some() || i.attributes.contains_key("labels")).count();
+    let labelled =
+        plan.items.iter().filter(|i| i.label.is_some() || i.attributes.to_map().contains_key("labels")).count();
     Ok(Estimate {
         videos,
         labelled: labelled as u64,
@@ -106,7 +109,9 @@ pub(super) fn check_space(plan: &Plan, out: &Path, options: &PackOptions) -> Res
     }
     let present: Vec<&Item> = plan.items.iter().filter(|item| item.path.exists()).collect();
     let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME);
-    free_space::require(out, probe.share(present.len(), probe.bytes as f64) as u64, free_space(out)?)
+    // Four videos may be larger than most: only what would not fit even so is refused.
+    let expected = probe.share(present.len(), probe.bytes as f64);
+    free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
 }
 
 fn threads(videos: usize, options: &PackOptions) -> usize {
@@ -129,11 +134,12 @@ impl Probe {
         let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let chosen = sampler::uniform(n, count.min(n));
         let started = Instant::now();
+        let memory = Memory::of(options);
         let work = |i: usize| {
             let begun = Instant::now();
             let item = items[chosen[i] as usize];
             // The first one is always done, so that there is something to go by.
-            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options), begun.elapsed()))
+            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options, &memory), begun.elapsed()))
         };
         let mut probe = Probe::default();
         ordered::for_each(chosen.len(), threads(chosen.len(), options), chosen.len(), work, |i, done| {

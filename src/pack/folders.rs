@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::Map;
 use walkdir::{DirEntry, WalkDir};
 
+use super::attributes::Attributes;
 use super::inputs::{Found, has_video_ending, source_name};
 use super::labels::Label;
 use crate::{Error, Result};
@@ -83,12 +84,12 @@ fn clip(root: &Path, path: PathBuf) -> Found {
     };
     let own_name = relative.as_os_str().is_empty();
     let source = source_name(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
-    Found { path, source, label, segment: None, split: None, attributes: Map::new() }
+    Found { path, source, label, segment: None, split: None, attributes: Attributes::default() }
 }
 
 /// The lists of a VideoFolder: in the folder itself, or in folders right below it, which then are the splits.
 pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
-    let of = |folder: &Path| METADATA.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    let of = |folder: &Path| METADATA.iter().map(|name| folder.join(name)).find(|path| names_files(path));
     if let Some(list) = of(root) {
         return Ok(vec![(list, None)]);
     }
@@ -102,6 +103,13 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
     }
     lists.sort();
     Ok(lists)
+}
+
+/// Whether a file says `file_name` at its start, as the lists of a VideoFolder do and other tables of that name need not.
+fn names_files(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start));
+    read.is_ok() && memchr::memmem::find(&start, b"file_name").is_some()
 }
 
 /// The pictures of a folder in the natural order of their names: `img_2.jpg` before `img_10.jpg`.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
+use super::attributes::Attributes;
 use super::labels::{Classes, Label, Tag};
 use super::segment::Segment;
 use super::{folders, manifest};
@@ -35,7 +36,7 @@ pub struct InputOptions {
 }
 
 /// A video to be packed.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames.
     pub path: PathBuf,
@@ -50,7 +51,7 @@ pub struct Item {
     /// Place in the order of the inputs, from 0, before any shuffling: what random frames are drawn for.
     pub ordinal: u64,
     /// Further columns of a manifest.
-    pub attributes: Map<String, Value>,
+    pub attributes: Attributes,
 }
 
 /// The videos to be packed, in order.
@@ -72,7 +73,7 @@ pub(super) struct Found {
     pub label: Label,
     pub segment: Option<Segment>,
     pub split: Option<String>,
-    pub attributes: Map<String, Value>,
+    pub attributes: Attributes,
 }
 
 impl Plan {
@@ -143,7 +144,7 @@ impl Gathered {
                 label: Label::None,
                 segment: None,
                 split: None,
-                attributes: Map::new(),
+                attributes: Attributes::default(),
             });
         }
         Ok(())
@@ -154,7 +155,7 @@ impl Gathered {
         let Some(mut listing) = manifest::read(path, options)? else { return Ok(false) };
         if let Some(split) = split {
             for found in listing.found.iter_mut().filter(|f| f.split.is_none()) {
-                found.attributes.insert("split".into(), split.as_str().into());
+                found.attributes.insert("split", split.as_str());
                 found.split = Some(split.clone());
                 found.source = format!("{split}/{}", found.source);
             }
@@ -182,7 +183,7 @@ impl Found {
             Label::One(tag) => Some(find(tag)?),
             Label::Many(tags) => {
                 let labels = tags.iter().map(find).collect::<Result<Vec<u32>>>()?;
-                attributes.insert("labels".into(), labels.into());
+                attributes.insert("labels", labels);
                 None
             }
         };
@@ -343,10 +344,17 @@ mod tests {
         let options = InputOptions { split: Some("train".into()), ..InputOptions::default() };
         let train = Plan::from_inputs(&[dir.path()], &options).unwrap();
         assert_eq!(short(&train), [("train/a.mp4", Some(0), "run")]);
-        assert_eq!(train.items[0].attributes["split"], "train");
+        assert_eq!(train.items[0].attributes.as_json(), r#"{"split":"train"}"#);
         let options = InputOptions { split: Some("val".into()), ..options };
         let e = Plan::from_inputs(&[dir.path()], &options).unwrap_err().to_string();
         assert!(e.contains("\"val\"") && e.contains("test, train"), "{e}");
+    }
+
+    #[test]
+    fn a_table_that_names_no_files_is_not_a_list() {
+        let dir = tree(&["a/1.mp4"]);
+        write(dir.path(), "metadata.csv", "author,year\nsomebody,2020\n");
+        assert_eq!(short(&plan(dir.path()).unwrap()), [("a/1.mp4", Some(0), "a")]);
     }
 
     #[test]

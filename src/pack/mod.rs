@@ -5,14 +5,17 @@
 //!        -> ordered writer (ordered.rs)          estimate.rs: the same for a few videos, and nothing written
 //! ```
 
+mod attributes;
 mod clip;
 mod estimate;
 mod folders;
 mod inputs;
 mod labels;
 mod manifest;
+mod memory;
 mod ordered;
 mod pictures;
+mod read_ahead;
 mod report;
 mod segment;
 
@@ -23,11 +26,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+pub use attributes::Attributes;
 pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
 pub use report::{Failure, PackReport, Progress, Warning};
 pub use segment::Segment;
+
+use memory::Memory;
+use read_ahead::ReadAhead;
 
 use crate::format::meta::Meta;
 use crate::free_space::Watch;
@@ -66,8 +73,8 @@ pub struct PackOptions {
     pub decode: Decode,
     /// Seed of the random rules. Default 0.
     pub seed: u64,
-    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`. Clips then differ in length.
-    /// Default `None`.
+    /// Take as many frames as the video has at this pace, instead of `frames` by `rule`; of a segment, from its first
+    /// frame on. Clips then differ in length. Default `None`.
     pub pace: Option<Pace>,
     /// With `pace`: of more frames than these, so many are taken, spread evenly from the first to the last. Default
     /// `None`.
@@ -81,6 +88,12 @@ pub struct PackOptions {
     pub picture_rate: Option<Rate>,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
+    /// Threads that read the next files into the system's cache, apart from decoding; 0: none. Default 1.
+    pub io_threads: usize,
+    /// Bytes that all videos in work may take together, by an upper bound for each (compressed data that is kept, and all
+    /// pictures that its decoder may hold): a video waits until there is room, and one that needs more runs alone.
+    /// `None`: 480 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
+    pub memory: Option<u64>,
     /// What to do with a video that cannot be packed.
     pub on_error: OnError,
     /// Replace a data set that is already there. Off by default.
@@ -107,6 +120,8 @@ impl Default for PackOptions {
             pass_through: false,
             picture_rate: None,
             threads: None,
+            io_threads: 1,
+            memory: None,
             on_error: OnError::Skip,
             overwrite: false,
             timeout: Duration::from_secs(600),
@@ -116,6 +131,9 @@ impl Default for PackOptions {
 
 /// Videos held in memory, decoded but not yet written, for each thread.
 const IN_FLIGHT_PER_THREAD: usize = 3;
+
+/// Bytes of the next files that are read ahead.
+const READ_AHEAD: u64 = 256 << 20;
 
 /// Packs `inputs` into the data set directory `out`.
 ///
@@ -158,13 +176,20 @@ pub fn pack<P: AsRef<Path>>(
         ffmpeg: Some(video::ffmpeg_version()),
         settings: settings(options),
         draws: Some(options.draws).filter(|&draws| draws > 1),
+        ..Meta::default()
     };
     let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
     let (total, draws) = (plan.items.len() as u64, options.draws);
     let space = Watch::new(out);
     let mut run = Run { writer, report: PackReport::new(&plan), progress, total, draws, space, fatal: None };
     let threads = options.threads.unwrap_or_else(available_cores).clamp(1, plan.items.len().max(1));
-    let work = |i: usize| clip::pack_one(&plan.items[i], options);
+    let memory = Memory::of(options);
+    let paths = plan.items.iter().map(|item| item.path.clone()).collect();
+    let ahead = ReadAhead::new(paths, options.io_threads, READ_AHEAD);
+    let work = |i: usize| {
+        ahead.begin(i);
+        clip::pack_one(&plan.items[i], options, &memory)
+    };
     ordered::for_each(plan.items.len(), threads, threads * IN_FLIGHT_PER_THREAD, work, |ordinal, packed| {
         run.take(&plan.items[ordinal], packed, options.on_error)
     });

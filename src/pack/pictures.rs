@@ -72,7 +72,8 @@ impl Reader<'_> {
             taken
         } else {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
-            let options = VideoOptions { size: self.size, timeout: left, ..VideoOptions::default() };
+            let decode = self.options.decode;
+            let options = VideoOptions { size: self.size, decode, timeout: left, ..VideoOptions::default() };
             let sampled =
                 video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| named(e.stage, &e.error.without_file()))?;
             let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;

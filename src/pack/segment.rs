@@ -8,7 +8,7 @@ use crate::video::Timeline;
 ///
 /// Times are compared in whole microseconds, both sides rounded to the nearest, so a time that was written with fewer
 /// digits than a frame's exact one still means that frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Segment {
     /// In microseconds.
     pub start_us: u64,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::old_index::OldIndex;
-use self::output::{Indexes, Sink};
+use self::output::Sink;
 use self::salvage::{Fate, Salvage, SalvagedClip};
 use self::shards::{Files, ShardFiles};
 use crate::format::data_binding::{DataBinding, edge_crc32};
@@ -179,7 +179,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut dy
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {
     let Some(folder) = &options.output else {
-        return Ok(if options.dry_run { Sink::Nowhere } else { Sink::InPlace(Indexes::default()) });
+        return Ok(if options.dry_run { Sink::Nowhere } else { Sink::InPlace(Box::default()) });
     };
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
     for shard in &files.shards {
@@ -201,13 +201,8 @@ fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<S
 /// What each shard says of itself: its own META, or that of another shard, or what `dataset.json` has.
 fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> Vec<Meta> {
     let known = indexes.iter().find_map(|old| old.meta.clone());
-    let listed = files.listing.as_ref().map(|l| Meta {
-        classes: l.classes.clone(),
-        tool: l.tool.clone(),
-        ffmpeg: l.ffmpeg.clone(),
-        settings: l.settings.clone(),
-        draws: l.draws,
-    });
+    // Its keys are those of META, and others.
+    let listed = files.listing.as_ref().and_then(|l| Meta::from_json(&l.to_bytes()).ok());
     let from = match (&known, &listed) {
         (Some(_), _) => "those of another shard are taken",
         (None, Some(_)) => "those in dataset.json are taken, which has no checksum",

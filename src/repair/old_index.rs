@@ -18,6 +18,8 @@ pub(super) struct OldIndex<'a> {
     pub counts: Option<(u64, u64)>,
     /// Entries of clips for which there is room in the file.
     pub clip_entries: u64,
+    /// Entries of frames for which there is room in the file.
+    pub frame_entries: u64,
     pub binding: Option<DataBinding>,
     pub meta: Option<Meta>,
     /// Whether nothing at all is wrong with the file.
@@ -40,6 +42,7 @@ impl<'a> OldIndex<'a> {
             bytes,
             counts: Some((clips, frames)),
             clip_entries: clips,
+            frame_entries: frames,
             binding: Some(index.binding),
             meta: Some(index.meta.clone()),
             is_whole: true,
@@ -104,6 +107,7 @@ impl<'a> OldIndex<'a> {
             index,
             counts: said.or(counts),
             clip_entries: counts.map_or(0, |(clips, _)| clips),
+            frame_entries: counts.map_or(0, |(_, frames)| frames),
             binding: proven(SectionId::DATA).and_then(|b| b.first_chunk()).map(DataBinding::from_bytes),
             meta: proven(SectionId::META).and_then(|b| Meta::from_json(b).ok()),
             is_whole: false,

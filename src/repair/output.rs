@@ -20,7 +20,7 @@ pub(super) enum Sink {
     /// A new data set.
     New { writer: Box<Writer>, folder: PathBuf },
     /// New indexes where they are needed.
-    InPlace(Indexes),
+    InPlace(Box<Indexes>),
 }
 
 impl Sink {

@@ -133,6 +133,10 @@ impl<'a> Salvage<'a> {
     fn clip_with_entry(&mut self, ordinal: u64, entry: &ClipEntry) -> Fate<'a> {
         let strings = self.old.strings(entry);
         let label = u32::try_from(entry.label).ok();
+        let [source, class, attributes] = strings.unwrap_or_default();
+        if u64::from(entry.frame_count) > self.old.frame_entries + self.scan.found.len() as u64 {
+            return self.lost(ordinal, source, label, Vec::new(), "neither index nor record file have so many frames");
+        }
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());
         let mut losses = Losses { names: strings.is_none(), ..Losses::default() };
         for t in 0..entry.frame_count {
@@ -141,7 +145,6 @@ impl<'a> Salvage<'a> {
                 None => damaged.push(t),
             }
         }
-        let [source, class, attributes] = strings.unwrap_or_default();
         if !damaged.is_empty() {
             let reason = "some of its frames are damaged or missing";
             return self.lost(ordinal, source, label, damaged, reason);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use crate::format::record_header::RecordHeader;
+use crate::format::record_header::{self, RecordHeader};
 use crate::format::recordio::{self, MAGIC};
 use crate::reader::split_payload;
 
@@ -19,7 +19,7 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub found: Vec<Found>,
-    /// Whether they fill the file, without a gap.
+    /// Whether they fill the file, without a gap, and say of themselves what can be.
     pub gapless: bool,
     /// Places in `found` of the records of each clip, by the clip's ordinal.
     pub by_clip: BTreeMap<u64, Vec<usize>>,
@@ -34,7 +34,11 @@ impl Scan {
         let mut at = 0;
         while at < file.len() {
             if let Some((header, end)) = parse(file, at) {
-                scan.push(Found { offset: at as u64, header });
+                if is_possible(&header, file.len()) {
+                    scan.push(Found { offset: at as u64, header });
+                } else {
+                    scan.gapless = false;
+                }
                 at = end;
             } else {
                 scan.gapless = false;
@@ -59,6 +63,12 @@ impl Scan {
         let found = self.found.get(*self.by_id.get(&ordinal)?)?;
         ((found.header.clip(), found.header.frame()) == (clip, t)).then_some(found)
     }
+}
+
+/// Whether a record of a file of this length can have these ids: each clip and each frame before it takes a record.
+fn is_possible(header: &RecordHeader, length: usize) -> bool {
+    const LEAST_RECORD_BYTES: usize = recordio::PART_HEAD_BYTES + record_header::BYTES;
+    header.id < (length / LEAST_RECORD_BYTES) as u64 && header.clip() + u64::from(header.frame()) <= header.id
 }
 
 /// Header and end of the record at `at`. A whole record that holds the magic on the grid is none: its length is wrong.
@@ -114,10 +124,10 @@ mod tests {
     fn files_of_heads_alone_are_walked_through_in_one_pass() {
         let head = |flag: u32, length: u32| [MAGIC.to_le_bytes(), (flag << 29 | length).to_le_bytes()].concat();
         for (flag, length) in [(0, 0), (0, 1 << 20), (1, 0), (1, 1 << 20), (2, 0), (3, 5)] {
-            let scan = Scan::new(&head(flag, length).repeat(1 << 18));
+            let scan = Scan::new(&head(flag, length).repeat(1 << 15));
             assert!(scan.found.is_empty() && !scan.gapless);
         }
-        let scan = Scan::new(&[head(1, 0), head(2, 0).repeat(1 << 18)].concat().repeat(4));
+        let scan = Scan::new(&[head(1, 0), head(2, 0).repeat(1 << 15)].concat().repeat(4));
         assert!(scan.found.is_empty());
     }
 }

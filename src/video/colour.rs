@@ -139,12 +139,12 @@ impl Conversion {
         match (deep.layout, self.y_chroma) {
             (Layout::Grey, _) | (_, None) => {
                 for (o, &v) in out.y.iter_mut().zip(&deep.y) {
-                    *o = scaled(v) as u8; // saturates; the 0.5 of rounding is in the constant
+                    *o = byte(scaled(v));
                 }
             }
             (Layout::Full, Some(mix)) => {
                 for ((o, &v), (&cb, &cr)) in out.y.iter_mut().zip(&deep.y).zip(deep.cb.iter().zip(&deep.cr)) {
-                    *o = (scaled(v) + mix.of(f32::from(cb), f32::from(cr))) as u8;
+                    *o = byte(scaled(v) + mix.of(f32::from(cb), f32::from(cr)));
                 }
             }
             (Layout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y),
@@ -160,8 +160,8 @@ impl Conversion {
     fn chroma(&self, cb: &[u16], cr: &[u16], out: &mut Planes) {
         for ((o, p), (&cb, &cr)) in out.cb.iter_mut().zip(&mut out.cr).zip(cb.iter().zip(cr)) {
             let (cb, cr) = (f32::from(cb), f32::from(cr));
-            *o = self.cb.of(cb, cr) as u8;
-            *p = self.cr.of(cb, cr) as u8;
+            *o = byte(self.cb.of(cb, cr));
+            *p = byte(self.cr.of(cb, cr));
         }
     }
 
@@ -184,10 +184,20 @@ impl Conversion {
                 let near = x / 2;
                 let far = if x % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(cw - 1) };
                 let c = 0.75 * blend[near] + 0.25 * blend[far];
-                *o = (f32::from(v) * self.y.0 + self.y.1 + c) as u8;
+                *o = byte(f32::from(v) * self.y.0 + self.y.1 + c);
             }
         }
     }
+}
+
+/// Cuts off what lies outside of 0 to 255, and the fraction; the 0.5 of rounding is in the constants.
+///
+/// The same as a cast to `u8`, in a form that the compiler turns into vectors.
+#[inline]
+#[allow(clippy::manual_clamp)] // `clamp` would leave a NaN
+fn byte(v: f32) -> u8 {
+    // SAFETY: `max` and `min` leave a number from 0 to 255 (and 0 of a NaN), which an `i32` can hold.
+    unsafe { v.max(0.0).min(255.0).to_int_unchecked::<i32>() as u8 }
 }
 
 /// The mean of each 2x2 block; a block that is cut by the edge repeats its last sample.
@@ -213,8 +223,13 @@ pub(super) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
         let mut line = vec![0u16; w];
         for row in plane.chunks_exact_mut(w) {
             line.copy_from_slice(row);
-            for (i, o) in row.iter_mut().enumerate() {
-                *o = quarter(line[i.saturating_sub(1)], line[i], line[(i + 1).min(w - 1)], line[(i + 2).min(w - 1)]);
+            // The inner samples, in a form that the compiler turns into vectors; then those at the edges.
+            for (o, v) in row.iter_mut().skip(1).zip(line.windows(4)) {
+                *o = quarter(v[0], v[1], v[2], v[3]);
+            }
+            for i in [0, w.saturating_sub(2), w - 1] {
+                row[i] =
+                    quarter(line[i.saturating_sub(1)], line[i], line[(i + 1).min(w - 1)], line[(i + 2).min(w - 1)]);
             }
         }
     }
@@ -224,8 +239,8 @@ pub(super) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
         for (i, out) in plane.chunks_exact_mut(w).enumerate() {
             let (i, d) = (i as i64, i64::from(y));
             let (a, b, c, e) = (row(i - d), row(i), row(i + d), row(i + 2 * d));
-            for (k, o) in out.iter_mut().enumerate() {
-                *o = quarter(a[k], b[k], c[k], e[k]);
+            for ((((o, &a), &b), &c), &e) in out.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+                *o = quarter(a, b, c, e);
             }
         }
     }
@@ -345,6 +360,27 @@ mod tests {
         let mut p = ramp(|_, y| y);
         centre_chroma(&mut p, size, false, -1);
         assert_eq!(p[3 * 8], 1000 + 1200 - 100);
+    }
+
+    #[test]
+    fn bytes_are_cut_off_as_by_a_cast() {
+        for v in [-1e9, -1.0, -0.0, 0.0, 0.999, 1.0, 127.5, 254.99, 255.0, 255.5, 256.0, 1e9, f32::INFINITY, f32::NAN] {
+            assert_eq!(byte(v), v as u8, "{v}");
+        }
+    }
+
+    /// Rows so short that most samples lie at an edge.
+    #[test]
+    fn centring_repeats_the_edges() {
+        for w in 2..7u32 {
+            let before: Vec<u16> = (0..w).map(|x| 5000 + 900 * (x * x % 7) as u16).collect();
+            let mut after = before.clone();
+            centre_chroma(&mut after, Size { width: w, height: 1 }, true, 0);
+            let at = |i: i64| before[i.clamp(0, i64::from(w) - 1) as usize];
+            let expected: Vec<u16> =
+                (0..i64::from(w)).map(|i| quarter(at(i - 1), at(i), at(i + 1), at(i + 2))).collect();
+            assert_eq!(after, expected, "{w}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! FFmpeg reads through a Rust [`File`] and is not told the file's name, so no name can be taken for a URL, an option or
 //! a pattern, and the container is known by content alone. No protocol is allowed, so a playlist cannot open others.
 
+use std::ffi::c_int;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -25,6 +26,7 @@ pub(super) struct Input {
     context: context::Input,
     stream: usize,
     deadline: Instant,
+    file_bytes: u64,
     failure: Failure,
 }
 
@@ -42,6 +44,8 @@ pub(super) struct StreamInfo {
     /// Pictures that the decoder will hold back to bring them into order, where it does not know that for sure from the
     /// stream: FFmpeg guesses it for H.264, and loses pictures that come later than that.
     pub reorder: Option<usize>,
+    /// Width, height and bits a pixel of the pictures as the container has them; 24 bits if it does not say.
+    pub picture: (u32, u32, u32),
 }
 
 /// What reading on gives.
@@ -55,6 +59,7 @@ pub(super) enum Next {
 impl Input {
     pub fn open(path: &Path, deadline: Instant) -> Result<Self, VideoError> {
         let (file, failure) = Source::open(path)?;
+        let file_bytes = file.bytes;
         let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e))?;
         let mut options = Dictionary::new();
         // No protocol has this name, so whatever a demuxer wants to open is refused.
@@ -69,7 +74,12 @@ impl Input {
         };
         let stream = choose_stream(&context)?;
         discard_others(&mut context, stream);
-        Ok(Input { context, stream, deadline, failure })
+        Ok(Input { context, stream, deadline, file_bytes, failure })
+    }
+
+    /// Length of the file when it was opened.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
     }
 
     pub fn deadline(&self) -> Instant {
@@ -83,11 +93,8 @@ impl Input {
         let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
         let parameters = stream.parameters();
         // SAFETY: `parameters` keeps the context alive, and these are plain fields of it.
-        let (sar, delay) = unsafe {
-            let own = (*stream.as_ptr()).sample_aspect_ratio;
-            let parameters = &*parameters.as_ptr();
-            (if own.num > 0 { own } else { parameters.sample_aspect_ratio }, parameters.video_delay)
-        };
+        let (own_sar, of_codec) = unsafe { ((*stream.as_ptr()).sample_aspect_ratio, &*parameters.as_ptr()) };
+        let sar = if own_sar.num > 0 { own_sar } else { of_codec.sample_aspect_ratio };
         Ok(StreamInfo {
             codec: parameters.id().name(),
             // A copy of its own: the original keeps the file open.
@@ -101,7 +108,8 @@ impl Input {
                 .side_data()
                 .find(|d| d.kind() == packet::side_data::Type::DisplayMatrix)
                 .and_then(|d| matrix_from_bytes(d.data())),
-            reorder: (parameters.id() == codec::Id::H264).then_some(usize::try_from(delay).unwrap_or(0)),
+            reorder: (parameters.id() == codec::Id::H264).then_some(usize::try_from(of_codec.video_delay).unwrap_or(0)),
+            picture: (unsigned(of_codec.width), unsigned(of_codec.height), bits_per_pixel(of_codec.format)),
         })
     }
 
@@ -127,6 +135,21 @@ impl Input {
             }
         }
     }
+}
+
+/// Bits that a pixel takes in memory, over all planes, in a pixel format of FFmpeg's; 24 if it is none.
+fn bits_per_pixel(format: c_int) -> u32 {
+    if !(0..ffi::AVPixelFormat::AV_PIX_FMT_NB as c_int).contains(&format) {
+        return 24;
+    }
+    // SAFETY: AVPixelFormat is a C enum of the range just checked, without holes below AV_PIX_FMT_NB.
+    let format = unsafe { std::mem::transmute::<c_int, ffi::AVPixelFormat>(format) };
+    // SAFETY: the call takes any format; a non-null result points to a static table.
+    let bits = unsafe {
+        let description = ffi::av_pix_fmt_desc_get(format);
+        if description.is_null() { 0 } else { ffi::av_get_padded_bits_per_pixel(description) }
+    };
+    u32::try_from(bits).ok().filter(|&bits| bits > 0).unwrap_or(24)
 }
 
 /// The 36 bytes of FFmpeg's display matrix side data, in native order.
@@ -191,6 +214,7 @@ impl Failure {
 /// The file that FFmpeg reads, which remembers the first error of the operating system.
 struct Source {
     file: File,
+    bytes: u64,
     path: std::path::PathBuf,
     failure: Failure,
 }
@@ -199,13 +223,14 @@ impl Source {
     fn open(path: &Path) -> Result<(Self, Failure), VideoError> {
         let io = |e| VideoError::new(Stage::Open, Error::io("open the video", path, e));
         // Asked before opening, because opening a named pipe waits for its writer.
-        if !std::fs::metadata(path).map_err(io)?.is_file() {
+        let meta = std::fs::metadata(path).map_err(io)?;
+        if !meta.is_file() {
             return Err(VideoError::new(Stage::Open, Error::usage("not a regular file")));
         }
         let mut file = File::open(path).map_err(io)?;
         refuse_playlist(&mut file).map_err(io)??;
         let failure = Failure::default();
-        Ok((Source { file, path: path.to_owned(), failure: failure.clone() }, failure))
+        Ok((Source { file, bytes: meta.len(), path: path.to_owned(), failure: failure.clone() }, failure))
     }
 
     fn note(&self, e: io::Error) -> io::Error {

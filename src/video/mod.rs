@@ -61,6 +61,8 @@ mod deep;
 mod facts;
 mod geometry;
 mod input;
+#[cfg(feature = "interop")]
+mod mp4;
 mod needed;
 mod packets;
 mod pass;
@@ -68,15 +70,17 @@ mod picture;
 mod scale;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use crate::{Error, Planes, Result, limits};
 
 pub use facts::VideoFacts;
+#[cfg(feature = "interop")]
+pub(crate) use mp4::Mp4;
 
-use input::Input;
+use input::{Input, StreamInfo};
 use packets::Packets;
 use pass::{Found, Keep, Pass};
 
@@ -231,6 +235,10 @@ impl VideoError {
     fn new(stage: Stage, error: Error) -> Self {
         VideoError { stage, error }
     }
+
+    fn of_file(self, path: &Path) -> Self {
+        VideoError { stage: self.stage, error: self.error.file(path) }
+    }
 }
 
 impl fmt::Display for VideoError {
@@ -279,20 +287,67 @@ pub fn ffmpeg_version() -> String {
 /// [`VideoError`] says at which stage reading failed. Damage does not fail a video as long as a frame decodes: see
 /// [`VideoFacts::decode_errors`].
 pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
-    init();
-    run(path, options, choose).map_err(|e| VideoError { stage: e.stage, error: e.error.file(path) })
+    Video::open(path, options)?.sample(choose)
 }
 
-fn run(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
-    let now = Instant::now();
-    // A timeout beyond what the clock can count is none; a century will do.
-    let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
-    let mut input = Input::open(path, deadline)?;
-    let stream = input.stream_info()?;
-    let packets = Packets::scan(&mut input, &stream, path.to_owned(), options.keep_bytes)?;
+/// A video that is open, and of which nothing is decoded yet.
+pub struct Video {
+    path: PathBuf,
+    options: VideoOptions,
+    deadline: Instant,
+    input: Input,
+    stream: StreamInfo,
+}
+
+impl Video {
+    /// Opens a file and chooses its video stream. The timeout begins here.
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError`] with [`Stage::Open`], [`Stage::Stream`] or [`Stage::Timeout`].
+    pub fn open(path: &Path, options: &VideoOptions) -> Result<Self, VideoError> {
+        init();
+        let now = Instant::now();
+        // A timeout beyond what the clock can count is none; a century will do.
+        let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
+        let open = || {
+            let input = Input::open(path, deadline)?;
+            let stream = input.stream_info()?;
+            Ok(Video { path: path.to_owned(), options: options.clone(), deadline, input, stream })
+        };
+        open().map_err(|e: VideoError| e.of_file(path))
+    }
+
+    /// An upper bound for the memory that decoding takes, in bytes: the packets that are kept, and as many pictures as
+    /// a codec may hold. The chosen frames, at their stored size, come on top.
+    pub fn memory_needed(&self) -> u64 {
+        /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
+        const PICTURES: u64 = 18;
+        /// FFmpeg's tables and buffers, and ours.
+        const OVERHEAD: u64 = 16 << 20;
+        let packets = self.input.file_bytes().min(self.options.keep_bytes as u64);
+        let (width, height, bits) = self.stream.picture;
+        let picture = u64::from(width).saturating_mul(height.into()).saturating_mul(bits.into()) / 8;
+        OVERHEAD.saturating_add(packets).saturating_add(picture.saturating_mul(PICTURES))
+    }
+
+    /// Reads the frames that `choose` picks.
+    ///
+    /// # Errors
+    ///
+    /// As [`sample`].
+    pub fn sample(self, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+        let path = self.path.clone();
+        run(self, choose).map_err(|e| e.of_file(&path))
+    }
+}
+
+fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+    let Video { path, options, deadline, mut input, stream } = video;
+    let packets = Packets::scan(&mut input, &stream, path, options.keep_bytes)?;
     drop(input);
 
-    let pass = Pass { stream: &stream, packets: &packets, options, deadline };
+    let pass = Pass { stream: &stream, packets: &packets, options: &options, deadline };
     // The guess need not suit `choose`; only what is true may make it fail.
     let guess = packets.timeline(stream.time_base);
     let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };

@@ -20,6 +20,9 @@ use super::geometry::Size;
 use super::picture::{Class, Picture};
 
 /// Bicubic, all chroma samples used, exact rounding, the same result on every CPU.
+///
+/// swscale widens the filter when it makes a picture smaller, so it does not alias. `format-spec/notes.md` has it measured
+/// beside the others.
 const FLAGS: c_int =
     ffi::SWS_BICUBIC | ffi::SWS_ACCURATE_RND | ffi::SWS_FULL_CHR_H_INT | ffi::SWS_FULL_CHR_H_INP | ffi::SWS_BITEXACT;
 

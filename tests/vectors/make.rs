@@ -54,6 +54,7 @@ pub fn good() -> Files {
         ("draws", draws()),
         ("empty", Shard::new(META)),
         ("multi-part", multi_part()),
+        ("foreign-records", foreign_records()),
     ];
     for (name, shard) in shards {
         pair(&mut files, &format!("good/{name}"), &shard, &shard.index());
@@ -117,6 +118,24 @@ fn multi_part() -> Shard {
     let jpeg = [&GREY[..2], &comment, &GREY[2..]].concat();
     let frame = NewFrame { jpeg: &jpeg, pts: 0, source_index: 0 };
     shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[frame, grey(1, 1)]);
+    shard
+}
+
+/// An index beside the records of another program: their ids are its own, the first clip has a label vector in its records
+/// and the second a label that the index corrects.
+fn foreign_records() -> Shard {
+    let mut shard = Shard::new(r#"{"classes":[],"tool":"make","settings":{},"records":"foreign"}"#);
+    shard.version_minor = 1;
+    let several = ClipEntry { label: NO_LABEL, ..CLIP };
+    shard.push(several, [b"images.rec/30", b"", br#"{"labels":[7,9]}"#], &[]);
+    shard.push(ClipEntry { label: 5, ..CLIP }, [b"images.rec/12", b"", b""], &[]);
+    shard.clips[0].frame_count = 2;
+    (shard.clips[1].first_frame, shard.clips[1].frame_count) = (2, 1);
+    let labels = [7f32, 9.0].map(f32::to_le_bytes).concat();
+    for (id, flag, label, labels) in [(30, 2, 0.0, &labels[..]), (31, 2, 0.0, &labels), (12, 0, 4.0, &[])] {
+        let header = RecordHeader { flag, label, id, id2: 0 };
+        shard.push_record(&[&header.to_bytes()[..], labels].concat(), &grey(i64::from(id == 31), UNKNOWN_SOURCE_INDEX));
+    }
     shard
 }
 

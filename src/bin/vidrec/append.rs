@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::{Dataset, edit};
 
-use crate::Run;
 use crate::edit::OutputArgs;
+use crate::{Run, clip_count};
 
 /// Add the clips of data sets to another one, in place, as further shards.
 ///
@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> Run {
     let mut reports = Vec::new();
     for more in &args.more {
         let more = Dataset::open(more)?;
-        reports.push(edit::append(&args.dataset, &more, &args.how.options(), &mut |_| ())?);
+        reports.push(edit::append(&args.dataset, &more, &args.how.options(), &mut clip_count::shown())?);
     }
     crate::edit::tell_all(&reports, args.how.json)
 }

@@ -2,8 +2,11 @@
 
 mod append;
 mod bench;
+mod clip_count;
 mod edit;
+mod export;
 mod extract;
+mod import;
 mod inspect;
 mod merge;
 mod output;
@@ -47,6 +50,8 @@ enum Command {
     Verify(verify::Args),
     Extract(extract::Args),
     Sheet(sheet::Args),
+    Import(import::Args),
+    Export(export::Args),
     Bench(bench::Args),
     Stats(stats::Args),
     Merge(merge::Args),
@@ -88,6 +93,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Merge(args) => merge::run(&args),

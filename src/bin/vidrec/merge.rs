@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::{Dataset, edit};
 
-use crate::Run;
 use crate::edit::{OutputArgs, tell};
+use crate::{Run, clip_count};
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
 ///
@@ -26,6 +26,6 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let sets = args.datasets.iter().map(Dataset::open).collect::<vidrec::Result<Vec<_>>>()?;
-    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut |_| ())?;
+    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut clip_count::shown())?;
     tell(&report, args.how.json)
 }

@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 use vidrec::Dataset;
 use vidrec::edit::{self, Change, Key, Relabeling};
 
-use crate::Run;
 use crate::edit::{OutputArgs, parse_pair, tell};
+use crate::{Run, clip_count};
 
 /// Write a data set with other labels, class names or attributes.
 ///
 /// TABLE is a .csv or .tsv file with a header line. Column source or column clip (a number, counted from 0) says which
-/// clips a line is for; column label has their new label, a number or a class name; all other columns are attributes. An
-/// empty cell leaves things as they are. Names that are new to the data set get the next labels.
+/// clips a line is for; with both, they must agree. Column label has their new label, a number or a class name; all
+/// other columns are attributes. An empty cell leaves things as they are. Names that are new to the data set get the
+/// next labels.
 ///
 /// No picture is touched. Where a label changes, record files are written anew, because records hold labels too;
 /// otherwise they are shared with the input by hard links, and only the indexes are new.
@@ -38,13 +39,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
-    let changes = args.table.as_deref().map(read_table).transpose()?.unwrap_or_default();
+    let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut |_| ())?;
+    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut clip_count::shown())?;
     tell(&report, args.how.json)
 }
 
-fn read_table(path: &Path) -> Result<Vec<Change>, String> {
+fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
     let place = |what: String| format!("{}: {what}", path.display());
     let delimiter = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tsv")) { b'\t' } else { b',' };
     let reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_path(path);
@@ -55,7 +56,8 @@ fn read_table(path: &Path) -> Result<Vec<Change>, String> {
     for record in reader.records() {
         let record = record.map_err(|e| place(format!("cannot read the table: {e}")))?;
         let line = record.position().map_or(0, csv::Position::line);
-        changes.push(columns.change(&header, &record).map_err(|e| place(format!("line {line}, {e}")))?);
+        let change = columns.change(&header, &record).and_then(|change| columns.check(change, &record, set));
+        changes.push(change.map_err(|e| place(format!("line {line}, {e}")))?);
     }
     Ok(changes)
 }
@@ -76,6 +78,17 @@ impl Columns {
             return Err(format!("line 1: the header needs a column \"source\" or \"clip\": found {found}"));
         }
         Ok(columns)
+    }
+
+    /// Where both columns say which clip, they must mean the same one.
+    fn check(&self, change: Change, record: &StringRecord, set: &Dataset) -> Result<Change, String> {
+        let wanted = self.source.and_then(|i| record.get(i)).filter(|text| !text.is_empty());
+        let (Key::Clip(clip), Some(wanted)) = (&change.key, wanted) else { return Ok(change) };
+        let found = set.clip(*clip).and_then(|clip| clip.source()).map_err(|e| e.to_string())?;
+        if found == wanted {
+            return Ok(change);
+        }
+        Err(format!("column \"source\": clip {clip} is of {found:?}, not of {wanted:?}"))
     }
 
     fn change(&self, header: &StringRecord, record: &StringRecord) -> Result<Change, String> {

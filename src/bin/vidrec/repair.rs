@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use vidrec::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 
 use crate::output::{count, grouped};
-use crate::{Outcome, Run, output};
+use crate::{Outcome, Run, clip_count, output};
 
 /// Save what is intact of a damaged data set, and say exactly what is lost.
 ///
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Run {
         proven_only: args.proven_only,
         overwrite: args.force,
     };
-    let report = repair(&args.dataset, &options, &mut |_| ())?;
+    let report = repair(&args.dataset, &options, &mut clip_count::shown())?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
     Ok(match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,

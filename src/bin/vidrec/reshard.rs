@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use vidrec::edit::Sharding;
 use vidrec::{Dataset, edit};
 
-use crate::Run;
 use crate::edit::{OutputArgs, tell};
+use crate::{Run, clip_count};
 
 /// Write a data set with another number or size of shards.
 ///
@@ -27,6 +27,6 @@ pub fn run(args: &Args) -> Run {
     if options.shards == Sharding::AsInput {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut |_| ())?;
+    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::shown())?;
     tell(&report, args.how.json)
 }

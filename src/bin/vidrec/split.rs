@@ -6,9 +6,9 @@ use clap::ArgGroup;
 use vidrec::Dataset;
 use vidrec::edit::{self, SplitBy};
 
-use crate::Run;
 use crate::edit::{OutputArgs, parse_file_pair, read_list, tell_all};
 use crate::output::{count, grouped};
+use crate::{Run, clip_count};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
@@ -62,7 +62,7 @@ impl Args {
 
 pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
-    let reports = edit::split(&set, &args.by()?, &args.output, &args.how.options(), &mut |_| ())?;
+    let reports = edit::split(&set, &args.by()?, &args.output, &args.how.options(), &mut clip_count::shown())?;
     let left_out = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if left_out > 0 {
         eprintln!("vidrec: {} of {} in no part", count(left_out, "clip"), grouped(set.len()));

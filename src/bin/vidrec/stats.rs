@@ -131,7 +131,7 @@ fn bar(n: u64, most: u64, room: usize) -> String {
     if n == 0 || most == 0 {
         return String::new();
     }
-    let eighths = (n as u128 * room as u128 * 8 / u128::from(most)).max(1) as usize;
+    let eighths = (u128::from(n) * room as u128 * 8 / u128::from(most)).max(1) as usize;
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use vidrec::Dataset;
 use vidrec::edit::{self, Selection};
 
-use crate::Run;
 use crate::edit::{OutputArgs, parse_pair, read_list, tell};
 use crate::ranges::{self, ClipRange};
+use crate::{Run, clip_count};
 
 /// Write some clips of a data set as a data set of their own.
 ///
@@ -53,6 +53,6 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut |_| ())?;
+    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut clip_count::shown())?;
     tell(&report, args.how.json)
 }

@@ -7,8 +7,18 @@ use super::super::segment::{Segment, microseconds};
 use super::Row;
 
 /// Names that a column of paths has in manifests of the field.
-const PATHS: [&str; 8] =
-    ["path", "file_name", "filename", "video_file_name", "file_path", "filepath", "video_path", "video"];
+const PATHS: [&str; 10] = [
+    "path",
+    "file_name",
+    "filename",
+    "file",
+    "video_file_name",
+    "file_path",
+    "filepath",
+    "video_path",
+    "clip_path",
+    "video",
+];
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +42,8 @@ impl Role {
             name if PATHS.contains(&name) => Role::Path,
             "label" => Role::Label,
             "labels" => Role::Labels,
-            "start" | "start_time" | "time_start" => Role::Start,
-            "end" | "end_time" | "time_end" => Role::End,
+            "start" | "time_start" => Role::Start,
+            "end" | "time_end" => Role::End,
             "split" => Role::Split,
             _ => Role::Attribute,
         }
@@ -81,7 +91,7 @@ impl Cells {
         let path = self.path.ok_or(("path", "the path is empty".to_owned()))?;
         let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
         let label = self.label.unwrap_or_default();
-        Ok(Row { line, path, label, segment, split: self.split, attributes: self.attributes })
+        Ok(Row { line, path, label, segment, split: self.split, attributes: self.attributes.into() })
     }
 }
 

@@ -77,7 +77,7 @@ fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> Row {
         && is_number(frames)
         && context.root.join(path).is_dir()
     {
-        row.attributes.insert("total_frames".into(), frames.parse::<u64>().unwrap_or(u64::MAX).into());
+        row.attributes.insert("total_frames", frames.parse::<u64>().unwrap_or(u64::MAX));
         fields = labels;
     }
     let tag = |text: &&str| Tag::Name((*text).to_owned());

@@ -27,7 +27,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
         let mut tags = tags.map_err(|what| context.bad(line, "label", what))?;
         let label = if tags.len() == 1 { Label::One(tags.remove(0)) } else { Label::Many(tags) };
         let mut row = Row { line, path: (*path).to_owned(), label, ..Row::default() };
-        row.attributes.insert("index".into(), id.into());
+        row.attributes.insert("index", id);
         rows.push(row);
     }
     list::even_out(&mut rows);

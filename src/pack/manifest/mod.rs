@@ -22,8 +22,7 @@ mod table;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-
+use super::attributes::Attributes;
 use super::inputs::{Found, InputOptions, source_name};
 use super::labels::{Classes, Label, number_all};
 use super::segment::Segment;
@@ -47,7 +46,7 @@ pub(super) struct Row {
     label: Label,
     segment: Option<Segment>,
     split: Option<String>,
-    attributes: Map<String, Value>,
+    attributes: Attributes,
 }
 
 /// What a manifest holds.
@@ -120,7 +119,7 @@ impl Context<'_> {
     fn found(&self, row: Row) -> Found {
         let Row { path, label, segment, split, mut attributes, .. } = row;
         if let Some(split) = &split {
-            attributes.insert("split".into(), split.as_str().into());
+            attributes.insert("split", split.as_str());
         }
         let segment = segment.filter(|_| !self.options.whole_files);
         Found { source: source_name(Path::new(&path)), path: self.root.join(path), label, segment, split, attributes }

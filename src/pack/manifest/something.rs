@@ -55,7 +55,7 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>) -> Result<Row, (&'
     let found = files.find(&id, "").map(source_name);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());
-    Ok(Row { line: n, path, label, attributes: entry, ..Row::default() })
+    Ok(Row { line: n, path, label, attributes: entry.into(), ..Row::default() })
 }
 
 fn own_classes(context: &Context<'_>) -> Result<Classes> {

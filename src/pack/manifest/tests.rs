@@ -1,6 +1,6 @@
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::labels::Tag;
 use super::*;
@@ -59,7 +59,7 @@ fn tables_have_names_numbers_or_no_labels() {
     assert_eq!(short(&rows), [("a b.mp4", number(7)), ("b.mp4", Label::None), ("c.mp4", number(0))]);
     let rows = parse("l.csv", ",Video,labels\n0,a.mp4,1;2\n1,b.mp4,\"[3]\"\n2,c.mp4,\n").unwrap();
     assert_eq!(short(&rows), [("a.mp4", numbers(&[1, 2])), ("b.mp4", numbers(&[3])), ("c.mp4", Label::None)]);
-    assert!(rows.iter().all(|row| row.attributes.is_empty()), "a column without a name is none");
+    assert!(rows.iter().all(|row| row.attributes.as_json().is_empty()), "a column without a name is none");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn tables_have_times_splits_and_attributes() {
     assert_eq!(times(&rows[1]), Some((0, Some(250_000))));
     assert_eq!(times(&rows[2]), None);
     let attributes = json!({"start": 1.5, "end": 3, "split": "train", "caption": "a man, running"});
-    assert_eq!(rows[0].attributes, *attributes.as_object().unwrap());
+    assert_eq!(Value::Object(rows[0].attributes.to_map()), attributes);
     assert_eq!((rows[0].split.as_deref(), rows[1].split.as_deref()), (Some("train"), None));
     let dir = folder(&[], ("l.csv", text));
     let options = InputOptions { whole_files: true, root: Some("/data".into()), ..InputOptions::default() };
@@ -90,7 +90,7 @@ fn json_lines_have_what_tables_have() {
     let rows = parse("metadata.jsonl", text).unwrap();
     assert_eq!(short(&rows), [("a.mp4", number(3)), ("b c.mp4", Label::None)]);
     assert_eq!(times(&rows[0]), Some((2_000_000, Some(2_500_000))));
-    assert_eq!(rows[0].attributes["boxes"], json!([1, 2]));
+    assert_eq!(rows[0].attributes.to_map()["boxes"], json!([1, 2]));
     let rows =
         parse("l.ndjson", "{\"path\": \"a\", \"label\": [\"x\", \"y\"]}\n{\"path\": \"b\", \"labels\": []}\n").unwrap();
     let many = Label::Many(vec![Tag::Name("x".into()), Tag::Name("y".into())]);
@@ -126,7 +126,7 @@ fn lists_of_folders_of_frames_say_how_many_there_are() {
     let dir = folder(&["some/clip/img_1.jpg"], ("rawframes.txt", "some/clip 163 1\nother.mp4 2\n"));
     let rows = read_in(dir.path(), "rawframes.txt", &InputOptions::default()).unwrap().found;
     assert_eq!(short(&rows), [("some/clip", number(1)), ("other.mp4", number(2))]);
-    assert_eq!(rows[0].attributes["total_frames"], 163);
+    assert_eq!(rows[0].attributes.to_map()["total_frames"], 163);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_list_without_labels_has_folders_for_classes_if_they_are_given() {
 fn lst_files_have_an_index_labels_and_a_path() {
     let rows = parse("train.lst", "0\t3.000000\ta/b c.mp4\n17\t0\td.mp4\n").unwrap();
     assert_eq!(short(&rows), [("a/b c.mp4", number(3)), ("d.mp4", number(0))]);
-    assert_eq!(rows[1].attributes["index"], 17);
+    assert_eq!(rows[1].attributes.to_map()["index"], 17);
     let rows = parse("train.lst", "0\t3\t4.0\ta.mp4\n1\t0\td.mp4\n").unwrap();
     assert_eq!(short(&rows), [("a.mp4", numbers(&[3, 4])), ("d.mp4", numbers(&[0]))]);
 }
@@ -175,7 +175,7 @@ fn kinetics_finds_files_with_and_without_times() {
         ]
     );
     let attributes = json!({"youtube_id": "--abc_DEF-1", "time_start": 5, "time_end": 15, "split": "train"});
-    assert_eq!(rows[0].attributes, *attributes.as_object().unwrap());
+    assert_eq!(Value::Object(rows[0].attributes.to_map()), attributes);
     assert_eq!((&rows[1].label, rows[3].split.as_deref()), (&name("high kick"), Some("val")));
     assert!(rows[0].path.exists() && !rows[2].path.exists());
     let test_set = parse("test.csv", "youtube_id,time_start,time_end,split\nx,1,2,test\n").unwrap();
@@ -203,7 +203,7 @@ fn something_something_takes_its_own_classes() {
     assert_eq!(classes.unwrap().names, ["Holding something next to something", "Pushing something"]);
     let attributes =
         json!({"id": "78687", "caption": "holding potato next to vicks", "placeholders": ["potato", "vicks"]});
-    assert_eq!(found[0].attributes, *attributes.as_object().unwrap());
+    assert_eq!(Value::Object(found[0].attributes.to_map()), attributes);
     let test_set = parse("test.json", r#"[{"id": "1420"}]"#).unwrap();
     assert_eq!(short(&test_set), [("1420.webm", Label::None)]);
 }

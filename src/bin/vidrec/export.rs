@@ -1,0 +1,147 @@
+//! `vidrec export`: data sets out, in the formats of other projects.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use vidrec::Dataset;
+use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdataset};
+
+use crate::output::{bytes, count};
+use crate::{Outcome, Run, output};
+
+/// Write a data set in the format of another project. JPEGs are written as they are stored, byte for byte.
+///
+/// The output appears under its name when it is whole; there must be nothing before.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    format: Format,
+}
+
+#[derive(Subcommand)]
+enum Format {
+    /// For MXNet, DALI and other readers of RecordIO: links to the record files, which are not copied, with .idx and .lst
+    /// beside them, and all.idx for several record files.
+    Mxnet {
+        #[command(flatten)]
+        to: To,
+    },
+    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json.
+    Gulp {
+        #[command(flatten)]
+        to: To,
+        /// Clips in a chunk.
+        #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        clips_per_chunk: u64,
+    },
+    /// For WebDataset: tar files with a sample for each clip, of KEY.000.jpg and so on, KEY.json and KEY.cls.
+    Webdataset {
+        #[command(flatten)]
+        to: To,
+        /// Most clips in a tar file; one also ends at 1 GiB.
+        #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        clips_per_shard: u64,
+    },
+    /// For MosaicML's streaming: MDS shards with a sample for each clip.
+    Mds {
+        #[command(flatten)]
+        to: To,
+        /// Size of a shard in MiB, below 4096.
+        #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..4096))]
+        shard_size: u64,
+    },
+    /// A folder for each clip, of 000.jpg and so on, and clip.json.
+    Frames {
+        #[command(flatten)]
+        to: To,
+    },
+    /// A video for each clip, for people to look at: H.264 where FFmpeg has libx264, else MPEG-4.
+    #[cfg(feature = "pack")]
+    Mp4 {
+        #[command(flatten)]
+        to: To,
+        /// Frames a second.
+        #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=240))]
+        fps: u32,
+    },
+    /// What is known of clips or frames, as one table.
+    Metadata {
+        #[command(flatten)]
+        to: To,
+        /// Form of the table.
+        #[arg(long, value_enum, default_value_t = Form::Csv)]
+        format: Form,
+        /// What a row is.
+        #[arg(long, value_enum, default_value_t = Rows::Clips)]
+        rows: Rows,
+    },
+}
+
+#[derive(clap::Args)]
+struct To {
+    /// The data set.
+    dataset: PathBuf,
+    /// The folder to write, or the file of a table.
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Csv,
+    Jsonl,
+    Parquet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    Clips,
+    Frames,
+}
+
+impl To {
+    fn open(&self) -> vidrec::Result<Dataset> {
+        Dataset::open(&self.dataset)
+    }
+}
+
+pub fn run(args: &Args) -> Run {
+    let (report, to) = match &args.format {
+        Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false)?, to),
+        Format::Gulp { to, clips_per_chunk } => (gulp::export(&to.open()?, &to.output, *clips_per_chunk)?, to),
+        Format::Webdataset { to, clips_per_shard } => {
+            let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
+            (webdataset::export(&to.open()?, &to.output, options)?, to)
+        }
+        Format::Mds { to, shard_size } => (mds::export(&to.open()?, &to.output, shard_size << 20)?, to),
+        Format::Frames { to } => (frames::export(&to.open()?, &to.output)?, to),
+        #[cfg(feature = "pack")]
+        Format::Mp4 { to, fps } => (vidrec::interop::preview::export(&to.open()?, &to.output, *fps)?, to),
+        Format::Metadata { to, format, rows } => (table(to, *format, *rows)?, to),
+    };
+    let path = to.output.display();
+    output::print(to.json, &report, |r| render(r, &path.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+fn table(to: &To, format: Form, rows: Rows) -> vidrec::Result<ExportReport> {
+    let format = match format {
+        Form::Csv => metadata::Format::Csv,
+        Form::Jsonl => metadata::Format::Jsonl,
+        Form::Parquet => metadata::Format::Parquet,
+    };
+    let rows = if rows == Rows::Clips { metadata::Rows::Clips } else { metadata::Rows::Frames };
+    metadata::export(&to.open()?, &to.output, format, rows)
+}
+
+fn render(r: &ExportReport, to: &str) -> String {
+    let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
+    let mut text = format!("exported {size} to {to}: {}, {}\n", count(r.files, "file"), bytes(r.bytes));
+    for note in &r.notes {
+        text += &format!("  {note}\n");
+    }
+    text
+}

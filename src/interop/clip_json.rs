@@ -1,0 +1,125 @@
+//! All that a data set knows of a clip but its pictures, as JSON: what exports write beside the frames, so that an
+//! import gives the same clip again.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::folder::NewFolder;
+use super::text;
+use crate::format::meta::Meta;
+use crate::{Clip, ClipInfo, Dataset, Result, limits};
+
+/// A clip without its pictures. The keys are those of the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ClipJson {
+    pub source: String,
+    pub label: Option<u32>,
+    pub class: String,
+    pub attributes: Map<String, Value>,
+    /// Seconds of one unit of `pts`, as a fraction.
+    pub time_base: (u32, u32),
+    pub short: bool,
+    /// Presentation time of each frame.
+    pub pts: Vec<i64>,
+    /// Place of each frame in its source, where it is known.
+    pub source_index: Vec<Option<u32>>,
+}
+
+impl ClipJson {
+    pub fn of(clip: &Clip<'_>) -> Result<Self> {
+        let mut json = ClipJson {
+            source: clip.source()?.to_owned(),
+            label: clip.label(),
+            class: clip.class()?.to_owned(),
+            attributes: clip.attributes()?,
+            time_base: clip.time_base(),
+            short: clip.is_short(),
+            pts: Vec::new(),
+            source_index: Vec::new(),
+        };
+        for frame in clip.frames() {
+            let frame = frame?;
+            json.pts.push(frame.pts());
+            json.source_index.push(frame.source_index());
+        }
+        Ok(json)
+    }
+
+    /// The JSON object.
+    pub fn to_value(&self) -> Value {
+        // Strings and numbers always serialise.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The clip that `value` describes, if it is such an object.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Self::deserialize(value.as_object().map(|_| value)?).ok()
+    }
+
+    /// A clip of which no more is known than where it came from.
+    pub fn named(source: String, time_base: (u32, u32)) -> Self {
+        ClipJson {
+            source,
+            label: None,
+            class: String::new(),
+            attributes: Map::new(),
+            time_base,
+            short: false,
+            pts: Vec::new(),
+            source_index: Vec::new(),
+        }
+    }
+
+    /// Takes a label of another project: a class in the attributes where it is none of ours.
+    pub fn set_label(&mut self, value: &Value) {
+        match value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|&n| n <= limits::MAX_LABEL as u32) {
+            Some(label) => self.label = Some(label),
+            None if value.is_null() => {}
+            None => drop(self.attributes.insert("label_value".into(), value.clone())),
+        }
+    }
+
+    pub fn info(&self) -> ClipInfo {
+        ClipInfo {
+            label: self.label,
+            source: self.source.clone(),
+            class: self.class.clone(),
+            attributes: self.attributes.clone(),
+            width: 0,
+            height: 0,
+            time_base: self.time_base,
+            short: self.short,
+        }
+    }
+
+    /// Time and place in the source of frame `t`; its ordinal where that was not said.
+    pub fn frame(&self, t: usize) -> (i64, Option<u32>) {
+        let pts = self.pts.get(t).copied().unwrap_or(t as i64);
+        (pts, self.source_index.get(t).copied().flatten())
+    }
+}
+
+/// What is true of all clips: class names, settings, provenance. Beside the exported files, under this name.
+const META_FILE: &str = "vidrec.json";
+
+/// Writes what is true of all clips.
+pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()> {
+    let meta = dataset.meta().cloned().unwrap_or_default();
+    let mut bytes = serde_json::to_vec_pretty(&meta).unwrap_or_default();
+    bytes.push(b'\n');
+    folder.write(META_FILE, &bytes)
+}
+
+/// What an export of ours wrote into `folder`, if it did.
+pub(super) fn read_meta(folder: &Path) -> Result<Option<Meta>> {
+    let path = folder.join(META_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = text::read(&path)?;
+    Meta::from_json(text.as_bytes())
+        .map(Some)
+        .map_err(|e| text::malformed(&path, format!("not what vidrec wrote: {e}")))
+}

@@ -1,0 +1,128 @@
+//! Folders of pictures in.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::CLIP_FILE;
+use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::sink::{self, Sink};
+use crate::interop::{ImportOptions, ImportReport, text};
+use crate::{Error, Result, limits};
+
+/// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
+///
+/// Frames are in order of their names, in which numbers count as numbers: `img_9.jpg` comes before `img_10.jpg`. All of
+/// them are taken. Where folders with pictures lie in folders, the first folder level is the class; otherwise there are
+/// no labels. A `clip.json` of an export says the rest.
+///
+/// # Errors
+///
+/// The first fault, unless faults are to be left out: a picture that is no JPEG. [`Io`](crate::ErrorKind::Io),
+/// [`Usage`](crate::ErrorKind::Usage).
+pub fn import(root: &Path, out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+    let folders = folders(root)?;
+    if folders.is_empty() {
+        return Err(Error::usage("there are no folders with pictures here").file(root).expected("files .jpg or .png"));
+    }
+    let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
+    let classes: Vec<String> = classes.into_iter().collect();
+    let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
+    let mut sink = Sink::create(out, meta, options)?;
+    for (folder, files) in &folders {
+        let pictures = files.iter().map(|file| read(file).map(Cow::Owned)).collect::<Result<Vec<_>>>();
+        match clip(root, folder, &classes, options).and_then(|clip| Ok((clip, pictures?))) {
+            Ok((clip, pictures)) => {
+                let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
+                    Some(file) => e.file(file),
+                    None => e.file(root.join(folder)),
+                };
+                sink.add(folder, &clip, &pictures).map_err(name)?;
+            }
+            Err(e) => sink.leave_out(folder, e)?,
+        }
+    }
+    sink.finish()
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    let length = fs::metadata(file).map_err(|e| Error::io("open the file", file, e))?.len();
+    if length > limits::MAX_RECORD_BYTES {
+        return Err(Error::limit("too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
+    }
+    fs::read(file).map_err(|e| Error::io("read the file", file, e))
+}
+
+/// The folders that have pictures, by their paths relative to `root`, and their pictures.
+fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
+    let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for entry in WalkDir::new(root).follow_links(true) {
+        let entry = entry.map_err(|e| Error::io("list the folder", root, e.into()))?;
+        let path = entry.path();
+        let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        if entry.file_type().is_file() && matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png")) {
+            let folder = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
+            folders.entry(text::slashed(folder)).or_default().push(path.to_owned());
+        }
+    }
+    for files in folders.values_mut() {
+        files.sort_by_cached_key(|file| (natural(&text::name(file)), file.clone()));
+    }
+    let mut folders: Vec<_> = folders.into_iter().collect();
+    folders.sort_by_cached_key(|(folder, _)| natural(folder));
+    Ok(folders)
+}
+
+/// A name as pieces of text and the numbers behind them, by which it is sorted.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let (text, number) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
+        let (digits, behind) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
+        parts.push((text.to_owned(), if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) }));
+        rest = behind;
+    }
+    parts
+}
+
+/// The first of several folder levels.
+fn class(folder: &str) -> Option<String> {
+    folder.split_once('/').map(|(class, _)| class.to_owned())
+}
+
+fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) -> Result<ClipJson> {
+    let path = root.join(folder).join(CLIP_FILE);
+    if path.exists() {
+        let value = serde_json::from_str(&text::read(&path)?).ok();
+        let ours = value.as_ref().and_then(ClipJson::from_value);
+        return ours.ok_or_else(|| text::malformed(&path, "not what vidrec wrote"));
+    }
+    // Pictures in `root` itself are one clip of its name.
+    let name = if folder.is_empty() { text::name(root) } else { folder.to_owned() };
+    let mut clip = ClipJson::named(name, options.time_base);
+    if let Some(class) = class(folder) {
+        clip.label = classes.iter().position(|c| *c == class).map(|i| i as u32);
+        clip.class = class;
+    }
+    Ok(clip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let mut names =
+            ["img_10.jpg", "img_9.jpg", "img_009a.jpg", "a1b2.jpg", "a1b10.jpg", "0.jpg", "00000.jpg", "1.jpg"];
+        names.sort_by_cached_key(|n| natural(n));
+        let place = |name| names.iter().position(|n| *n == name).unwrap();
+        assert!(place("img_9.jpg") < place("img_10.jpg"));
+        assert!(place("a1b2.jpg") < place("a1b10.jpg"));
+        assert!(place("0.jpg") < place("1.jpg") && place("00000.jpg") < place("1.jpg"));
+    }
+}

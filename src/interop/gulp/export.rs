@@ -1,0 +1,87 @@
+//! GulpIO chunks out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{LABELS_FILE, OUR_KEY};
+use crate::interop::ExportReport;
+use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::folder::NewFolder;
+use crate::{Clip, Dataset, Error, Result};
+
+/// Writes chunks of up to `clips_per_chunk` clips into a new folder.
+///
+/// A clip's id is its ordinal. Its meta data hold `label`, a class name or a number as text, `id`, the source, and its
+/// attributes; what else is known stands under `vidrec`, so that an import gives the same clip.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already or
+/// `clips_per_chunk` is 0; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, clips_per_chunk: u64) -> Result<ExportReport> {
+    if clips_per_chunk == 0 {
+        return Err(Error::usage("a chunk has at least one clip"));
+    }
+    let mut folder = NewFolder::create(out)?;
+    let mut labels = BTreeMap::new();
+    for (label, class) in (0u32..).zip(dataset.classes()) {
+        labels.insert(class.clone(), label);
+    }
+    for (chunk, first) in (0..dataset.len()).step_by(clips_per_chunk as usize).enumerate() {
+        let mut data = folder.file(format!("data_{chunk}.gulp"))?;
+        let mut entries = Vec::new();
+        for ordinal in first..dataset.len().min(first.saturating_add(clips_per_chunk)) {
+            let clip = dataset.clip(ordinal)?;
+            let json = ClipJson::of(&clip)?;
+            if let Some((name, label)) = label_name(&json) {
+                labels.insert(name, label);
+            }
+            let frames = write_frames(&clip, &mut data)?;
+            folder.report.frames += frames.len() as u64;
+            let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
+            entries.push(format!("\"{ordinal}\": {video}"));
+        }
+        folder.report.clips += entries.len() as u64;
+        folder.finish(data)?;
+        // Written by hand, because the order of the keys is the order of the clips.
+        folder.write(format!("meta_{chunk}.gmeta"), format!("{{{}}}", entries.join(",\n")).as_bytes())?;
+    }
+    folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
+    clip_json::write_meta(dataset, &mut folder)?;
+    folder.publish()
+}
+
+fn write_frames(clip: &Clip<'_>, data: &mut crate::interop::folder::NewFile) -> Result<Vec<[u64; 3]>> {
+    let mut infos = Vec::new();
+    for frame in clip.frames() {
+        let frame = frame?;
+        frame.check()?;
+        let (offset, length) = (data.bytes, frame.jpeg().len() as u64);
+        let padded = length.next_multiple_of(4);
+        data.write(frame.jpeg())?;
+        data.write(&[0; 3][..(padded - length) as usize])?;
+        infos.push([offset, padded - length, padded]);
+    }
+    Ok(infos)
+}
+
+/// What GulpIO's own loader looks up in `label2idx.json`.
+fn label_name(clip: &ClipJson) -> Option<(String, u32)> {
+    let label = clip.label?;
+    Some(if clip.class.is_empty() { (label.to_string(), label) } else { (clip.class.clone(), label) })
+}
+
+fn meta_data(clip: &ClipJson) -> Value {
+    let mut data = Map::new();
+    for (key, value) in &clip.attributes {
+        data.insert(key.clone(), value.clone());
+    }
+    data.insert("id".into(), json!(clip.source));
+    if let Some((name, _)) = label_name(clip) {
+        data.insert("label".into(), json!(name));
+    }
+    data.insert(OUR_KEY.into(), clip.to_value());
+    Value::Object(data)
+}

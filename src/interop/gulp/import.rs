@@ -1,0 +1,176 @@
+//! GulpIO chunks in.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
+use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::sink::{self, Sink};
+use crate::interop::{ImportOptions, ImportReport, text};
+use crate::map::MappedFile;
+use crate::{Error, Result};
+
+/// Imports all chunks of a folder, in order of their numbers; the videos of a chunk in order of their frames.
+///
+/// The key `label` becomes the label: a number as it is, a name through `label2idx.json` or, without that file, by its
+/// place among the names in order of the alphabet. All other keys become attributes, and the id becomes the source.
+///
+/// # Errors
+///
+/// The first fault, unless faults are to be left out: a chunk without its `.gmeta`, frames beyond the end of the file,
+/// a picture that is no JPEG. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
+pub fn import(folder: &Path, out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+    let chunks = chunks(folder)?;
+    if chunks.is_empty() {
+        return Err(Error::usage("there are no GulpIO chunks here").file(folder).expected("data_0.gulp, meta_0.gmeta"));
+    }
+    let metas: Vec<Result<GulpMeta>> = chunks.values().map(Chunk::meta).collect();
+    let labels = Labels::find(folder, metas.iter().flatten())?;
+    let meta = clip_json::read_meta(folder)?.unwrap_or_else(|| sink::meta("gulp", labels.classes()));
+    let mut sink = Sink::create(out, meta, options)?;
+    for (chunk, meta) in chunks.values().zip(metas) {
+        match meta.and_then(|meta| Ok((meta, MappedFile::open(chunk.data()?)?))) {
+            Ok((meta, bytes)) => add_chunk(&mut sink, chunk, meta, &bytes, &labels, options)?,
+            Err(e) => sink.leave_out(&chunk.name(), e)?,
+        }
+    }
+    sink.finish()
+}
+
+fn add_chunk(
+    sink: &mut Sink<'_>,
+    chunk: &Chunk,
+    meta: GulpMeta,
+    bytes: &[u8],
+    labels: &Labels,
+    options: &ImportOptions,
+) -> Result<()> {
+    let mut videos: Vec<_> = meta.into_iter().collect();
+    videos.sort_by_key(|(_, video)| video.frame_info.first().map_or(u64::MAX, |&(offset, ..)| offset));
+    for (id, video) in videos {
+        let place = format!("{}, video {id}", chunk.name());
+        match frames(&video, bytes) {
+            Ok(frames) => sink.add(&place, &clip(&id, &video, labels, options), &frames)?,
+            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("it is video {id}")))?,
+        }
+    }
+    Ok(())
+}
+
+/// The JPEGs of a video.
+fn frames<'a>(video: &GulpClip, bytes: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
+    if video.frame_info.is_empty() {
+        return Err(Error::decode("the video has no frames"));
+    }
+    let frame = |(t, &(offset, padding, length)): (usize, &(u64, u64, u64))| {
+        let end = offset.checked_add(length).and_then(|end| end.checked_sub(padding));
+        let range = usize::try_from(offset).ok().zip(end.and_then(|end| usize::try_from(end).ok()));
+        let jpeg = range.filter(|_| padding < length).and_then(|(begin, end)| bytes.get(begin..end));
+        jpeg.map(Cow::Borrowed).ok_or_else(|| {
+            Error::decode("the frame is not in the file: it was cut, or the .gmeta belongs to another one")
+                .in_frame(t as u32)
+                .expected(format!("{length} bytes, {padding} of them padding, from {offset}"))
+                .found(format!("a file of {} bytes", bytes.len()))
+        })
+    };
+    video.frame_info.iter().enumerate().map(frame).collect()
+}
+
+fn clip(id: &str, video: &GulpClip, labels: &Labels, options: &ImportOptions) -> ClipJson {
+    let mut clip = ClipJson::named(id.to_owned(), options.time_base);
+    let Some(data) = video.meta_data.first().and_then(Value::as_object) else { return clip };
+    if let Some(ours) = data.get(OUR_KEY).and_then(ClipJson::from_value) {
+        return ours;
+    }
+    clip.attributes = data.clone();
+    match clip.attributes.remove("label") {
+        Some(Value::String(name)) => {
+            clip.label = labels.0.get(&name).copied();
+            clip.class = name;
+        }
+        Some(other) => clip.set_label(&other),
+        None => {}
+    }
+    clip
+}
+
+/// Labels by the name of their class.
+struct Labels(BTreeMap<String, u32>);
+
+impl Labels {
+    fn find<'a>(folder: &Path, metas: impl Iterator<Item = &'a GulpMeta>) -> Result<Self> {
+        let path = folder.join(LABELS_FILE);
+        if path.exists() {
+            let labels = serde_json::from_str(&text::read(&path)?);
+            return labels.map(Labels).map_err(|e| text::malformed(&path, format!("not class names and labels: {e}")));
+        }
+        let names: BTreeSet<&str> = metas
+            .flat_map(|meta| meta.values())
+            .filter_map(|video| video.meta_data.first()?.get("label")?.as_str())
+            .collect();
+        Ok(Labels(names.into_iter().map(str::to_owned).zip(0..).collect()))
+    }
+
+    /// The names by label, if the labels are 0, 1, 2, …
+    fn classes(&self) -> Vec<String> {
+        let mut by_label: Vec<_> = self.0.iter().map(|(name, &label)| (label, name.clone())).collect();
+        by_label.sort();
+        let dense = (0..).zip(&by_label).all(|(i, &(label, _))| i == label);
+        if dense { by_label.into_iter().map(|(_, name)| name).collect() } else { Vec::new() }
+    }
+}
+
+/// The two files of a chunk, as far as they are there.
+#[derive(Debug, Default)]
+struct Chunk {
+    data: Option<PathBuf>,
+    meta: Option<PathBuf>,
+}
+
+impl Chunk {
+    fn name(&self) -> String {
+        text::name(self.data.as_ref().or(self.meta.as_ref()).map_or(Path::new(""), |p| p))
+    }
+
+    fn data(&self) -> Result<&Path> {
+        self.data
+            .as_deref()
+            .ok_or_else(|| text::malformed(self.meta.as_deref().unwrap_or(Path::new("")), "its .gulp is missing"))
+    }
+
+    fn meta(&self) -> Result<GulpMeta> {
+        let Some(path) = &self.meta else {
+            let what = "its .gmeta is missing, which GulpIO writes when a chunk is complete; without it nothing tells \
+                        where a video begins";
+            return Err(text::malformed(self.data()?, what));
+        };
+        if fs::File::open(path).is_ok_and(|mut f| std::io::Read::read(&mut f, &mut [0; 1]).is_ok_and(|n| n == 0)) {
+            return Err(text::malformed(path, "the file is empty"));
+        }
+        let text =
+            text::read(path).map_err(|e| e.help("pickled meta data have to be written as JSON by GulpIO first"))?;
+        serde_json::from_str(&text).map_err(|e| text::malformed(path, format!("not the JSON of a chunk: {e}")))
+    }
+}
+
+/// The chunks of a folder by the first number in the names of their files.
+fn chunks(folder: &Path) -> Result<BTreeMap<u64, Chunk>> {
+    let failed = |e| Error::io("list the folder", folder, e);
+    let mut chunks: BTreeMap<u64, Chunk> = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = text::name(&path);
+        let digits = name.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+        let Some(number) = digits.and_then(|d| d.parse().ok()) else { continue };
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("gulp") => chunks.entry(number).or_default().data = Some(path),
+            Some("gmeta") => chunks.entry(number).or_default().meta = Some(path),
+            _ => {}
+        }
+    }
+    Ok(chunks)
+}

@@ -1,0 +1,55 @@
+//! Data sets of other projects, both ways.
+//!
+//! | format | in | out | kept on the way out and in again |
+//! | --- | --- | --- | --- |
+//! | MXNet RecordIO: [`mxnet`] | `.rec` with `.idx` and `.lst` if there are any | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
+//! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
+//! | WebDataset: [`webdataset`] | tar files, a clip a sample | the same | everything |
+//! | folders of pictures: [`frames`] | a folder a clip | the same | everything |
+//! | MosaicML MDS: [`mds`] | | shards, a clip a sample | |
+//! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
+//! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
+//!
+//! JPEGs go through unchanged, byte for byte, but where an option says otherwise. An import writes a data set as any
+//! other; an export writes into a folder that appears under its name only when it is whole.
+//!
+//! ```
+//! use vidrec::interop::{ImportOptions, gulp, mxnet};
+//! use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let at = |name: &str| folder.path().join(name);
+//! # let mut jpeg = Vec::new();
+//! # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(64, 48)?, &mut jpeg)?;
+//! # let mut writer = Writer::create(at("train"), WriterOptions::default())?;
+//! # writer.append(&ClipInfo { label: Some(3), ..ClipInfo::default() }, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 2])?;
+//! # writer.finish()?;
+//! let train = Dataset::open(at("train"))?;
+//! gulp::export(&train, &at("gulp"), 100)?;
+//! let report = gulp::import(&at("gulp"), &at("again"), &ImportOptions { retile: true, ..ImportOptions::default() })?;
+//! assert_eq!((report.clips, report.frames), (1, 2));
+//!
+//! // Another program's record file: two frames a clip.
+//! mxnet::export(&train, &at("mxnet"), false)?;
+//! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
+//! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two)?;
+//! assert_eq!(Dataset::open(at("mxnet"))?.clip(0)?.label(), Some(3));
+//! # Ok::<(), vidrec::Error>(())
+//! ```
+
+mod clip_json;
+mod folder;
+pub mod frames;
+pub mod gulp;
+pub mod mds;
+pub mod metadata;
+pub mod mxnet;
+#[cfg(feature = "pack")]
+pub mod preview;
+mod report;
+mod sink;
+mod text;
+pub mod webdataset;
+
+pub use report::{ExportReport, ImportReport, LeftOut};
+pub use sink::ImportOptions;

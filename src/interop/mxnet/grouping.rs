@@ -1,0 +1,219 @@
+//! Which records are one clip.
+//!
+//! A record file says nothing of clips: a program that wrote T frames for each video is believed to have done so, and a
+//! single frame that is missing gives every later clip a frame of the next one, and its label. Here that is found out by
+//! the ids and the labels.
+
+use std::ops::Range;
+
+use super::scan::Found;
+use crate::Error;
+
+/// What the ids of records say of the clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ids {
+    /// Frame t of clip k has the id k · T + t for some k, as mxnet-videoio writes them.
+    #[default]
+    Grid,
+    /// The ids of a clip's frames follow each other, and clips keep the distance of T from the first id of the file.
+    Consecutive,
+    /// Nothing: labels alone are compared.
+    Ignore,
+}
+
+/// Runs of records that are clips, and what is wrong with the others.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub clips: Vec<Range<usize>>,
+    pub faults: Vec<(Range<usize>, Error)>,
+    /// Whether records were taken together by `id2`, as vidrec writes it.
+    pub by_id2: bool,
+}
+
+/// Takes records together: `frames` (at least 1) at a time, or by `id2` if it is not zero everywhere, or one at a time.
+pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups {
+    match frames {
+        Some(frames) => off_the_grid(records, frames, ids).unwrap_or_else(|| by_ids(records, frames as usize, ids)),
+        None if records.iter().any(|r| r.id2 != 0) => by_id2(records),
+        None => Groups { clips: (0..records.len()).map(|i| i..i + 1).collect(), ..Groups::default() },
+    }
+}
+
+/// Clips as vidrec writes them: `id2` has the clip's ordinal above the frame's.
+fn by_id2(records: &[Found]) -> Groups {
+    let mut groups = Groups { by_id2: true, ..Groups::default() };
+    for run in runs(records, |r| Some(r.id2 >> 32)) {
+        let in_order = (0..).zip(&records[run.clone()]).all(|(t, r)| r.id2 & 0xffff_ffff == t);
+        // Whether the last frames of a clip are there cannot be seen here, only that none is missing before them.
+        let fault = if in_order { labels_fault(records, &run) } else { Some(missing(records, &run)) };
+        groups.push(run, fault);
+    }
+    groups
+}
+
+/// No clips and one fault, if ids that should lie on the grid lie as well on one that begins with the first of them: then
+/// runs that look whole may have frames of two clips.
+fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
+    let first = records.first().filter(|r| ids == Ids::Grid && r.id % u64::from(frames) != 0)?;
+    let faults = |ids| by_ids(records, frames as usize, ids).faults.len();
+    if faults(Ids::Consecutive) > faults(Ids::Grid) {
+        return None;
+    }
+    let what = format!("clips of {frames} records seem to begin at id {} and not at a multiple of {frames}", first.id);
+    let e = Error::decode(what).at(first.offset).help("--ids consecutive takes them so");
+    Some(Groups { faults: vec![(0..records.len(), e)], ..Groups::default() })
+}
+
+fn by_ids(records: &[Found], frames: usize, ids: Ids) -> Groups {
+    let first = match (ids, records.first()) {
+        (Ids::Consecutive, Some(record)) => record.id,
+        _ => 0,
+    };
+    let mut groups = Groups::default();
+    let step = frames as u64;
+    let runs = match ids {
+        // Without ids there is nothing but the count.
+        Ids::Ignore => (0..records.len()).step_by(frames).map(|i| i..(i + frames).min(records.len())).collect(),
+        _ => runs(records, |r| r.id.checked_sub(first).map(|id| id / step)),
+    };
+    for run in runs {
+        let counted = (0..).zip(&records[run.clone()]).all(|(t, r)| r.id.wrapping_sub(first) % step == t);
+        let fault = if run.len() != frames || (ids != Ids::Ignore && !counted) {
+            Some(incomplete(records, &run, frames, ids))
+        } else {
+            labels_fault(records, &run)
+        };
+        groups.push(run, fault);
+    }
+    groups
+}
+
+impl Groups {
+    fn push(&mut self, run: Range<usize>, fault: Option<Error>) {
+        match fault {
+            Some(e) => self.faults.push((run, e)),
+            None => self.clips.push(run),
+        }
+    }
+}
+
+/// Stretches of records that have the same key.
+fn runs<K: PartialEq>(records: &[Found], key: impl Fn(&Found) -> K) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for i in 1..=records.len() {
+        if i == records.len() || key(&records[i]) != key(&records[start]) {
+            runs.push(start..i);
+            start = i;
+        }
+    }
+    runs
+}
+
+fn place(records: &[Found], run: &Range<usize>, what: String) -> Error {
+    Error::decode(what).at(records[run.start].offset)
+}
+
+fn missing(records: &[Found], run: &Range<usize>) -> Error {
+    let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| (r.id2 & 0xffff_ffff).to_string()).collect();
+    let what = format!("the frames of clip {} are not all there, or not in order", records[run.start].id2 >> 32);
+    place(records, run, what).expected("0, 1, 2, …").found(found.join(", "))
+}
+
+fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) -> Error {
+    if ids == Ids::Ignore {
+        return place(records, run, format!("the number of records is no multiple of {frames}"))
+            .expected(format!("{frames} records for the last clip"))
+            .found(format!("{} of {} in all", run.len(), records.len()));
+    }
+    let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| r.id.to_string()).collect();
+    let what = format!(
+        "records {} to {} are no whole clip by their ids; a reader that counts {frames} records a clip gives every clip \
+         from here on frames of the next",
+        run.start,
+        run.end - 1
+    );
+    let other = match ids {
+        Ids::Grid => "--ids consecutive is for files whose ids begin at another number than 0, --ids ignore for any",
+        _ => "--ids ignore is for files whose ids say nothing",
+    };
+    place(records, run, what)
+        .expected(format!("{frames} consecutive ids"))
+        .found(format!("{}{}", found.join(", "), if run.len() > 9 { ", …" } else { "" }))
+        .help(format!("is --frames-per-clip right? {other}"))
+}
+
+/// What is wrong if the frames of a clip do not have the same labels.
+fn labels_fault(records: &[Found], run: &Range<usize>) -> Option<Error> {
+    let first = &records[run.start].labels;
+    let other = records[run.clone()].iter().position(|r| !r.labels.same(first))?;
+    let what = format!("records {} to {} would be one clip, but their labels differ", run.start, run.end - 1);
+    let found = format!("{:?} in record {}", records[run.start + other].labels.values(), run.start + other);
+    Some(place(records, run, what).expected(format!("{:?}", first.values())).found(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::Labels;
+    use super::*;
+
+    fn records(ids: &[u64], label: impl Fn(u64) -> f32) -> Vec<Found> {
+        ids.iter().map(|&id| Found { offset: id * 8, id, id2: 0, labels: Labels::One(label(id)) }).collect()
+    }
+
+    /// Beginnings and ends of the clips.
+    fn ends(groups: &Groups) -> Vec<(usize, usize)> {
+        groups.clips.iter().map(|run| (run.start, run.end)).collect()
+    }
+
+    fn clips(ids: &[u64], rule: Ids) -> (Vec<(usize, usize)>, usize) {
+        let groups = group(&records(ids, |_| 1.0), Some(3), rule);
+        (ends(&groups), groups.faults.len())
+    }
+
+    #[test]
+    fn one_missing_record_costs_one_clip_wherever_it_is() {
+        let all: Vec<u64> = (0..12).collect();
+        assert_eq!(clips(&all, Ids::Grid), (vec![(0, 3), (3, 6), (6, 9), (9, 12)], 0));
+        for gone in 0..12 {
+            let ids: Vec<u64> = all.iter().copied().filter(|&id| id != gone).collect();
+            let groups = group(&records(&ids, |id| (id / 3) as f32), Some(3), Ids::Grid);
+            let found = groups.clips;
+            assert_eq!((found.len(), groups.faults.len()), (3, 1), "without {gone}");
+            assert!(found.iter().all(|run| ids[run.start].is_multiple_of(3) && ids[run.end - 1] % 3 == 2));
+        }
+    }
+
+    #[test]
+    fn ids_may_have_holes_of_whole_clips_and_begin_anywhere() {
+        assert_eq!(clips(&[0, 1, 2, 6, 7, 8], Ids::Grid), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Grid), (vec![], 1));
+        assert_eq!(clips(&[1, 2, 3, 4, 5], Ids::Grid), (vec![], 1));
+        assert_eq!(clips(&[1, 2, 3, 4, 5, 6], Ids::Consecutive), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[1, 2, 3, 5, 6, 7], Ids::Consecutive).1, 2);
+        assert_eq!(clips(&[9, 9, 9, 4, 4, 4], Ids::Ignore), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[9, 9, 9, 4], Ids::Ignore), (vec![(0, 3)], 1));
+        // Clips in any order, as a shuffled list gives them; a record twice is a fault.
+        assert_eq!(clips(&[6, 7, 8, 0, 1, 2], Ids::Grid), (vec![(0, 3), (3, 6)], 0));
+        assert_eq!(clips(&[0, 1, 2, 2, 3, 4, 5], Ids::Grid).1, 1);
+    }
+
+    #[test]
+    fn labels_have_to_agree_within_a_clip() {
+        let groups = group(&records(&[0, 1, 2, 3, 4, 5], |id| if id < 4 { 1.0 } else { 2.0 }), Some(3), Ids::Ignore);
+        assert_eq!(ends(&groups), [(0, 3)]);
+        assert!(groups.faults[0].1.to_string().contains("labels differ"));
+    }
+
+    #[test]
+    fn vidrec_says_itself_what_is_a_clip() {
+        let mut found = records(&[0, 1, 2, 3, 4], |_| 1.0);
+        for (record, id2) in found.iter_mut().zip([0, 1, 1 << 32, 2 << 32, (2 << 32) + 1]) {
+            record.id2 = id2;
+        }
+        let groups = group(&found, None, Ids::Grid);
+        assert_eq!(ends(&groups), [(0, 2), (2, 3), (3, 5)]);
+        found.remove(3);
+        assert_eq!(ends(&group(&found, None, Ids::Grid)), [(0, 2), (2, 3)]);
+    }
+}

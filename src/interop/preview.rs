@@ -1,0 +1,53 @@
+//! Clips as videos, for people to look at.
+
+use std::fs;
+use std::path::Path;
+
+use super::ExportReport;
+use super::folder::NewFolder;
+use crate::jpeg::Decoder;
+use crate::video::Mp4;
+use crate::{Clip, Dataset, Error, Result};
+
+/// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second, whatever
+/// their times. The pictures are encoded a second time, so they are not those that a training loop gets.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
+/// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture or
+/// the video cannot be decoded or encoded.
+pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
+    let mut folder = NewFolder::create(out)?;
+    let mut decoder = Decoder::new()?;
+    for clip in dataset.clips() {
+        let clip = clip?;
+        let path = folder.join(format!("{:06}.mp4", clip.ordinal()));
+        write(&clip, &path, fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
+        let length = fs::metadata(&path).map_err(|e| Error::io("read the file's size", &path, e))?.len();
+        folder.report.clips += 1;
+        folder.report.frames += u64::from(clip.frame_count());
+        folder.report.files += 1;
+        folder.report.bytes += length;
+    }
+    folder.publish()
+}
+
+fn write(clip: &Clip<'_>, path: &Path, fps: u32, decoder: &mut Decoder) -> Result<()> {
+    let mut video = None;
+    let mut rgb = Vec::new();
+    for frame in clip.frames() {
+        let frame = frame?;
+        frame.check()?;
+        let header = decoder.header(frame.jpeg()).map_err(|e| frame.place(e))?;
+        let (width, height) = (header.width, header.height);
+        rgb.resize(header.rgb_len(), 0);
+        decoder.decode_rgb(frame.jpeg(), &mut rgb, width as usize * 3).map_err(|e| frame.place(e))?;
+        let video = match &mut video {
+            Some(video) => video,
+            none => none.insert(Mp4::create(path, (width, height), fps)?),
+        };
+        video.push(&rgb, width, height)?;
+    }
+    video.map_or(Ok(()), Mp4::finish)
+}

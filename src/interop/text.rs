@@ -1,0 +1,35 @@
+//! Small files of text from outside: read whole, after a look at their length.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// Longest text file that is read: names and offsets of about 20 million frames.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Reads a text file of UTF-8.
+pub(super) fn read(path: &Path) -> Result<String> {
+    let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
+    if length > MAX_BYTES {
+        return Err(Error::limit("too long").file(path).expected(MAX_BYTES).found(length));
+    }
+    let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
+    String::from_utf8(bytes).map_err(|_| malformed(path, "not text in UTF-8"))
+}
+
+/// An error about a file of another project's format.
+pub(super) fn malformed(path: &Path, what: impl Into<String>) -> Error {
+    Error::decode(what).file(path)
+}
+
+/// A path as text with `/` between folders.
+pub(super) fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
+    parts.join("/").replacen("//", "/", 1)
+}
+
+/// The last part of a path, as text.
+pub(super) fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,81 @@
+//! WebDataset shards out.
+
+use std::path::Path;
+
+use crate::interop::ExportReport;
+use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::folder::{NewFile, NewFolder};
+use crate::{Clip, Dataset, Error, Result};
+
+/// How large shards become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebdatasetOptions {
+    /// Most clips in a shard. 1000 by default.
+    pub clips_per_shard: u64,
+    /// Bytes after which a shard ends. 1 GiB by default.
+    pub shard_bytes: u64,
+}
+
+impl Default for WebdatasetOptions {
+    fn default() -> Self {
+        WebdatasetOptions { clips_per_shard: 1000, shard_bytes: 1 << 30 }
+    }
+}
+
+/// Writes a sample for each clip into `shard-000000.tar`, `shard-000001.tar` and so on, in a new folder.
+///
+/// A sample has the key `CLIP`, its ordinal, and the files `CLIP.000.jpg`, `CLIP.001.jpg` and so on, `CLIP.json` with all
+/// that is known of the clip, and `CLIP.cls` with the label, if it has one.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
+/// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
+pub fn export(dataset: &Dataset, out: &Path, options: WebdatasetOptions) -> Result<ExportReport> {
+    let mut folder = NewFolder::create(out)?;
+    let mut next = 0;
+    for shard in 0.. {
+        let path = format!("shard-{shard:06}.tar");
+        let mut tar = tar::Builder::new(folder.file(&path)?);
+        let first = next;
+        while next < dataset.len() {
+            let clips = next - first;
+            if clips > 0 && (clips >= options.clips_per_shard || tar.get_ref().bytes >= options.shard_bytes) {
+                break;
+            }
+            folder.report.frames += write_sample(&dataset.clip(next)?, &mut tar)?;
+            next += 1;
+        }
+        let file = tar.into_inner().map_err(|e| Error::io("write", folder.join(&path), e))?;
+        folder.finish(file)?;
+        if next == dataset.len() {
+            break;
+        }
+    }
+    folder.report.clips = next;
+    clip_json::write_meta(dataset, &mut folder)?;
+    folder.publish()
+}
+
+fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<u64> {
+    let key = format!("{:06}", clip.ordinal());
+    for (t, frame) in clip.frames().enumerate() {
+        let frame = frame?;
+        frame.check()?;
+        add(tar, &format!("{key}.{t:03}.jpg"), frame.jpeg())?;
+    }
+    let json = ClipJson::of(clip)?;
+    add(tar, &format!("{key}.json"), json.to_value().to_string().as_bytes())?;
+    if let Some(label) = json.label {
+        add(tar, &format!("{key}.cls"), label.to_string().as_bytes())?;
+    }
+    Ok(u64::from(clip.frame_count()))
+}
+
+/// Adds a file of no time and no owner, so that the same clips give the same bytes.
+fn add(tar: &mut tar::Builder<NewFile>, name: &str, bytes: &[u8]) -> Result<()> {
+    let mut header = tar::Header::new_ustar();
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    tar.append_data(&mut header, name, bytes).map_err(|e| Error::io("write", name, e))
+}

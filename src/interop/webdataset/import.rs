@@ -1,0 +1,248 @@
+//! WebDataset shards in.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::format::meta::Meta;
+use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::sink::{self, Sink};
+use crate::interop::{ImportOptions, ImportReport, text};
+use crate::map::MappedFile;
+use crate::{Error, Result, limits};
+
+/// Bytes of a tar's header, and the unit in which files are padded.
+const BLOCK: usize = 512;
+
+/// Longest file of a sample that is read and is no picture.
+const MAX_TEXT_BYTES: u64 = 64 << 20;
+
+/// Imports tar files in the given order: a clip for each sample.
+///
+/// A sample's pictures (`.jpg`, `.jpeg`, `.png`) are its frames, in order of the last number in what stands between key and
+/// ending (`KEY.007.jpg`), or in order of the file where they have none. `.cls` is the label; the keys of `.json` become
+/// attributes, `label` among them the label if there is no `.cls`; `.txt` becomes the attribute `txt`. Files of other
+/// kinds are counted and passed over.
+///
+/// # Errors
+///
+/// The first fault, unless faults are to be left out: a cut file, a sample without pictures, a picture that is no JPEG.
+/// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
+pub fn import(files: &[PathBuf], out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+    let first = files.first().ok_or_else(|| Error::usage("no tar file is named"))?;
+    let meta = our_meta(first)?.unwrap_or_else(|| sink::meta("webdataset", Vec::new()));
+    let mut import = Import { sink: Sink::create(out, meta, options)?, options, passed_over: BTreeMap::new() };
+    for path in files {
+        import.file(path)?;
+    }
+    let mut report = import.sink.finish()?;
+    let note = |(ending, n): (&String, &u64)| format!("{n} files .{ending} are not in the data set");
+    report.notes.extend(import.passed_over.iter().map(note));
+    Ok(report)
+}
+
+fn our_meta(file: &Path) -> Result<Option<Meta>> {
+    clip_json::read_meta(file.parent().unwrap_or(Path::new("")))
+}
+
+struct Import<'a> {
+    sink: Sink<'a>,
+    options: &'a ImportOptions,
+    /// Files of no use, by ending.
+    passed_over: BTreeMap<String, u64>,
+}
+
+/// The files of one sample: ending in lower case, content.
+struct Sample {
+    key: String,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Import<'_> {
+    fn file(&mut self, path: &Path) -> Result<()> {
+        let bytes = MappedFile::open(path)?;
+        if bytes.starts_with(&[0x1F, 0x8B]) {
+            return Err(Error::usage("the file is compressed").file(path).help("uncompress it first (gunzip)"));
+        }
+        let (mut at, mut behind_damage) = (0, false);
+        while let Some(damage) = self.stretch(path, &bytes[at..], behind_damage)? {
+            let Some(next) = next_header(&bytes, at + damage + BLOCK) else { break };
+            (at, behind_damage) = (next, true);
+        }
+        Ok(())
+    }
+
+    /// Takes samples up to the end of the archive or to damage; then the answer is where that begins.
+    ///
+    /// The samples beside damage may have lost files, so they are left out.
+    fn stretch(&mut self, path: &Path, bytes: &[u8], behind_damage: bool) -> Result<Option<usize>> {
+        let mut sample: Option<Sample> = None;
+        let mut skipped = behind_damage.then(String::new);
+        let mut end = 0;
+        let mut archive = tar::Archive::new(bytes);
+        for entry in archive.entries().map_err(|e| Error::io("read the tar file", path, e))? {
+            let entry = entry.map_err(|e| text::malformed(path, format!("a tar header is damaged or cut: {e}")));
+            let member = entry.and_then(|entry| {
+                let behind = entry.raw_file_position().saturating_add(entry.size());
+                end = behind.min(bytes.len() as u64).next_multiple_of(BLOCK as u64) as usize;
+                self.member(entry).map_err(|e| e.file(path))
+            });
+            let (key, ending, content) = match member {
+                Ok(Some(member)) => member,
+                Ok(None) => continue,
+                Err(e) => return self.damage(path, e, sample).map(|()| Some(end)),
+            };
+            // Behind damage, the first key is that of a sample of which files may be lost.
+            match &mut skipped {
+                Some(first) if first.is_empty() || *first == key => {
+                    *first = key;
+                    continue;
+                }
+                _ => skipped = None,
+            }
+            match &mut sample {
+                Some(sample) if sample.key == key => sample.files.push((ending, content)),
+                _ => {
+                    let new = Sample { key, files: vec![(ending, content)] };
+                    sample.replace(new).map_or(Ok(()), |sample| self.add(path, sample))?;
+                }
+            }
+        }
+        if !bytes.ends_with(&[0; 2 * BLOCK]) {
+            let e = text::malformed(path, "the end of the archive is missing: the file was cut");
+            return self.damage(path, e, sample).map(|()| Some(bytes.len()));
+        }
+        sample.map_or(Ok(()), |sample| self.add(path, sample)).map(|()| None)
+    }
+
+    /// Leaves out the sample in hand, of which there may have been more.
+    fn damage(&mut self, path: &Path, e: Error, sample: Option<Sample>) -> Result<()> {
+        let place = text::name(path);
+        let place = sample.map_or(place.clone(), |sample| format!("{place}, sample {} and the next", sample.key));
+        self.sink.leave_out(&place, e)
+    }
+
+    /// Key, ending and content of a file, if it is of any use.
+    fn member(&mut self, mut entry: tar::Entry<'_, impl Read>) -> Result<Option<(String, String, Vec<u8>)>> {
+        if !entry.header().entry_type().is_file() {
+            return Ok(None);
+        }
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let start = name.rfind('/').map_or(0, |slash| slash + 1);
+        let Some((stem, ending)) = name[start..].split_once('.').filter(|(stem, _)| !stem.is_empty()) else {
+            *self.passed_over.entry(String::new()).or_default() += 1;
+            return Ok(None);
+        };
+        let (key, ending) = (name[..start].to_owned() + stem, ending.to_ascii_lowercase());
+        let most = if is_picture(&ending) { limits::MAX_RECORD_BYTES } else { MAX_TEXT_BYTES };
+        if !is_picture(&ending) && !matches!(last(&ending), "json" | "cls" | "txt") {
+            *self.passed_over.entry(last(&ending).to_owned()).or_default() += 1;
+            // The sample exists even if nothing of it is of use, so that it can be complained of.
+            return Ok(Some((key, ending, Vec::new())));
+        }
+        let length = entry.size();
+        if length > most {
+            return Err(Error::limit(format!("{name} is too long")).expected(most).found(length));
+        }
+        let mut bytes = Vec::new();
+        let read = entry.by_ref().take(length).read_to_end(&mut bytes);
+        if read.is_err() || bytes.len() as u64 != length {
+            return Err(Error::decode(format!("{name} is cut")).expected(length).found(bytes.len()));
+        }
+        Ok(Some((key, ending, bytes)))
+    }
+
+    fn add(&mut self, path: &Path, sample: Sample) -> Result<()> {
+        let place = format!("{}, sample {}", text::name(path), sample.key);
+        let failed = |e: Error| e.file(path).also_help(format!("it is sample {}", sample.key));
+        match clip(&sample, self.options) {
+            Ok((clip, pictures)) => self.sink.add(&place, &clip, &pictures).map_err(failed),
+            Err(e) => self.sink.leave_out(&place, failed(e)),
+        }
+    }
+}
+
+fn last(ending: &str) -> &str {
+    ending.rsplit('.').next().unwrap_or(ending)
+}
+
+fn is_picture(ending: &str) -> bool {
+    matches!(last(ending), "jpg" | "jpeg" | "png")
+}
+
+/// The clip and the frames of a sample.
+fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Vec<Cow<'a, [u8]>>)> {
+    let mut frames: Vec<_> = sample.files.iter().filter(|(ending, _)| is_picture(ending)).collect();
+    if frames.is_empty() {
+        return Err(Error::decode("the sample has no pictures").expected("files .jpg or .png"));
+    }
+    if frames.iter().all(|(ending, _)| number(ending).is_some()) {
+        frames.sort_by_key(|(ending, _)| number(ending));
+    }
+    let mut clip = ClipJson::named(sample.key.clone(), options.time_base);
+    let json = sample.files.iter().find(|(ending, _)| last(ending) == "json");
+    if let Some((_, bytes)) = json {
+        let value: Value = serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json: {e}")))?;
+        match (ClipJson::from_value(&value), value) {
+            (Some(ours), _) => clip = ours,
+            (None, Value::Object(keys)) => {
+                keys.get("label").filter(|label| label.is_u64()).into_iter().for_each(|label| clip.set_label(label));
+                clip.attributes = keys;
+            }
+            (None, other) => drop(clip.attributes.insert("json".into(), other)),
+        }
+    }
+    for (ending, bytes) in &sample.files {
+        let text = || String::from_utf8_lossy(bytes).trim().to_owned();
+        match last(ending) {
+            "cls" => {
+                let label = text().parse::<u32>();
+                let label = label.map_err(|_| Error::decode("its .cls is not a whole number").found(text()))?;
+                clip.set_label(&json!(label));
+            }
+            "txt" => drop(clip.attributes.insert("txt".into(), json!(text()))),
+            _ => {}
+        }
+    }
+    Ok((clip, frames.into_iter().map(|(_, bytes)| Cow::Borrowed(&bytes[..])).collect()))
+}
+
+/// The last number in an ending, before its last dot.
+fn number(ending: &str) -> Option<u64> {
+    let (place, _) = ending.rsplit_once('.')?;
+    place.rsplit(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?.parse().ok()
+}
+
+/// Where the next tar header begins, at `from` or behind: a block with the magic and a checksum that fits.
+fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
+    let whole = |at: &usize| {
+        let block = bytes.get(*at..)?.first_chunk::<BLOCK>()?;
+        let header = tar::Header::from_byte_slice(block);
+        // The checksum counts itself as spaces (POSIX, ustar).
+        let sum: u32 =
+            block.iter().enumerate().map(|(i, &b)| if (148..156).contains(&i) { 32 } else { b.into() }).sum();
+        (block[257..].starts_with(b"ustar") && header.cksum().is_ok_and(|stored| stored == sum)).then_some(())
+    };
+    (from.next_multiple_of(BLOCK)..bytes.len()).step_by(BLOCK).find(|at| whole(at).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_in_order_of_their_numbers() {
+        assert_eq!(
+            [number("jpg"), number("007.jpg"), number("img_10.jpeg"), number("left.png")],
+            [None, Some(7), Some(10), None]
+        );
+        let files = ["10.jpg", "9.jpg", "json"]
+            .map(|e| (e.to_owned(), if e == "json" { b"{\"a\":1}".to_vec() } else { e.into() }));
+        let sample = Sample { key: "k".into(), files: files.to_vec() };
+        let (clip, frames) = clip(&sample, &ImportOptions::default()).unwrap();
+        assert_eq!((frames[0].to_vec(), frames.len(), clip.attributes.len()), (b"9.jpg".to_vec(), 2, 1));
+    }
+}

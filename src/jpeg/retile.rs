@@ -1,0 +1,147 @@
+//! Restart markers for JPEGs that have none: the same DCT coefficients, in tiles that a crop can be cut from.
+
+use super::encoder::restart_interval;
+use super::tiles::Tiler;
+use super::tj::Transformer;
+use super::{Decoder, Subsampling};
+use crate::{Planes, Result};
+
+/// What [`Retiler::retile`] made of a JPEG.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Retiled<'a> {
+    /// A tiled JPEG with the same pixels, bit for bit.
+    Tiled(&'a [u8]),
+    /// It is tiled as it is.
+    Already,
+    /// Tiles need 4:2:0 and 8 bits: it stays as it is.
+    Unfit,
+}
+
+/// Rewrites JPEGs with restart markers; keeps its buffers.
+pub(crate) struct Retiler {
+    transformer: Transformer,
+    decoder: Decoder,
+    tiler: Tiler,
+    out: Vec<u8>,
+    before: Planes,
+    after: Planes,
+}
+
+impl Retiler {
+    pub fn new() -> Result<Self> {
+        Ok(Retiler {
+            transformer: Transformer::new()?,
+            decoder: Decoder::new()?,
+            tiler: Tiler::default(),
+            out: Vec::new(),
+            before: Planes::new(1, 1)?,
+            after: Planes::new(1, 1)?,
+        })
+    }
+
+    /// Writes `jpeg` as a baseline JPEG with a restart marker every one or two MCUs, as vidrec's own encoder has them.
+    ///
+    /// Both are decoded and their samples compared, so that a JPEG of an odd kind can never become another picture.
+    ///
+    /// # Errors
+    ///
+    /// `jpeg` cannot be decoded whole.
+    pub fn retile(&mut self, jpeg: &[u8]) -> Result<Retiled<'_>> {
+        let header = self.decoder.header(jpeg)?;
+        if self.tiler.size(jpeg).is_some() {
+            return Ok(Retiled::Already);
+        }
+        if header.subsampling != Subsampling::S420 || self.decoder.decode_planes(jpeg, &mut self.before).is_err() {
+            // What cannot be decoded at all is an error; what has no planes of this kind is only unfit.
+            let mut rgb = vec![0; header.rgb_len()];
+            return self.decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).map(|()| Retiled::Unfit);
+        }
+        // A marker takes at most 3 bytes with its padding, a tile has 256 pixels or more, and the standard tables
+        // need at most twice what the best ones do.
+        let room = 4096 + jpeg.len() * 3 + header.rgb_len() / 64;
+        if self.out.len() < room {
+            self.out.resize(room, 0);
+        }
+        let length = match self.transformer.restart(jpeg, restart_interval(header.width), &mut self.out) {
+            Ok(length) => length,
+            Err(_) => {
+                // An instance may be left in the middle of a file.
+                self.transformer = Transformer::new()?;
+                return Ok(Retiled::Unfit);
+            }
+        };
+        let tiled = &self.out[..length];
+        let same = self.tiler.size(tiled) == Some((header.width, header.height))
+            && self.decoder.decode_planes(tiled, &mut self.after).is_ok()
+            && self.before == self.after;
+        Ok(if same { Retiled::Tiled(tiled) } else { Retiled::Unfit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use image::codecs::jpeg::JpegEncoder;
+
+    fn noise(width: u32, height: u32) -> Vec<u8> {
+        let mut random = Random::new(5, &[u64::from(width), u64::from(height)]);
+        (0..width * height * 3).map(|i| (i / 40 % 200) as u8 + random.below(50) as u8).collect()
+    }
+
+    /// 4:2:0 without restart markers, by libjpeg-turbo.
+    fn plain(width: u32, height: u32) -> Vec<u8> {
+        let pixels = noise(width, height);
+        let image = turbojpeg::Image {
+            pixels: &pixels[..],
+            width: width as usize,
+            pitch: width as usize * 3,
+            height: height as usize,
+            format: turbojpeg::PixelFormat::RGB,
+        };
+        turbojpeg::compress(image, 80, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
+    }
+
+    fn rgb(jpeg: &[u8]) -> Vec<u8> {
+        let mut decoder = Decoder::new().unwrap();
+        let header = decoder.header(jpeg).unwrap();
+        let mut out = vec![0; header.rgb_len()];
+        decoder.decode_rgb(jpeg, &mut out, header.width as usize * 3).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_plain_jpeg_becomes_tiled_and_its_pixels_stay() {
+        let mut retiler = Retiler::new().unwrap();
+        for (width, height) in [(16, 16), (64, 48), (340, 256), (101, 77), (1, 1)] {
+            let jpeg = plain(width, height);
+            let Retiled::Tiled(tiled) = retiler.retile(&jpeg).unwrap() else { panic!("{width}x{height}") };
+            let tiled = tiled.to_vec();
+            assert_ne!(tiled, jpeg);
+            assert_eq!(rgb(&tiled), rgb(&jpeg), "{width}x{height}");
+            assert_eq!(retiler.retile(&tiled).unwrap(), Retiled::Already);
+        }
+    }
+
+    #[test]
+    fn comments_are_kept() {
+        let jpeg = plain(40, 40);
+        let noted = [&jpeg[..2], &[0xFF, 0xFE, 0, 6], b"note", &jpeg[2..]].concat();
+        let mut retiler = Retiler::new().unwrap();
+        let Retiled::Tiled(tiled) = retiler.retile(&noted).unwrap() else { panic!() };
+        assert!(tiled.windows(4).any(|w| w == b"note"));
+    }
+
+    #[test]
+    fn other_chroma_is_unfit_and_damage_is_an_error() {
+        let mut full = Vec::new();
+        JpegEncoder::new(&mut full).encode(&noise(32, 32), 32, 32, image::ExtendedColorType::Rgb8).unwrap();
+        let mut retiler = Retiler::new().unwrap();
+        assert_eq!(retiler.retile(&full).unwrap(), Retiled::Unfit);
+        let jpeg = plain(64, 64);
+        assert!(retiler.retile(&jpeg[..jpeg.len() / 2]).is_err());
+        assert!(retiler.retile(b"no jpeg").is_err());
+        // And it goes on after an error.
+        assert!(matches!(retiler.retile(&jpeg).unwrap(), Retiled::Tiled(_)));
+    }
+}

@@ -1,0 +1,341 @@
+//! Data sets of other projects, as far as that needs no other project: hand-made files, and out and in again. What the
+//! projects' own readers and writers make of them is in the Python files beside this one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use vidrec::format::record_header::RecordHeader;
+use vidrec::format::recordio::{self, MAGIC};
+use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
+use vidrec::jpeg::Encoder;
+use vidrec::{
+    ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Planes, VerifyOptions, Writer, WriterOptions,
+    verify,
+};
+
+/// A picture that no other number gives, tiled as vidrec writes it.
+fn jpeg(n: u64) -> Vec<u8> {
+    let mut picture = Planes::new(64, 48).unwrap();
+    picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = ((i as u64 * (n + 3) + n * 29) % 251) as u8);
+    let mut jpeg = Vec::new();
+    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+    jpeg
+}
+
+/// The same as 4:2:0 without restart markers.
+fn plain_jpeg(n: u64) -> Vec<u8> {
+    let pixels: Vec<u8> = (0..64 * 48 * 3).map(|i| ((i * (n + 2)) % 253) as u8).collect();
+    let image = turbojpeg::Image {
+        pixels: &pixels[..],
+        width: 64,
+        pitch: 64 * 3,
+        height: 48,
+        format: turbojpeg::PixelFormat::RGB,
+    };
+    turbojpeg::compress(image, 85, turbojpeg::Subsamp::Sub2x2).unwrap().to_vec()
+}
+
+/// Clips of 1, 2, 3, 4 frames, in two shards, with everything that a clip can have.
+fn data_set(dir: &Path) -> PathBuf {
+    let path = dir.join("set");
+    let meta = vidrec::format::meta::Meta {
+        classes: vec!["run".into(), "跳".into()],
+        tool: "test".into(),
+        ..Default::default()
+    };
+    let mut writer = Writer::create(&path, WriterOptions { meta, overwrite: false }).unwrap();
+    for n in 0..4u64 {
+        let label = (n < 3).then_some(n as u32 % 2);
+        let attributes = serde_json::json!({ "caption": "a \"b\"\n", "labels": [n, 7] });
+        let clip = ClipInfo {
+            label,
+            source: format!("folder/vidéo {n}.mp4"),
+            class: label.map_or("", |l| ["run", "跳"][l as usize]).into(),
+            attributes: if n == 1 { serde_json::Map::new() } else { attributes.as_object().unwrap().clone() },
+            width: 64,
+            height: 48,
+            time_base: (1001, 30_000),
+            short: n == 2,
+        };
+        let jpegs: Vec<_> = (0..=n).map(|t| jpeg(n * 10 + t)).collect();
+        let frame =
+            |(t, jpeg)| FrameData { jpeg, pts: t as i64 * 3 - 1, source_index: (t > 0).then_some(t as u32 * 5) };
+        writer.append(&clip, &jpegs.iter().map(Vec::as_slice).enumerate().map(frame).collect::<Vec<_>>()).unwrap();
+        if n == 1 {
+            writer.next_shard().unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    path
+}
+
+/// Everything that is known of the clips.
+fn content(path: &Path) -> Vec<String> {
+    let set = Dataset::open(path).unwrap();
+    let clip = |clip: vidrec::Clip<'_>| {
+        let frames = clip.frames().map(|f| f.unwrap()).map(|f| (f.pts(), f.source_index(), f.crc32(), f.jpeg().len()));
+        let frames: Vec<_> = frames.collect();
+        let names = (clip.source().unwrap(), clip.class().unwrap(), clip.attributes().unwrap());
+        let size = (clip.width(), clip.height(), clip.time_base(), clip.is_short());
+        format!("{:?} {names:?} {size:?} {frames:?}", clip.label())
+    };
+    set.clips().map(|c| clip(c.unwrap())).collect()
+}
+
+fn assert_whole(path: &Path) {
+    let report = verify(path, VerifyOptions { deep: true }, &|_| ()).unwrap();
+    assert!(report.ok, "{:#?}", report.problems);
+}
+
+#[test]
+fn out_and_in_again_gives_the_same_clips() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let set = data_set(dir.path());
+    let (open, options) = (Dataset::open(&set).unwrap(), ImportOptions::default());
+
+    gulp::export(&open, &at("gulp"), 3).unwrap();
+    gulp::import(&at("gulp"), &at("from gulp"), &options).unwrap();
+    let shards = webdataset::WebdatasetOptions { clips_per_shard: 3, ..Default::default() };
+    webdataset::export(&open, &at("wds"), shards).unwrap();
+    let tars = [at("wds/shard-000000.tar"), at("wds/shard-000001.tar")];
+    webdataset::import(&tars, &at("from wds"), &options).unwrap();
+    frames::export(&open, &at("frames")).unwrap();
+    frames::import(&at("frames"), &at("from frames"), &options).unwrap();
+    for name in ["from gulp", "from wds", "from frames"] {
+        assert_eq!(content(&at(name)), content(&set), "{name}");
+        assert_eq!(Dataset::open(at(name)).unwrap().classes(), open.classes());
+        assert_whole(&at(name));
+    }
+    assert_eq!(mds::export(&open, &at("mds"), 1 << 20).unwrap().files, 2);
+    // A shard each, where no two fit in one.
+    assert_eq!(mds::export(&open, &at("small mds"), 1).unwrap().files, 5);
+    let index: serde_json::Value = serde_json::from_slice(&fs::read(at("small mds/index.json")).unwrap()).unwrap();
+    for shard in index["shards"].as_array().unwrap() {
+        let name = at("small mds").join(shard["raw_data"]["basename"].as_str().unwrap());
+        assert_eq!(
+            (shard["samples"].as_u64(), shard["raw_data"]["bytes"].as_u64()),
+            (Some(1), Some(fs::metadata(name).unwrap().len()))
+        );
+    }
+}
+
+#[test]
+fn the_same_data_set_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = Dataset::open(data_set(dir.path())).unwrap();
+    let bytes = |n: u32| {
+        let out = dir.path().join(format!("out{n}"));
+        gulp::export(&open, &out.join("gulp"), 100).unwrap();
+        webdataset::export(&open, &out.join("wds"), Default::default()).unwrap();
+        mds::export(&open, &out.join("mds"), 1 << 20).unwrap();
+        metadata::export(&open, &out.join("t"), metadata::Format::Parquet, metadata::Rows::Frames).unwrap();
+        let files = ["gulp/data_0.gulp", "gulp/meta_0.gmeta", "wds/shard-000000.tar", "mds/shard.00000.mds", "t"];
+        files.map(|f| fs::read(out.join(f)).unwrap())
+    };
+    assert_eq!(bytes(0), bytes(1));
+}
+
+#[test]
+fn mxnet_files_of_several_shards_are_linked_and_indexed() {
+    let dir = tempfile::tempdir().unwrap();
+    let set = data_set(dir.path());
+    let open = Dataset::open(&set).unwrap();
+    let out = dir.path().join("mxnet");
+    let report = mxnet::export(&open, &out, false).unwrap();
+    assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
+    let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    let first = fs::metadata(set.join("shard-00000.rec")).unwrap().len();
+    let second: u64 = text("shard-00001.idx").lines().nth(1).unwrap().split('\t').nth(1).unwrap().parse().unwrap();
+    assert_eq!(text("all.idx").lines().nth(4).unwrap(), format!("4\t{}", first + second));
+    assert_eq!(text("shard-00001.lst").lines().next().unwrap(), "0\t0.000000\tfolder/vidéo 2.mp4/000.jpg");
+    assert_eq!(text("shard-00001.lst").lines().last().unwrap(), "6\t-1.000000\tfolder/vidéo 3.mp4/003.jpg");
+    // The data set may be replaced or removed: the folder stays whole.
+    fs::remove_dir_all(&set).unwrap();
+    let files = [out.join("shard-00000.rec"), out.join("shard-00001.rec")];
+    let again = dir.path().join("again");
+    mxnet::import(&files, &again, &ImportOptions::default(), &mxnet::MxnetOptions::default()).unwrap();
+    let labels = Dataset::open(&again).unwrap().labels().unwrap();
+    assert_eq!(labels, [Some(0), Some(1), Some(0), None]);
+
+    assert_eq!(mxnet::export(&open, &out, false).unwrap_err().kind(), ErrorKind::Usage);
+    fs::write(out.join("mine.txt"), "mine").unwrap();
+    assert!(mxnet::export(&open, &out, true).unwrap_err().to_string().contains("no export wrote"));
+}
+
+/// A record file of (label vector, id, picture).
+fn record_file(path: &Path, records: &[(&[f32], u64, Vec<u8>)]) {
+    let mut file = Vec::new();
+    for (labels, id, picture) in records {
+        let flag = if labels.len() > 1 { labels.len() as u32 } else { 0 };
+        // As im2rec.cc: the first label is in the header too.
+        let header = RecordHeader { flag, label: labels[0], id: *id, id2: 0 };
+        let vector: Vec<u8> = labels.iter().take(flag as usize).flat_map(|x| x.to_le_bytes()).collect();
+        recordio::append(&[&header.to_bytes()[..], &vector].concat(), picture, &mut file).unwrap();
+    }
+    fs::write(path, file).unwrap();
+}
+
+fn four(frames_per_clip: u32) -> mxnet::MxnetOptions {
+    mxnet::MxnetOptions { frames_per_clip: Some(frames_per_clip), ..Default::default() }
+}
+
+#[test]
+fn in_place_nothing_is_copied_and_everything_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.rec");
+    let mut parted = plain_jpeg(1);
+    let comment = [&[0xFF, 0xFE, 0, 8][..], b"..", &MAGIC.to_le_bytes()].concat();
+    parted.splice(2..2, comment);
+    let records = [
+        (&[3.0, 1.0][..], 8, plain_jpeg(0)),
+        (&[3.0, 1.0], 9, parted.clone()),
+        (&[5.0], 2, jpeg(2)),
+        (&[5.0], 3, jpeg(3)),
+    ];
+    record_file(&path, &records);
+    let before = fs::read(&path).unwrap();
+    let report = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap();
+    assert_eq!((report.clips, report.frames), (2, 4));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_whole(dir.path());
+    let set = Dataset::open(dir.path()).unwrap();
+    assert!(set.meta().unwrap().has_foreign_records());
+    assert_eq!(set.labels().unwrap(), [None, Some(5)]);
+    assert_eq!(set.clip(0).unwrap().attributes_json().unwrap(), r#"{"labels":[3,1]}"#);
+    assert_eq!(set.clip(0).unwrap().frame(1).unwrap().jpeg(), parted);
+    assert_eq!(set.clip(0).unwrap().source().unwrap(), "a.rec/8");
+    // What is written from it has records of its own again.
+    frames::export(&set, &dir.path().join("frames")).unwrap();
+    frames::import(&dir.path().join("frames"), &dir.path().join("copy"), &ImportOptions::default()).unwrap();
+    assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
+    assert_whole(&dir.path().join("copy"));
+    // The export names the records by their own ids.
+    mxnet::export(&set, &dir.path().join("out"), false).unwrap();
+    let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
+    assert_eq!(idx.lines().map(|l| l.split('\t').next().unwrap()).collect::<Vec<_>>(), ["8", "9", "2", "3"]);
+
+    let again = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Usage);
+    mxnet::import_in_place(&[path], true, (1, 25), &four(2)).unwrap();
+    // Whatever is changed is found, though ids and labels are not looked at.
+    let mut changed = before.clone();
+    changed[before.len() / 2] ^= 1;
+    fs::write(dir.path().join("a.rec"), changed).unwrap();
+    assert!(!verify(dir.path(), VerifyOptions::default(), &|_| ()).unwrap().ok);
+}
+
+#[test]
+fn beside_other_record_files_only_the_index_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, n) in [("train.rec", 0), ("val.rec", 1)] {
+        record_file(&dir.path().join(name), &[(&[0.0][..], 0, jpeg(n))]);
+    }
+    for name in ["train.rec", "val.rec"] {
+        let path = dir.path().join(name);
+        let report = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 1), &Default::default()).unwrap();
+        assert!(report.notes[0].contains("no dataset.json"));
+        assert_eq!(Dataset::open(&path).unwrap().len(), 1);
+    }
+    assert!(!dir.path().join("dataset.json").exists());
+}
+
+#[test]
+fn retiled_clips_load_to_the_same_batches() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.rec");
+    let records: Vec<_> = (0..6).map(|n| (&[1.0][..], n, plain_jpeg(n))).collect();
+    record_file(&path, &records);
+    let batch = |name: &str, retile| {
+        let out = dir.path().join(name);
+        let options = ImportOptions { retile, ..Default::default() };
+        let report = mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3)).unwrap();
+        assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
+        let set = Dataset::open(&out).unwrap();
+        let options = LoaderOptions { batch_size: 2, size: (24, 24), crop: Crop::RANDOM_RESIZED, ..Default::default() };
+        let loader = Loader::new(&set, options).unwrap();
+        loader.epoch(0).next().unwrap().unwrap().u8().unwrap().to_vec()
+    };
+    assert_eq!(batch("plain", false), batch("tiled", true));
+}
+
+#[test]
+fn what_is_no_whole_clip_writes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("a.rec"), dir.path().join("out"));
+    let records: Vec<_> = [0, 1, 2, 3, 5, 6, 7].map(|n| (&[1.0][..], n, jpeg(n))).into();
+    record_file(&path, &records);
+    let files = std::slice::from_ref(&path);
+    let e = mxnet::import(files, &out, &ImportOptions::default(), &four(2)).unwrap_err();
+    assert!(e.to_string().contains("found 5;"), "{e}");
+    assert!(!out.join("dataset.json").exists());
+    let salvage = ImportOptions { salvage: true, ..Default::default() };
+    let report = mxnet::import(files, &out, &salvage, &four(2)).unwrap();
+    assert_eq!((report.clips, report.left_out.len()), (3, 1));
+    assert_whole(&out);
+}
+
+#[test]
+fn labels_that_are_no_numbers_and_empty_files_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("a.rec"), dir.path().join("out"));
+    record_file(&path, &[(&[f32::NAN][..], 0, jpeg(0))]);
+    let import = |path: &PathBuf| {
+        let files = std::slice::from_ref(path);
+        mxnet::import(files, &out, &ImportOptions::default(), &Default::default()).unwrap_err().to_string()
+    };
+    assert!(import(&path).contains("not a finite number"));
+    fs::write(&path, b"").unwrap();
+    assert!(import(&path).contains("nothing to import"));
+    fs::write(&path, b"plainly not a record file").unwrap();
+    assert!(import(&path).contains("no whole record"));
+}
+
+/// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.
+fn damaged(file: &[u8], n: u64) -> Vec<u8> {
+    let draw = |k: u64| (n * 0x9E37_79B9 + k * 0x85EB_CA6B).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 33;
+    let mut bytes = file.to_vec();
+    let at = draw(1) as usize % bytes.len();
+    match n % 4 {
+        0 => bytes.truncate(at),
+        1 => bytes[at] ^= 1 << (draw(2) % 8),
+        2 => drop(bytes.drain(at..(at + 1 + draw(3) as usize % 600).min(file.len()))),
+        _ => drop(bytes.splice(at..at, (0..1 + draw(4) % 600).map(|i| (i * draw(5)) as u8))),
+    }
+    bytes
+}
+
+#[test]
+fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let open = Dataset::open(data_set(dir.path())).unwrap();
+    gulp::export(&open, &at("gulp"), 3).unwrap();
+    webdataset::export(&open, &at("wds"), Default::default()).unwrap();
+    frames::export(&open, &at("frames")).unwrap();
+    let records: Vec<_> = (0..8).map(|n| (&[1.0, 2.0][..], n, plain_jpeg(n))).collect();
+    record_file(&at("a.rec"), &records);
+    let names = ["gulp/meta_0.gmeta", "gulp/data_0.gulp", "gulp/label2idx.json", "gulp/vidrec.json"];
+    let names = [&names[..], &["wds/shard-000000.tar", "frames/000001/clip.json", "a.rec"]].concat();
+    let options = ImportOptions { salvage: true, check: true, overwrite: true, ..Default::default() };
+    let mut survived = 0;
+    for name in names {
+        let whole = fs::read(at(name)).unwrap();
+        for n in 0..16 {
+            fs::write(at(name), damaged(&whole, n)).unwrap();
+            let out = at("out");
+            let report = match name.split('/').next().unwrap() {
+                "gulp" => gulp::import(&at("gulp"), &out, &options),
+                "wds" => webdataset::import(&[at(name)], &out, &options),
+                "frames" => frames::import(&at("frames"), &out, &options),
+                _ => mxnet::import(&[at(name)], &out, &options, &four(2)),
+            };
+            if report.is_ok() {
+                assert_whole(&out);
+                survived += 1;
+            }
+        }
+        fs::write(at(name), whole).unwrap();
+    }
+    assert!(survived > 40, "{survived}");
+}

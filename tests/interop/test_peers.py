@@ -1,0 +1,220 @@
+"""GulpIO2, WebDataset, Arrow and FFmpeg on what vidrec writes, vidrec on what the first two write."""
+import csv
+import io
+import json
+import subprocess
+import tarfile
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+import webdataset
+from conftest import FRAMES, HEIGHT, WIDTH, clips, jpeg, rgb, run
+from gulpio2.fileio import GulpDirectory
+from reader import open_dataset
+
+
+def same_but_for_size(one, other):
+    """The data sets agree in everything that the plain reader reads, but for the files' own checksums."""
+    parsed = [open_dataset(path).parse() for path in (one, other)]
+    for parse in parsed:
+        parse.pop("shards")
+    assert parsed[0] == parsed[1]
+    assert clips(one) == clips(other)
+
+
+@pytest.mark.parametrize("form", ["gulp", "webdataset", "frames"])
+def test_out_and_in_again_gives_the_same_data_set(packed, tmp_path, form):
+    run("export", form, packed, "-o", tmp_path / "out")
+    inputs = sorted((tmp_path / "out").glob("*.tar")) if form == "webdataset" else [tmp_path / "out"]
+    run("import", form, *inputs, "-o", tmp_path / "set")
+    same_but_for_size(packed, tmp_path / "set")
+    name = next(packed.glob("*.rec")).name
+    assert (tmp_path / "set" / name).read_bytes() == (packed / name).read_bytes()
+
+
+class TestGulp:
+    def identity(self, picture):
+        return picture
+
+    def test_gulpio2_reads_every_frame(self, packed, tmp_path):
+        run("export", "gulp", packed, "-o", tmp_path / "out", "--clips-per-chunk", "4")
+        expected = clips(packed)
+        gulp = GulpDirectory(str(tmp_path / "out"), jpeg_decoder=self.identity)
+        assert gulp.num_chunks == 2
+        assert list(gulp.merged_meta_dict) == [str(n) for n in range(len(expected))]
+        labels = gulp._load_label_dict()
+        for n, (source, label, name, _, jpegs) in enumerate(expected):
+            frames, meta = gulp[n]
+            assert (frames, meta["id"], meta["label"], labels[meta["label"]]) == (jpegs, source, name, label)
+        assert GulpDirectory(str(tmp_path / "out"))[3, slice(1, 3)][0][0].shape == (HEIGHT, WIDTH, 3)
+
+    @pytest.fixture
+    def gulp(self, tmp_path):
+        """What GulpIO2 writes: three chunks of two videos, with names for labels."""
+        folder = tmp_path / "gulp"
+        folder.mkdir()
+        directory = GulpDirectory(str(folder))
+        for c, chunk in enumerate(directory.new_chunks(3)):
+            with chunk.open("wb"):
+                for v in range(2):
+                    number = 9 - 2 * c - v
+                    frames = [rgb(jpeg(10 * number + t)) for t in range(3 + v)]
+                    chunk.append(f"video{number}", {"label": "ab"[v], "take": number}, frames)
+        return folder
+
+    def stored(self, folder):
+        """(id, label, frames), in the order of the files."""
+        chunks = GulpDirectory(str(folder), jpeg_decoder=self.identity)
+        return [(id_, chunk.meta_dict[id_]["meta_data"][0]["label"], chunks[id_][0])
+                for chunk in chunks for id_ in chunk.meta_dict]
+
+    def test_what_gulpio2_writes_comes_in(self, gulp, tmp_path):
+        run("import", "gulp", gulp, "-o", tmp_path / "set")
+        expected = [(id_, "ab".index(name), name, frames) for id_, name, frames in self.stored(gulp)]
+        assert len(expected) == 6
+        assert [(s, label, name, jpegs) for s, label, name, _, jpegs in clips(tmp_path / "set")] == expected
+        assert [attributes for *_, attributes, _ in clips(tmp_path / "set")][:2] == [{"take": 9}, {"take": 8}]
+
+    def test_labels_are_those_of_label2idx(self, gulp, tmp_path):
+        (gulp / "label2idx.json").write_text(json.dumps({"b": 0, "a": 1}))
+        run("import", "gulp", gulp, "-o", tmp_path / "set")
+        assert open_dataset(tmp_path / "set").meta["classes"] == ["b", "a"]
+        assert [label for _, label, *_ in clips(tmp_path / "set")] == [1, 0] * 3
+
+    @pytest.mark.parametrize("damage, words, left", [
+        (lambda g: (g / "meta_1.gmeta").unlink(), ".gmeta is missing", 4),
+        (lambda g: (g / "meta_1.gmeta").write_text(""), "empty", 4),
+        (lambda g: (g / "meta_1.gmeta").write_text('{"video7": {"meta'), "not the JSON of a chunk", 4),
+        (lambda g: (g / "data_1.gulp").unlink(), ".gulp is missing", 4),
+        (lambda g: (g / "data_1.gulp").write_bytes((g / "data_1.gulp").read_bytes()[:-50]), "not in the file", 5),
+        (lambda g: (g / "data_1.gulp").write_bytes(b"\0" * 1000 + (g / "data_1.gulp").read_bytes()), "neither a JPEG", 4),
+    ])
+    def test_damage_is_said_and_the_rest_salvaged(self, gulp, tmp_path, damage, words, left):
+        expected = self.stored(gulp)
+        damage(gulp)
+        assert words in run("import", "gulp", gulp, "-o", tmp_path / "set", status=1)
+        run("import", "gulp", gulp, "-o", tmp_path / "set", "--salvage", status=3)
+        found = [(source, jpegs) for source, *_, jpegs in clips(tmp_path / "set")]
+        assert len(found) == left and all(pair in [(i, f) for i, _, f in expected] for pair in found)
+
+
+class TestWebdataset:
+    def test_webdataset_reads_every_frame(self, packed, tmp_path):
+        run("export", "webdataset", packed, "-o", tmp_path / "out", "--clips-per-shard", "4")
+        shards = sorted(str(p) for p in (tmp_path / "out").glob("*.tar"))
+        samples = list(webdataset.WebDataset(shards, shardshuffle=False))
+        expected = clips(packed)
+        assert len(shards) == 2 and len(samples) == len(expected)
+        for n, (sample, (source, label, name, _, jpegs)) in enumerate(zip(samples, expected)):
+            assert sample["__key__"] == f"{n:06}"
+            assert [sample[f"{t:03}.jpg"] for t in range(FRAMES)] == jpegs
+            told = json.loads(sample["json"])
+            assert (int(sample["cls"]), told["label"], told["source"], told["class"]) == (label, label, source, name)
+        decoded = next(iter(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8")))
+        assert decoded["000.jpg"].shape == (HEIGHT, WIDTH, 3)
+
+    def sample(self, n):
+        frames = {f"{t}.jpg": jpeg(10 * n + t) for t in reversed(range(12))}
+        return {"__key__": f"some/folder/s{n}", **frames, "json": {"caption": f"no {n}"}, "cls": n % 3, "mp3": b"..."}
+
+    @pytest.fixture
+    def tar(self, tmp_path):
+        with webdataset.TarWriter(str(tmp_path / "w.tar"), encoder=True) as out:
+            for n in range(4):
+                out.write(self.sample(n))
+        return tmp_path / "w.tar"
+
+    def expected(self, n):
+        return (f"some/folder/s{n}", n % 3, "", {"caption": f"no {n}"}, [jpeg(10 * n + t) for t in range(12)])
+
+    def test_what_webdataset_writes_comes_in(self, tar, tmp_path):
+        told = run("import", "webdataset", tar, "-o", tmp_path / "set")
+        assert "4 files .mp3" in told
+        assert clips(tmp_path / "set") == [self.expected(n) for n in range(4)]
+
+    @pytest.mark.parametrize("cut, left", [(100, 3), (9000, 3), (60000, None)])
+    def test_a_cut_file(self, tar, tmp_path, cut, left):
+        bytes_ = tar.read_bytes()
+        tar.write_bytes(bytes_[: len(bytes_) - 10240 + 9000 - cut] if cut > 9000 else bytes_[:-cut - 1024])
+        assert "cut" in run("import", "webdataset", tar, "-o", tmp_path / "set", status=1)
+        run("import", "webdataset", tar, "-o", tmp_path / "set", "--salvage", status=3)
+        found = clips(tmp_path / "set")
+        assert found == [self.expected(n) for n in range(len(found))] and 0 < len(found) <= 3
+        assert left is None or len(found) == left
+
+    def test_damage_in_the_middle_costs_the_samples_beside_it(self, tar, tmp_path):
+        with tarfile.open(tar) as archive:
+            at = next(m.offset for m in archive if m.name == "some/folder/s1.5.jpg")
+        damaged = bytearray(tar.read_bytes())
+        damaged[at:at + 300] = b"\xff" * 300
+        tar.write_bytes(damaged)
+        told = run("import", "webdataset", tar, "-o", tmp_path / "set", status=1)
+        assert "tar header is damaged" in told
+        run("import", "webdataset", tar, "-o", tmp_path / "set", "--salvage", status=3)
+        assert clips(tmp_path / "set") == [self.expected(n) for n in (0, 2, 3)]
+
+    def test_a_sample_without_pictures_and_a_compressed_file(self, tmp_path):
+        with tarfile.open(tmp_path / "v.tar", "w") as tar:
+            for name in "a.mp4", "b.jpg":
+                content = jpeg(1) if name == "b.jpg" else b"video"
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+        assert "no pictures" in run("import", "webdataset", tmp_path / "v.tar", "-o", tmp_path / "set", status=1)
+        run("import", "webdataset", tmp_path / "v.tar", "-o", tmp_path / "set", "--salvage", status=3)
+        assert [source for source, *_ in clips(tmp_path / "set")] == ["b"]
+        subprocess.run(["gzip", tmp_path / "v.tar"], check=True)
+        told = run("import", "webdataset", tmp_path / "v.tar.gz", "-o", tmp_path / "no", status=1)
+        assert "compressed" in told
+
+
+def test_tables_say_the_same_in_every_form(packed, tmp_path):
+    for rows in "clips", "frames":
+        out = {form: tmp_path / f"{rows}.{form}" for form in ("csv", "jsonl", "parquet")}
+        for form, path in out.items():
+            run("export", "metadata", packed, "-o", path, "--format", form, "--rows", rows)
+        arrow = pyarrow.parquet.read_table(out["parquet"]).to_pylist()
+        lines = [json.loads(line) for line in out["jsonl"].read_text().splitlines()]
+        with open(out["csv"], newline="") as file:
+            texts = list(csv.DictReader(file))
+        assert len(arrow) == len(lines) == len(texts) == (6 if rows == "clips" else 6 * FRAMES)
+        for row, line, text in zip(arrow, lines, texts):
+            assert list(row) == list(text)
+            if rows == "clips":
+                assert json.loads(row.pop("attributes")) == line.pop("attributes") == json.loads(text.pop("attributes"))
+            assert row == line
+            assert {k: "" if v is None else str(v) for k, v in row.items()} == text
+        sources = [source for source, *_ in clips(packed) for _ in range(1 if rows == "clips" else FRAMES)]
+        assert [row["path"] for row in arrow] == sources
+
+
+def test_folders_of_pictures_come_in_untouched(tmp_path):
+    for name in "b/two/img_10.jpg", "b/two/img_9.jpg", "a/one/img_1.jpg":
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(jpeg(len(name)) + name.encode())
+    run("import", "frames", tmp_path / "in", "-o", tmp_path / "set")
+    stored = [(source, label, name, [j[-9:] for j in jpegs]) for source, label, name, _, jpegs in clips(tmp_path / "set")]
+    assert stored == [("a/one", 0, "a", [b"img_1.jpg"]), ("b/two", 1, "b", [b"img_9.jpg", b"mg_10.jpg"])]
+
+
+def test_previews_are_videos(packed, tmp_path):
+    run("export", "mp4", packed, "-o", tmp_path / "out")
+    videos = sorted((tmp_path / "out").iterdir())
+    assert [v.name for v in videos] == [f"{n:06}.mp4" for n in range(6)]
+    for video, (*_, jpegs) in zip(videos, clips(packed)):
+        command = ["ffmpeg", "-v", "error", "-i", video, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        raw = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
+        frames = np.frombuffer(raw, np.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(int)
+        assert len(frames) == FRAMES
+        for frame, picture in zip(frames, jpegs):
+            assert np.abs(frame - rgb(picture)).mean() < 10, "much the same picture"
+
+
+def test_what_is_there_is_not_replaced(packed, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("mine")
+    for form in "mxnet", "gulp", "webdataset", "mds", "frames", "mp4":
+        assert "something here already" in run("export", form, packed, "-o", tmp_path / "out", status=1)
+    assert "a file here already" in run("export", "metadata", packed, "-o", tmp_path / "out/mine.txt", status=1)
+    assert [p.name for p in tmp_path.iterdir()] == ["out"] and (tmp_path / "out/mine.txt").read_text() == "mine"
