@@ -3,7 +3,7 @@
 # other projects' readers and writers.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python interop
+#     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -50,7 +50,47 @@ python_environment() {
 python_tests() {
   cargo build --quiet --locked --bins --examples
   python_environment
-  target/venv/bin/python -m pytest --quiet -p no:cacheprovider tests/python
+  target/venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore tests/python/package tests/python
+}
+
+has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2> /dev/null; }
+
+# A Python that has torch: VIDREC_PYTHON, python3, or the system's. PyPI's torch for Linux brings gigabytes of CUDA, so
+# where there is none, Debian's (360 MB) is installed; where that cannot be, tests that need torch are skipped.
+python_with_torch() {
+  local python
+  for python in ${VIDREC_PYTHON:+"$VIDREC_PYTHON"} python3 /usr/bin/python3; do
+    has_torch "$python" && { echo "$python"; return; }
+  done
+  if [ -z "${VIDREC_PYTHON:-}" ] && ((EUID == 0)) && command -v apt-get > /dev/null; then
+    { apt-get update --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+      python3-torch python3-venv; } >&2 || true
+    has_torch /usr/bin/python3 && { echo /usr/bin/python3; return; }
+  fi
+  echo "no Python with torch: tests that need it are skipped" >&2
+  echo "${VIDREC_PYTHON:-python3}"
+}
+
+package_environment() {
+  local python wanted
+  python=$(python_with_torch)
+  wanted=$("$python" --version | cat - tests/python/requirements-package.txt <(echo "$python") | sha256sum)
+  [ "$(cat target/venv-package/made-for 2> /dev/null)" = "$wanted" ] && return
+  rm -rf target/venv-package
+  "$python" -m venv --system-site-packages target/venv-package
+  target/venv-package/bin/pip install --quiet --disable-pip-version-check \
+    --requirement tests/python/requirements-package.txt
+  echo "$wanted" > target/venv-package/made-for
+}
+
+package_tests() {
+  cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --all-features -- -D warnings
+  package_environment
+  rm -rf target/wheels
+  target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
+    --manifest-path python/Cargo.toml --out target/wheels
+  target/venv-package/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+  target/venv-package/bin/python -m pytest --quiet -p no:cacheprovider tests/python/package
 }
 
 interop_tests() {
@@ -78,7 +118,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt clippy test no-ffmpeg doc python interop " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt clippy test no-ffmpeg doc python package interop " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
@@ -86,6 +126,7 @@ stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs where there is no FFmpeg"
 stage doc documentation "the documentation builds without a warning"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
+stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 echo "==> all passed"
 printf '%s\n' "${summary[@]}"

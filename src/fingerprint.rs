@@ -8,6 +8,7 @@
 pub struct Fingerprint {
     /// Number of clips.
     pub clips: u64,
-    /// SHA-256, in hexadecimal, of the SHA-256 digests of the record files one after another.
+    /// SHA-256, in hexadecimal, of the SHA-256 digests of the record files one after another; and where clips were
+    /// selected, of their ordinals in those files as 64 bits each, lowest byte first.
     pub digest: String,
 }

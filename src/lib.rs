@@ -109,9 +109,9 @@ pub mod bench {
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{
-    Aligned, Batch, BatchData, Batches, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype,
-    Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, OnBadFrame, PrefetchedBatch, SampleParams, Start,
-    Temporal,
+    Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
+    Draws, Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part,
+    PrefetchedBatch, SampleParams, Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;

@@ -45,11 +45,67 @@ pub struct Dataset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shards: Vec<Shard>,
+    shards: Vec<Arc<Shard>>,
     /// Ordinal of each shard's first clip, and the number of clips at the end.
     starts: Vec<u64>,
     frame_count: u64,
     io: Io,
+    /// Of the clips in the shards, those that this data set has.
+    chosen: Option<Chosen>,
+}
+
+/// Some of the clips of the shards, in any order.
+#[derive(Debug)]
+struct Chosen {
+    /// Ordinals in all shards together.
+    clips: Vec<u64>,
+    /// Frames of every clip, if all have as many.
+    frames_per_clip: Option<u32>,
+    /// As [`Dataset::draws`].
+    draws: u32,
+}
+
+/// Whether `clips` are whole groups of `draws` in a row.
+fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
+    let draws = u64::from(draws);
+    let is_group =
+        |group: &[u64]| group[0].is_multiple_of(draws) && group.iter().copied().eq(group[0]..group[0] + draws);
+    clips.chunks(draws as usize).all(is_group)
+}
+
+impl Inner {
+    fn new(shards: Vec<Arc<Shard>>, io: Io) -> Result<Self> {
+        let Some(first) = shards.first() else {
+            return Err(Error::usage("no shards to open"));
+        };
+        for other in &shards[1..] {
+            if other.index.meta.classes != first.index.meta.classes {
+                return Err(Error::format("dataset-classes", "the shards do not have the same class names")
+                    .file(&other.index_path)
+                    .expected(format!("those of {}", first.index_path.display())));
+            }
+        }
+        let mut starts = vec![0];
+        for shard in &shards {
+            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
+        }
+        let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
+        Ok(Inner { shards, starts, frame_count, io, chosen: None })
+    }
+
+    /// As [`Dataset::draws`], of all clips in the shards.
+    fn draws(&self) -> u32 {
+        let of = |shard: &Arc<Shard>| shard.index.meta.draws.unwrap_or(1);
+        let draws = self.shards.first().map_or(1, of);
+        let whole =
+            |shard: &Arc<Shard>| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
+        if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
+    }
+
+    /// Number of clips in all shards.
+    fn stored(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
 }
 
 /// One record file and its index.
@@ -266,23 +322,68 @@ impl Dataset {
     ///
     /// As [`open_shards`](Self::open_shards).
     pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
-        let shards = paths.iter().map(|p| Shard::open(p.as_ref(), io)).collect::<Result<Vec<_>>>()?;
-        let Some(first) = shards.first() else {
-            return Err(Error::usage("no shards to open"));
-        };
-        for other in &shards[1..] {
-            if other.index.meta.classes != first.index.meta.classes {
-                return Err(Error::format("dataset-classes", "the shards do not have the same class names")
-                    .file(&other.index_path)
-                    .expected(format!("those of {}", first.index_path.display())));
-            }
+        let shards = paths.iter().map(|p| Shard::open(p.as_ref(), io).map(Arc::new)).collect::<Result<_>>()?;
+        Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
+    }
+
+    /// Some of the clips, in the order of `clips`, each of which is an ordinal in this data set; the same may come more
+    /// than once. Files are shared and nothing is copied; the chosen clips' entries are read once, to count frames.
+    ///
+    /// Ordinals count anew from 0: clip `i` of the result is clip `clips[i]` of this data set. What there is to say of
+    /// files ([`to_json`](Self::to_json), [`record_files`](Self::record_files)) is said of all of them.
+    ///
+    /// ```no_run
+    /// let train = vidrec::Dataset::open("train")?;
+    /// let odd = train.select((0..train.len()).filter(|i| i % 2 == 1))?;
+    /// assert_eq!(odd.clip(3)?.source()?, train.clip(7)?.source()?);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such clip; [`Format`](crate::ErrorKind::Format) if an entry is
+    /// damaged.
+    pub fn select(&self, clips: impl IntoIterator<Item = u64>) -> Result<Self> {
+        let mut chosen = Vec::new();
+        let (mut frame_count, mut least, mut most) = (0u64, u32::MAX, 0);
+        for ordinal in clips {
+            let frames = self.clip(ordinal)?.frame_count();
+            frame_count = frame_count.saturating_add(frames.into());
+            (least, most) = (least.min(frames), most.max(frames));
+            chosen.push(self.stored_ordinal(ordinal));
         }
-        let mut starts = vec![0];
-        for shard in &shards {
-            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
+        let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
+        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
+        let Inner { shards, starts, io, .. } = &*self.0;
+        let (shards, starts) = (shards.clone(), starts.clone());
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io: *io, chosen })))
+    }
+
+    /// The clips of several data sets, one after another. Files are shared and nothing is copied.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there are no data sets; [`Format`](crate::ErrorKind::Format) if they do
+    /// not have the same class names, or an entry is damaged.
+    pub fn concat(parts: &[Dataset]) -> Result<Self> {
+        let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
+        let io = parts.first().map_or(Io::Map, Dataset::io);
+        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
+        if parts.iter().all(|part| part.0.chosen.is_none()) {
+            return Ok(whole);
         }
-        let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io })))
+        let mut start = 0;
+        let mut clips = Vec::new();
+        for part in parts {
+            clips.extend((0..part.len()).map(|i| start + part.stored_ordinal(i)));
+            start += part.0.stored();
+        }
+        whole.select(clips)
+    }
+
+    /// Where in all shards together clip `ordinal`, of which there must be one, is stored.
+    fn stored_ordinal(&self, ordinal: u64) -> u64 {
+        self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
     }
 
     /// How the files are read.
@@ -292,7 +393,7 @@ impl Dataset {
 
     /// Number of clips.
     pub fn len(&self) -> u64 {
-        self.0.starts.last().copied().unwrap_or(0)
+        self.0.chosen.as_ref().map_or_else(|| self.0.stored(), |chosen| chosen.clips.len() as u64)
     }
 
     /// Whether there are no clips.
@@ -316,17 +417,14 @@ impl Dataset {
     }
 
     /// How many clips in a row are draws of one video: those from `i K` to `i K + K - 1`. 1 if every clip is a video of
-    /// its own, or if the shards do not agree.
+    /// its own, if the shards do not agree, or if clips were selected and not all draws of each video together.
     pub fn draws(&self) -> u32 {
-        let of = |shard: &Shard| shard.index.meta.draws.unwrap_or(1);
-        let draws = self.0.shards.first().map_or(1, of);
-        let whole = |shard: &Shard| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
-        if self.0.shards.iter().all(whole) { draws.max(1) } else { 1 }
+        self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
     }
 
     /// What `dataset.json` should hold, made anew from the indexes.
     pub fn to_json(&self) -> DatasetJson {
-        let shards = self.0.shards.iter().map(Shard::to_json).collect();
+        let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
         DatasetJson::new(&self.meta().cloned().unwrap_or_default(), shards)
     }
 
@@ -345,9 +443,12 @@ impl Dataset {
     /// [`Format`](crate::ErrorKind::Format) if the entry of the first clip is damaged.
     pub fn likely_frames_per_clip(&self) -> Result<Option<u32>> {
         const PROBES: u64 = 64;
+        if let Some(chosen) = &self.0.chosen {
+            return Ok(chosen.frames_per_clip);
+        }
         let Some(first) = self.clips().next() else { return Ok(None) };
         let frames = first?.frame_count();
-        let fits = |s: &Shard| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
+        let fits = |s: &Arc<Shard>| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
         let count = PROBES.min(self.len());
         // Ordinals of clips fit 48 bits and more.
         let mut probes = (0..count).map(|i| i * self.len() / count);
@@ -369,6 +470,8 @@ impl Dataset {
     pub fn fingerprint(&self) -> Fingerprint {
         let mut digest = Sha256::new();
         self.0.shards.iter().for_each(|shard| digest.update(shard.index.binding.sha256));
+        let chosen = self.0.chosen.iter().flat_map(|chosen| &chosen.clips);
+        chosen.for_each(|clip| digest.update(clip.to_le_bytes()));
         Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
     }
 
@@ -416,19 +519,20 @@ impl Dataset {
             );
         }
         let at = self.shard_of(ordinal);
-        let shard = &self.0.shards[at];
-        let entry = shard.clip(ordinal - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
+        let shard = &*self.0.shards[at];
+        let entry = shard.clip(self.stored_ordinal(ordinal) - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
         Ok(Clip { shard, ordinal, entry })
     }
 
     /// The shards, in order of the clips.
-    pub(crate) fn shards(&self) -> &[Shard] {
+    pub(crate) fn shards(&self) -> &[Arc<Shard>] {
         &self.0.shards
     }
 
     /// Ordinal of the shard that holds clip `ordinal`, which must exist.
     pub(crate) fn shard_of(&self, ordinal: u64) -> usize {
-        self.0.starts.partition_point(|&start| start <= ordinal) - 1
+        let stored = self.stored_ordinal(ordinal);
+        self.0.starts.partition_point(|&start| start <= stored) - 1
     }
 
     /// All clips, in order.

@@ -326,3 +326,64 @@ fn read_all(dir: &Path) {
         }
     }
 }
+
+/// The sources of a data set's clips.
+fn sources(set: &Dataset) -> Vec<String> {
+    set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn selected_and_joined_data_sets_share_files_and_count_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |name: &str, clips: &[usize]| {
+        let dir = folder.path().join(name);
+        let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+        for (i, &frames) in clips.iter().enumerate() {
+            let info = ClipInfo { label: Some(i as u32), source: format!("{name}{i}"), ..ClipInfo::default() };
+            writer
+                .append(&info, &vec![FrameData { jpeg: b"\xff\xd8\xff\xd9", pts: 0, source_index: None }; frames])
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        Dataset::open(dir).unwrap()
+    };
+    let (a, b) = (make("a", &[2, 2, 3, 2]), make("b", &[2, 5]));
+
+    let some = a.select([3, 0, 0]).unwrap();
+    assert_eq!(sources(&some), ["a3", "a0", "a0"]);
+    assert_eq!((some.len(), some.frame_count(), some.clip(0).unwrap().ordinal()), (3, 6, 0));
+    assert_eq!((some.likely_frames_per_clip().unwrap(), a.likely_frames_per_clip().unwrap()), (Some(2), None));
+    assert_eq!(sources(&some.select([1, 0]).unwrap()), ["a0", "a3"], "of a selection");
+    assert_eq!(some.clip(3).unwrap_err().kind(), vidrec::ErrorKind::Usage);
+    assert_eq!(a.select([4]).unwrap_err().kind(), vidrec::ErrorKind::Usage);
+    assert!(a.select([]).unwrap().is_empty());
+    assert_eq!(some.labels().unwrap(), [Some(3), Some(0), Some(0)]);
+
+    let both = Dataset::concat(&[some.clone(), b.clone(), a.clone()]).unwrap();
+    assert_eq!(sources(&both), ["a3", "a0", "a0", "b0", "b1", "a0", "a1", "a2", "a3"]);
+    assert_eq!(both.frame_count(), 6 + 7 + 9);
+    assert_eq!(sources(&Dataset::concat(&[b.clone(), a.clone()]).unwrap()), ["b0", "b1", "a0", "a1", "a2", "a3"]);
+    assert!(Dataset::concat(&[]).is_err());
+
+    let all: Vec<_> = [&a, &b, &some, &a.select([0, 3, 0]).unwrap(), &both].map(|set| set.fingerprint()).into();
+    assert!(all.iter().enumerate().all(|(i, f)| !all[..i].contains(f)), "{all:?}");
+    assert_eq!(a.select([3, 0, 0]).unwrap().fingerprint(), some.fingerprint());
+}
+
+#[test]
+fn draws_of_a_video_stay_draws_where_all_are_selected_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let meta = vidrec::format::meta::Meta { draws: Some(2), ..Default::default() };
+    let mut writer =
+        Writer::create(folder.path().join("set"), WriterOptions { meta, ..WriterOptions::default() }).unwrap();
+    for _ in 0..6 {
+        writer
+            .append(&ClipInfo::default(), &[FrameData { jpeg: b"\xff\xd8\xff\xd9", pts: 0, source_index: None }])
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let set = Dataset::open(folder.path().join("set")).unwrap();
+    let draws = |clips: &[u64]| set.select(clips.iter().copied()).unwrap().draws();
+    assert_eq!((set.draws(), draws(&[4, 5, 0, 1])), (2, 2));
+    assert_eq!([&[4u64, 5, 0][..], &[1, 2], &[5, 4], &[0, 0]].map(draws), [1; 4]);
+}

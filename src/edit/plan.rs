@@ -80,7 +80,7 @@ pub(super) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
 
 /// What other writers may have put into an index that this crate does not know and so leaves behind.
 pub(super) fn not_copied(set: &Dataset) -> Vec<String> {
-    let mut notes: Vec<String> = set.shards().iter().flat_map(unknown_in).collect();
+    let mut notes: Vec<String> = set.shards().iter().flat_map(|shard| unknown_in(shard)).collect();
     notes.sort();
     notes.dedup();
     notes

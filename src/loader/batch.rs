@@ -44,6 +44,16 @@ impl BatchData {
             BatchData::F32(data) => bytemuck::cast_slice(data),
         }
     }
+
+    /// As [`bytes`](Self::bytes), to be changed in place.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            BatchData::U8(data) => data,
+            BatchData::F16(data) => bytemuck::cast_slice_mut(data),
+            BatchData::Bf16(data) => bytemuck::cast_slice_mut(data),
+            BatchData::F32(data) => bytemuck::cast_slice_mut(data),
+        }
+    }
 }
 
 /// What was drawn for one clip of a batch.

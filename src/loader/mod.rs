@@ -37,7 +37,7 @@ pub use batch::{Batch, BatchData, SampleParams};
 pub use colour::{ColorDraw, ColorJitter, ColorMatrix, ColorStep};
 use engine::Engine;
 pub use options::{Channels, Crop, Draws, Dtype, Layout, LoaderOptions, OnBadFrame};
-pub use prefetch::{Batches, PrefetchedBatch};
+pub use prefetch::{Batches, BatchesInto, Memory, Part, PrefetchedBatch};
 pub use state::LoaderState;
 pub use stats::LoaderStats;
 pub use temporal::{Start, Temporal};
@@ -180,7 +180,50 @@ impl Loader {
     ///
     /// The system has no thread left.
     pub fn iter(&self, epoch: u64) -> Result<Batches> {
-        Batches::start(&self.0, epoch..epoch.saturating_add(1))
+        self.iter_part(epoch, Part::default())
+    }
+
+    /// As [`iter`](Self::iter), but only part of the batches: for several processes that share an epoch's work batch by
+    /// batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`iter`](Self::iter).
+    pub fn iter_part(&self, epoch: u64, part: Part) -> Result<Batches> {
+        Batches::start(&self.0, epoch..epoch.saturating_add(1), part)
+    }
+
+    /// As [`iter_part`](Self::iter_part), but the samples go straight into memory that the caller provides (pinned,
+    /// shared, or an array of another language), each piece as [`fill_into`](Self::fill_into) takes it.
+    ///
+    /// ```
+    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Part, Writer, WriterOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let dir = folder.path().join("train");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+    /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// # (0..6).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
+    /// # writer.finish()?;
+    /// # let train = Dataset::open(&dir)?;
+    /// let loader = Loader::new(&train, LoaderOptions { batch_size: 2, size: (16, 16), ..LoaderOptions::default() })?;
+    /// let mut batches = loader.iter_into::<Vec<u8>>(0, Part::default())?;
+    /// for _ in 0..2 {
+    ///     batches.provide(vec![0; loader.batch_bytes()]);
+    /// }
+    /// while let Some(batch) = batches.next() {
+    ///     let (pixels, batch, _state) = batch?;
+    ///     assert_eq!((pixels.len(), batch.labels.len()), (2 * 3 * 16 * 16, 2));
+    ///     batches.provide(pixels); // done with it: it may be filled again
+    /// }
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`iter`](Self::iter).
+    pub fn iter_into<M: Memory>(&self, epoch: u64, part: Part) -> Result<BatchesInto<M>> {
+        BatchesInto::start(&self.0, epoch, part)
     }
 
     /// As [`iter`](Self::iter), through several epochs: the first batches of one are made while the last ones of the
@@ -190,7 +233,7 @@ impl Loader {
     ///
     /// As [`iter`](Self::iter).
     pub fn iter_epochs(&self, epochs: Range<u64>) -> Result<Batches> {
-        Batches::start(&self.0, epochs)
+        Batches::start(&self.0, epochs, Part::default())
     }
 
     /// The batches of `epoch`, in order, each made when it is asked for. An item may be an error; the batches after it

@@ -5,6 +5,7 @@ use std::ops::{Deref, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::batch::Batch;
 use super::engine::Engine;
@@ -12,34 +13,44 @@ use super::ring::{Number, Ring};
 use super::state::LoaderState;
 use crate::{Error, Result};
 
+/// Which batches of each epoch: `first`, `first + step`, and so on. The default is all of them.
+///
+/// Several loaders in several processes that take the parts `(0, n)` to `(n - 1, n)` make each batch once, and taken in
+/// turn they are those of one loader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Number of the first batch.
+    pub first: u64,
+    /// From one batch to the next, 1 or more; 0 counts as 1.
+    pub step: u64,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part { first: 0, step: 1 }
+    }
+}
+
 /// The batches of one epoch or several, in order, made ahead in the background: see [`Loader::iter`](super::Loader::iter).
 ///
 /// At most [`prefetch`](super::LoaderOptions::prefetch) batches are ready or in the making; their memory is used again
 /// once a batch is dropped. Batches that are kept (`collect`) have memory of their own. Dropping this stops the work after
 /// the batch in the making.
-pub struct Batches {
-    ring: Arc<Ring<Engine>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct Batches(Producer<Batch>);
 
 impl Batches {
     /// Begins to make the batches of `epochs`.
-    pub(super) fn start(engine: &Arc<Engine>, epochs: Range<u64>) -> Result<Self> {
+    pub(super) fn start(engine: &Arc<Engine>, epochs: Range<u64>, part: Part) -> Result<Self> {
         let options = &engine.options;
         let affordable = options.prefetch_bytes / (engine.batch_bytes() as u64).max(1);
         let depth = u64::from(options.prefetch).min(affordable).max(1);
-        let ring = Arc::new(Ring::new(depth as usize, engine.clone()));
-        let of_thread = ring.clone();
-        let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
-        let thread = thread.spawn(move || {
-            let first = epochs.start;
-            if let Err(e) = catch(|| make(&of_thread, epochs)) {
-                of_thread.push(Number { epoch: first, k: 0 }, Err(e));
-            }
-            of_thread.end();
-        });
-        let thread = thread.map_err(|e| Error::limit(format!("could not start a thread: {e}")))?;
-        Ok(Batches { ring, thread: Some(thread) })
+        Producer::start(Ring::new(depth as usize, Some(Batch::default), engine.clone()), epochs, part).map(Batches)
+    }
+
+    /// Waits for the next batch or the end, but no longer than `at_most`; whether `next` would return at once now. For
+    /// a consumer that has to look up while it waits.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        self.0.ring.wait(at_most)
     }
 }
 
@@ -47,18 +58,51 @@ impl Iterator for Batches {
     type Item = Result<PrefetchedBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (number, batch) = self.ring.pop()?;
-        Some(batch.map(|batch| PrefetchedBatch { batch, number, ring: self.ring.clone() }))
+        let (number, batch) = self.0.ring.pop()?;
+        Some(batch.map(|batch| PrefetchedBatch { batch, number, ring: self.0.ring.clone() }))
     }
 }
 
-impl Drop for Batches {
-    fn drop(&mut self) {
-        self.ring.stop();
-        if let Some(thread) = self.thread.take() {
-            // It catches what panics in it, and there would be nobody to tell.
-            let _ = thread.join();
-        }
+/// As [`Batches`], but made straight into memory that the consumer provides: see
+/// [`Loader::iter_into`](super::Loader::iter_into).
+///
+/// Each piece of memory serves one batch, in the order in which the pieces were provided, and comes back with it. As many
+/// batches are made ahead as there are pieces that were provided and not taken.
+pub struct BatchesInto<M: Memory>(Producer<Provided<M>>);
+
+/// Memory for the samples of a batch: anything that is bytes and may go to another thread.
+pub trait Memory: AsMut<[u8]> + Send + 'static {}
+
+impl<M: AsMut<[u8]> + Send + 'static> Memory for M {}
+
+impl<M: Memory> BatchesInto<M> {
+    /// Begins to make the batches of `epoch` as memory for them comes.
+    pub(super) fn start(engine: &Arc<Engine>, epoch: u64, part: Part) -> Result<Self> {
+        let ring = Ring::new(usize::MAX, None, engine.clone());
+        Producer::start(ring, epoch..epoch.saturating_add(1), part).map(BatchesInto)
+    }
+
+    /// Gives memory for one more batch, of [`batch_bytes`](super::Loader::batch_bytes) bytes. Without any, `next` waits
+    /// for ever.
+    pub fn provide(&self, memory: M) {
+        self.0.ring.provide(Provided { memory, batch: Batch::default() });
+    }
+
+    /// As [`Batches::wait`].
+    pub fn wait(&self, at_most: Duration) -> bool {
+        self.0.ring.wait(at_most)
+    }
+}
+
+impl<M: Memory> Iterator for BatchesInto<M> {
+    /// The memory of the batch, what else is known of it (its [`data`](Batch::data) is empty), and where a run stands
+    /// once it has used it. The memory of a batch that could not be made is dropped.
+    type Item = Result<(M, Batch, LoaderState)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (Number { epoch, k }, provided) = self.0.ring.pop()?;
+        let state = || self.0.ring.owner.state(epoch, k + 1);
+        Some(provided.map(|Provided { memory, batch }| (memory, batch, state())))
     }
 }
 
@@ -68,7 +112,7 @@ impl Drop for Batches {
 pub struct PrefetchedBatch {
     batch: Batch,
     number: Number,
-    ring: Arc<Ring<Engine>>,
+    ring: Arc<Ring<Engine, Batch>>,
 }
 
 impl PrefetchedBatch {
@@ -85,6 +129,11 @@ impl PrefetchedBatch {
     /// Where a run stands once it has used this batch: what to save. Batches made ahead do not count.
     pub fn state(&self) -> LoaderState {
         self.ring.owner.state(self.number.epoch, self.number.k + 1)
+    }
+
+    /// The samples as bytes, to be changed in place. They stay where they are until this is dropped.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.batch.data.bytes_mut()
     }
 
     /// The batch, to keep; its memory is not used again.
@@ -110,25 +159,84 @@ impl Drop for PrefetchedBatch {
     }
 }
 
+/// What a batch is made in.
+trait Target: Send + 'static {
+    fn fill(&mut self, engine: &Engine, number: Number) -> Result<()>;
+}
+
+impl Target for Batch {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        engine.fill(epoch, k, self)
+    }
+}
+
+struct Provided<M> {
+    memory: M,
+    batch: Batch,
+}
+
+impl<M: Memory> Target for Provided<M> {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        engine.fill_into(epoch, k, self.memory.as_mut(), &mut self.batch)
+    }
+}
+
+/// The thread that makes batches, and where it puts them. Dropping it stops the thread.
+struct Producer<T> {
+    ring: Arc<Ring<Engine, T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Target> Producer<T> {
+    fn start(ring: Ring<Engine, T>, epochs: Range<u64>, part: Part) -> Result<Self> {
+        let ring = Arc::new(ring);
+        let of_thread = ring.clone();
+        let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
+        let thread = thread.spawn(move || {
+            let first = epochs.start;
+            if let Err(e) = catch(|| make(&of_thread, epochs, part)) {
+                of_thread.push(Number { epoch: first, k: 0 }, Err(e));
+            }
+            of_thread.end();
+        });
+        let thread = thread.map_err(|e| Error::limit(format!("could not start a thread: {e}")))?;
+        Ok(Producer { ring, thread: Some(thread) })
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        self.ring.stop();
+        if let Some(thread) = self.thread.take() {
+            // It catches what panics in it, and there would be nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// What the thread does: returns after the last batch, or when no more are wanted.
-fn make(ring: &Ring<Engine>, epochs: Range<u64>) -> Result<()> {
+fn make<T: Target>(ring: &Ring<Engine, T>, epochs: Range<u64>, part: Part) -> Result<()> {
     let engine = &*ring.owner;
-    let readahead = u64::from(engine.options.readahead);
+    let (readahead, step) = (u64::from(engine.options.readahead), part.step.max(1));
     if engine.whole_epoch().batches() == 0 {
         return Ok(());
     }
     for epoch in epochs {
-        for k in 0..engine.ranks(epoch).batches() {
+        let mut k = part.first;
+        while k < engine.ranks(epoch).batches() {
             let Some(mut batch) = ring.reserve() else { return Ok(()) };
+            let number = Number { epoch, k };
             let made = catch(|| {
                 // Each batch once: at the beginning of an epoch all those ahead, then one more with each batch.
-                let next = if k == 0 { 0 } else { readahead };
+                let next = if k == part.first { 0 } else { readahead };
                 if readahead > 0 {
-                    (next..=readahead).for_each(|ahead| engine.read_ahead(epoch, k + ahead));
+                    let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
+                    ahead.for_each(|k| engine.read_ahead(epoch, k));
                 }
-                engine.fill(epoch, k, &mut batch)
+                batch.fill(engine, number)
             });
-            ring.push(Number { epoch, k }, made.map(|()| batch));
+            ring.push(number, made.map(|()| batch));
+            k = k.saturating_add(step);
         }
     }
     Ok(())

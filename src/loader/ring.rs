@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::batch::Batch;
 use super::stats::{Counters, add, add_time};
 use crate::Result;
 
@@ -17,45 +16,53 @@ pub(super) struct Number {
 
 /// A queue of at most `depth` batches that are ready or being made. Those that a consumer holds are not counted, so one
 /// that keeps them all can still go on.
-pub(super) struct Ring<C> {
+pub(super) struct Ring<C, T> {
     depth: usize,
+    /// Makes memory where none is spare. Without it, all memory comes from the consumer.
+    fresh: Option<fn() -> T>,
     /// Where the counters are.
     pub owner: Arc<C>,
-    state: Mutex<State>,
+    state: Mutex<State<T>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    ready: VecDeque<(Number, Result<Batch>)>,
-    /// Memory to use again.
-    spare: Vec<Batch>,
+struct State<T> {
+    ready: VecDeque<(Number, Result<T>)>,
+    /// Memory to use, or to use again.
+    spare: VecDeque<T>,
     making: bool,
+    /// The consumer waits for the next batch, and that has been counted.
+    asked: bool,
     /// No more batches will come.
     ended: bool,
     /// No more batches are wanted.
     stopped: bool,
 }
 
-impl<C: AsRef<Counters>> Ring<C> {
-    pub fn new(depth: usize, owner: Arc<C>) -> Self {
-        Ring { depth: depth.max(1), owner, state: Mutex::default(), changed: Condvar::new() }
+impl<C: AsRef<Counters>, T> Ring<C, T> {
+    pub fn new(depth: usize, fresh: Option<fn() -> T>, owner: Arc<C>) -> Self {
+        let (ready, spare) = (VecDeque::new(), VecDeque::new());
+        let state = State { ready, spare, making: false, asked: false, ended: false, stopped: false };
+        Ring { depth: depth.max(1), fresh, owner, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Waits until another batch may be made, and gives memory for it; `None` if no more are wanted.
-    pub fn reserve(&self) -> Option<Batch> {
-        let full = |state: &mut State| !state.stopped && state.ready.len() >= self.depth;
-        let (mut state, waited) = self.wait_while(full);
+    pub fn reserve(&self) -> Option<T> {
+        let full = |state: &mut State<T>| {
+            let no_memory = self.fresh.is_none() && state.spare.is_empty();
+            !state.stopped && (no_memory || state.ready.len() >= self.depth)
+        };
+        let (mut state, waited) = self.wait_while(self.lock(), None, full);
         add_time(&self.counters().producer_wait_ns, waited);
         if state.stopped {
             return None;
         }
         state.making = true;
-        Some(state.spare.pop().unwrap_or_default())
+        state.spare.pop_front().or_else(|| self.fresh.map(|fresh| fresh()))
     }
 
     /// Appends a batch.
-    pub fn push(&self, number: Number, batch: Result<Batch>) {
+    pub fn push(&self, number: Number, batch: Result<T>) {
         let mut state = self.lock();
         state.making = false;
         if state.stopped {
@@ -67,24 +74,49 @@ impl<C: AsRef<Counters>> Ring<C> {
     }
 
     /// Waits for the next batch; `None` after the last.
-    pub fn pop(&self) -> Option<(Number, Result<Batch>)> {
-        let ready = self.lock().ready.len();
-        add(&self.counters().asked, 1);
-        add(&self.counters().ready_when_asked, ready as u64);
-        let (mut state, waited) = self.wait_while(|state| state.ready.is_empty() && !state.ended);
-        add_time(&self.counters().consumer_wait_ns, waited);
+    pub fn pop(&self) -> Option<(Number, Result<T>)> {
+        let mut state = self.ask(None);
+        state.asked = false;
         let next = state.ready.pop_front()?;
         self.counters().ready.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
         self.changed.notify_all();
         Some(next)
     }
 
+    /// Waits for the next batch or the end, but no longer than `at_most`; whether [`pop`](Self::pop) need not wait now.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let state = self.ask(Some(at_most));
+        state.ended || !state.ready.is_empty()
+    }
+
+    /// Waits for the next batch or the end, and counts how many were ready when the wait for it began.
+    fn ask(&self, at_most: Option<Duration>) -> MutexGuard<'_, State<T>> {
+        let mut state = self.lock();
+        if !state.asked {
+            state.asked = true;
+            add(&self.counters().asked, 1);
+            add(&self.counters().ready_when_asked, state.ready.len() as u64);
+        }
+        let (state, waited) = self.wait_while(state, at_most, |state| state.ready.is_empty() && !state.ended);
+        add_time(&self.counters().consumer_wait_ns, waited);
+        state
+    }
+
     /// Takes memory back. What is more than the queue and one consumer need is freed.
-    pub fn give_back(&self, batch: Batch) {
+    pub fn give_back(&self, memory: T) {
         let mut state = self.lock();
         let in_use = state.spare.len() + state.ready.len() + usize::from(state.making);
         if in_use <= self.depth && !state.ended && !state.stopped {
-            state.spare.push(batch);
+            state.spare.push_back(memory);
+        }
+    }
+
+    /// Takes memory of the consumer, to be used in the order in which it comes.
+    pub fn provide(&self, memory: T) {
+        let mut state = self.lock();
+        if !state.ended && !state.stopped {
+            state.spare.push_back(memory);
+            self.changed.notify_all();
         }
     }
 
@@ -110,19 +142,26 @@ impl<C: AsRef<Counters>> Ring<C> {
         (*self.owner).as_ref()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         // Nothing that is done under the lock leaves it half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits while something holds; how long it took. The clock is read only if there is a wait.
-    fn wait_while(&self, mut holds: impl FnMut(&mut State) -> bool) -> (MutexGuard<'_, State>, Duration) {
-        let mut state = self.lock();
+    fn wait_while<'a>(
+        &self,
+        mut state: MutexGuard<'a, State<T>>,
+        at_most: Option<Duration>,
+        mut holds: impl FnMut(&mut State<T>) -> bool,
+    ) -> (MutexGuard<'a, State<T>>, Duration) {
         if !holds(&mut state) {
             return (state, Duration::ZERO);
         }
         let started = Instant::now();
-        let state = self.changed.wait_while(state, holds).unwrap_or_else(PoisonError::into_inner);
+        let state = match at_most {
+            None => self.changed.wait_while(state, holds).unwrap_or_else(PoisonError::into_inner),
+            Some(time) => self.changed.wait_timeout_while(state, time, holds).unwrap_or_else(PoisonError::into_inner).0,
+        };
         (state, started.elapsed())
     }
 }

@@ -29,6 +29,7 @@ mod threads;
 mod usage;
 mod verify;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -84,8 +85,15 @@ enum Outcome {
 /// What a subcommand gives: an outcome, or an error for the person who called it.
 type Run = Result<Outcome, Box<dyn std::error::Error>>;
 
+// Allowed: this file is also the library `python/cli`, which has no `main`.
+#[allow(dead_code)]
 fn main() -> ExitCode {
-    let run = match Cli::parse().command {
+    run(std::env::args_os()).into()
+}
+
+/// Runs the program with its name and arguments; its exit status. Wrong usage ends the process at once.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let run = match Cli::parse_from(args).command {
         #[cfg(feature = "pack")]
         Command::Pack(args) => pack::run(&args),
         Command::Inspect(args) => inspect::run(&args),
@@ -105,17 +113,17 @@ fn main() -> ExitCode {
         Command::Repair(args) => repair::run(&args),
     };
     match run {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Problems) => ExitCode::from(3),
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Problems) => 3,
         #[cfg(feature = "pack")]
-        Ok(Outcome::Nothing) => ExitCode::FAILURE,
+        Ok(Outcome::Nothing) => 1,
         #[cfg(feature = "pack")]
-        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::STATUS),
+        Ok(Outcome::Interrupted) => interrupt::STATUS,
         // Whoever reads our output has seen enough.
-        Err(e) if output::is_broken_pipe(e.as_ref()) => ExitCode::SUCCESS,
+        Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {
             output::print_error(e.as_ref());
-            ExitCode::FAILURE
+            1
         }
     }
 }

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Train a small (2+1)D network on a packed data set, in one process or in several.
+
+    python examples/train_pytorch.py                      clips that it makes: textures that move in four directions
+    python examples/train_pytorch.py --data train         your own data set, from `vidrec pack`
+    torchrun --nproc-per-node 2 examples/train_pytorch.py in two processes; each clip is seen by one of them
+
+With --checkpoint FILE it saves after every few steps, and goes on from there when it is started again: also in the
+middle of an epoch, with the same losses as a run that was never stopped.
+"""
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+
+import vidrec
+
+DIRECTIONS = {"down": (2, 0), "left": (0, -2), "right": (0, 2), "up": (-2, 0)}
+
+
+def make_videos(folder, clips_per_class, side=64, frames=16):
+    """Videos of soft noise that moves: one frame alone does not tell the class."""
+    for label, (name, step) in enumerate(DIRECTIONS.items()):
+        (folder / name).mkdir(parents=True)
+        for i in range(clips_per_class):
+            noise = np.random.default_rng([label, i]).normal(size=(side, side, 3))
+            for axis in (0, 1):
+                noise = sum(np.roll(noise, shift, axis) for shift in range(-3, 4)) / 7
+            picture = np.clip(noise / noise.std() * 50 + 128, 0, 255).astype(np.uint8)
+            pixels = b"".join(np.roll(picture, np.multiply(step, t), (0, 1)).tobytes() for t in range(frames))
+            raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{side}x{side}", "-r", "16", "-i", "-"]
+            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv420p", folder / name / f"{i:03}.mp4"]
+            subprocess.run(command, input=pixels, check=True)
+
+
+class Net(nn.Module):
+    """Convolutions in space and in time, one after the other (R(2+1)D, Tran et al., CVPR 2018)."""
+
+    def __init__(self, classes):
+        super().__init__()
+
+        def block(inputs, outputs):
+            space = nn.Conv3d(inputs, outputs, (1, 5, 5), stride=(1, 2, 2), padding=(0, 2, 2))
+            time = nn.Conv3d(outputs, outputs, (3, 1, 1), padding=(1, 0, 0))
+            return [space, nn.BatchNorm3d(outputs), nn.ReLU(), time, nn.BatchNorm3d(outputs), nn.ReLU()]
+
+        self.features = nn.Sequential(*block(3, 16), *block(16, 32))
+        self.head = nn.Linear(32, classes)
+
+    def forward(self, clips):
+        return self.head(self.features(clips).mean((2, 3, 4)))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="a packed data set (default: one that is made)")
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--batch-size", type=int, default=16, help="clips of one step, in each process")
+    parser.add_argument("--size", type=int, default=32, help="side of the pictures")
+    parser.add_argument("--clips", type=int, default=40, help="clips to make of each class")
+    parser.add_argument("--checkpoint", type=Path)
+    parser.add_argument("--save-every", type=int, default=5, metavar="STEPS")
+    parser.add_argument("--stop-after", type=int, metavar="STEPS", help="end as if the machine had failed")
+    parser.add_argument("--log", type=Path, help="write a line of JSON for each step of each rank")
+    return parser.parse_args()
+
+
+def data_set(args, rank):
+    if args.data:
+        return vidrec.open(args.data)
+    # The same for all ranks and for the next start of the program.
+    folder = Path(tempfile.gettempdir()) / f"vidrec-example-{os.getuid()}-{args.clips}"
+    if rank == 0 and not (folder / "set" / "dataset.json").exists():
+        with tempfile.TemporaryDirectory() as videos:
+            make_videos(Path(videos), args.clips)
+            vidrec.pack(videos, folder / "set", frames=8, sample="clip", short_side=None, overwrite=True)
+    if dist.is_initialized():
+        dist.barrier()
+    return vidrec.open(folder / "set")
+
+
+def accuracy(model, loader, device):
+    """Share of held-out clips that are named right, over all ranks; clips that only fill up do not count."""
+    model.eval()
+    found = torch.zeros(2)
+    with torch.no_grad():
+        loader.set_epoch(0)
+        for batch in loader:
+            batch = batch.to(device)
+            right = (model(batch.frames).argmax(1) == batch.labels) & batch.mask
+            found += torch.stack([right.sum(), batch.mask.sum()]).cpu()
+    if dist.is_initialized():
+        dist.all_reduce(found)
+    return (found[0] / found[1]).item()
+
+
+def main():
+    args = arguments()
+    if "RANK" in os.environ:
+        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    rank = dist.get_rank() if dist.is_initialized() else 0
+    device = torch.device("cuda", rank % torch.cuda.device_count()) if torch.cuda.is_available() else torch.device("cpu")
+    torch.manual_seed(0)
+
+    train, held_out = data_set(args, rank).split(0.8, seed=0)
+    options = dict(
+        size=args.size,
+        dtype="float32",
+        mean=0.5,
+        std=0.25,
+        layout="BCTHW",
+        batch_size=args.batch_size,
+        pin_memory=device.type == "cuda",
+    )
+    # Rank and world size are those of torch.distributed. No flips: they would swap two of the classes.
+    loader = vidrec.Loader(train, shuffle=True, crop="random", **options)
+    test = vidrec.Loader(held_out, **options)
+
+    model = Net(len(train.classes)).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    if args.checkpoint and args.checkpoint.exists():
+        saved = torch.load(args.checkpoint, map_location=device)
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        loader.load_state_dict(saved["loader"])
+    parallel = nn.parallel.DistributedDataParallel(model) if dist.is_initialized() else model
+    log = args.log and open(f"{args.log}.{rank}", "a", encoding="utf-8")
+
+    steps = 0
+    for epoch in range(loader.epoch, args.epochs):
+        loader.set_epoch(epoch)
+        parallel.train()
+        for batch in loader:
+            batch = batch.to(device, non_blocking=True)
+            losses = nn.functional.cross_entropy(parallel(batch.frames), batch.labels, reduction="none")
+            loss = (losses * batch.mask).sum() / batch.mask.sum().clamp(min=1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            steps += 1
+            if log:
+                clips = batch.clips[batch.mask].tolist()
+                print(json.dumps({"epoch": epoch, "loss": loss.item(), "clips": clips}), file=log, flush=True)
+            if args.checkpoint and rank == 0 and steps % args.save_every == 0:
+                state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "loader": loader.state_dict()}
+                torch.save(state, args.checkpoint.with_suffix(".part"))
+                args.checkpoint.with_suffix(".part").replace(args.checkpoint)
+            if steps == args.stop_after:
+                print(f"stopped after {steps} steps")
+                return
+        share = accuracy(model, test, device)
+        if rank == 0:
+            print(f"epoch {epoch}: loss {loss.item():.3f}, {share:.0%} of held-out clips right", flush=True)
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

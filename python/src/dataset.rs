@@ -1,0 +1,140 @@
+//! Data sets, and single clips of them.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use vidrec::jpeg::Decoder;
+
+use crate::error::{raise, usage};
+use crate::memory::Samples;
+use crate::options::io;
+
+/// A data set: an open one, or some clips of one.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct Dataset(vidrec::Dataset);
+
+impl Dataset {
+    pub fn get(&self) -> &vidrec::Dataset {
+        &self.0
+    }
+}
+
+/// Label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
+type Told = (Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
+
+#[pymethods]
+impl Dataset {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, io_name: &str) -> PyResult<Self> {
+        let io = io(io_name)?;
+        py.detach(|| vidrec::Dataset::open_with(path, io)).map(Dataset).map_err(raise)
+    }
+
+    fn select(&self, py: Python<'_>, clips: Vec<u64>) -> PyResult<Self> {
+        py.detach(|| self.0.select(clips)).map(Dataset).map_err(raise)
+    }
+
+    #[staticmethod]
+    fn concat(py: Python<'_>, parts: Vec<PyRef<'_, Dataset>>) -> PyResult<Self> {
+        let parts: Vec<_> = parts.iter().map(|part| part.0.clone()).collect();
+        py.detach(|| vidrec::Dataset::concat(&parts)).map(Dataset).map_err(raise)
+    }
+
+    fn __len__(&self) -> usize {
+        usize::try_from(self.0.len()).unwrap_or(usize::MAX)
+    }
+
+    fn frame_count(&self) -> u64 {
+        self.0.frame_count()
+    }
+
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    fn draws(&self) -> u32 {
+        self.0.draws()
+    }
+
+    fn fingerprint(&self) -> String {
+        self.0.fingerprint().digest
+    }
+
+    /// The label of every clip as 64-bit integers of this machine, -1 for none.
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let labels = py.detach(|| self.0.labels()).map_err(raise)?;
+        let labels: Vec<u8> = labels.iter().flat_map(|label| label.map_or(-1, i64::from).to_ne_bytes()).collect();
+        Ok(PyBytes::new(py, &labels))
+    }
+
+    /// What `dataset.json` has, as JSON.
+    fn describe(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.to_json()).map_err(|e| usage(e.to_string()))
+    }
+
+    fn clip(&self, ordinal: u64) -> PyResult<Told> {
+        let clip = self.0.clip(ordinal).map_err(raise)?;
+        let (class, source) = (clip.class().map_err(raise)?.into(), clip.source().map_err(raise)?.into());
+        let attributes = clip.attributes_json().map_err(raise)?.into();
+        let size = (clip.width(), clip.height());
+        Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
+    }
+
+    fn frames_of(&self, ordinal: u64) -> PyResult<u32> {
+        Ok(self.0.clip(ordinal).map_err(raise)?.frame_count())
+    }
+
+    /// Presentation times, and places among the source's frames, of a clip's frames.
+    fn times(&self, py: Python<'_>, ordinal: u64) -> PyResult<(Vec<i64>, Vec<Option<u32>>)> {
+        let times = || {
+            let clip = self.0.clip(ordinal)?;
+            clip.frames().map(|frame| frame.map(|frame| (frame.pts(), frame.source_index()))).collect()
+        };
+        let times: vidrec::Result<Vec<_>> = py.detach(times);
+        Ok(times.map_err(raise)?.into_iter().unzip())
+    }
+
+    /// A frame's JPEG, after its checksum was compared.
+    fn jpeg<'py>(&self, py: Python<'py>, ordinal: u64, t: u32) -> PyResult<Bound<'py, PyBytes>> {
+        let clip = self.0.clip(ordinal).map_err(raise)?;
+        let frame = clip.frame(t).map_err(raise)?;
+        frame.check().map_err(raise)?;
+        Ok(PyBytes::new(py, frame.jpeg()))
+    }
+
+    /// Frames in RGB, after their checksums were compared: (T, H, W, 3) of 8 bits.
+    fn frames(&self, py: Python<'_>, ordinal: u64, wanted: Vec<u32>) -> PyResult<Samples> {
+        let (pixels, (width, height)) = py.detach(|| self.decode(ordinal, &wanted))?;
+        let shape = vec![wanted.len() as i64, height.into(), width.into(), 3];
+        Ok(Samples::of_bytes(pixels, shape))
+    }
+}
+
+impl Dataset {
+    fn decode(&self, ordinal: u64, wanted: &[u32]) -> PyResult<(Vec<u8>, (u32, u32))> {
+        let clip = self.0.clip(ordinal).map_err(raise)?;
+        let mut decoder = Decoder::new().map_err(raise)?;
+        let (mut pixels, mut size) = (Vec::new(), (clip.width(), clip.height()));
+        for (i, &t) in wanted.iter().enumerate() {
+            let frame = clip.frame(t).map_err(raise)?;
+            frame.check().map_err(raise)?;
+            let header = decoder.header(frame.jpeg()).map_err(raise)?;
+            let found = (header.width, header.height);
+            if i == 0 {
+                size = found;
+            } else if found != size {
+                let say = |(w, h)| format!("{w}x{h}");
+                let (first, other) = (say(size), say(found));
+                return Err(usage(format!(
+                    "clip {ordinal}: frame {t} has {other} pixels, the first {first}; ask for them one by one"
+                )));
+            }
+            let start = pixels.len();
+            pixels.resize(start + header.rgb_len(), 0);
+            let pitch = header.width as usize * 3;
+            decoder.decode_rgb(frame.jpeg(), &mut pixels[start..], pitch).map_err(raise)?;
+        }
+        Ok((pixels, size))
+    }
+}

@@ -1,0 +1,46 @@
+//! `vidrec._vidrec`: what the Python package `vidrec` is built on. Private: its names may change at any time.
+//!
+//! ```text
+//! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
+//! options  from a dict       batch   one batch         task    long work that can be interrupted
+//! error    to an exception   here    things that must not be used, or dropped, in a forked process
+//! ```
+
+mod batch;
+mod dataset;
+mod error;
+mod here;
+mod loader;
+mod memory;
+mod options;
+#[cfg(feature = "pack")]
+mod pack;
+mod task;
+mod verify;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// The program: its exit status for a name and arguments.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| vidrec_cli::run(args))
+}
+
+#[pymodule(gil_used = false)]
+fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("HAS_PACK", cfg!(feature = "pack"))?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<loader::Engine>()?;
+    module.add_class::<loader::Batches>()?;
+    module.add_class::<loader::BatchesInto>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_class::<memory::Samples>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
+    #[cfg(feature = "pack")]
+    module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
+    Ok(())
+}

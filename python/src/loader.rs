@@ -1,0 +1,169 @@
+//! The loader, and batches that are made ahead.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use vidrec::{Dtype, LoaderState, Part};
+
+use crate::batch::Batch;
+use crate::dataset::Dataset;
+use crate::error::{raise, usage};
+use crate::here::Here;
+use crate::memory::Foreign;
+use crate::options::Options;
+
+/// How long a wait goes on before Python may handle a signal.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// A loader with its threads.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct Engine {
+    loader: Here<vidrec::Loader>,
+    dtype: Dtype,
+}
+
+#[pymethods]
+impl Engine {
+    /// `state`, where a run goes on, is JSON.
+    #[new]
+    #[pyo3(signature = (dataset, options, state=None))]
+    fn new(py: Python<'_>, dataset: &Dataset, options: Options, state: Option<&str>) -> PyResult<Self> {
+        let options = options.into_loader_options()?;
+        let dtype = options.dtype;
+        let state: Option<LoaderState> = state
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|e| usage(format!("the saved state is not one of vidrec: {e}")))?;
+        let made = py.detach(|| match &state {
+            Some(state) => vidrec::Loader::resume(dataset.get(), options, state),
+            None => vidrec::Loader::new(dataset.get(), options),
+        });
+        Ok(Engine { loader: Here::new(made.map_err(raise)?), dtype })
+    }
+
+    fn first_epoch(&self) -> PyResult<u64> {
+        Ok(self.loader.get()?.first_epoch())
+    }
+
+    fn batches_in(&self, epoch: u64) -> PyResult<u64> {
+        Ok(self.loader.get()?.batches_in(epoch))
+    }
+
+    fn shape(&self) -> PyResult<[usize; 5]> {
+        Ok(self.loader.get()?.shape())
+    }
+
+    fn batch_bytes(&self) -> PyResult<usize> {
+        Ok(self.loader.get()?.batch_bytes())
+    }
+
+    fn threads(&self) -> PyResult<usize> {
+        Ok(self.loader.get()?.threads())
+    }
+
+    /// The state after some batches of an epoch, as JSON.
+    fn state(&self, epoch: u64, batches: u64) -> PyResult<String> {
+        json(&self.loader.get()?.state(epoch, batches))
+    }
+
+    /// Counters, as JSON.
+    fn stats(&self) -> PyResult<String> {
+        json(&self.loader.get()?.stats())
+    }
+
+    fn iter(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
+        let batches = self.loader.get()?.iter_part(epoch, Part { first, step }).map_err(raise)?;
+        Ok(Batches { batches: Ahead::new(batches), dtype: self.dtype })
+    }
+
+    fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<BatchesInto> {
+        let batches = self.loader.get()?.iter_into(epoch, Part { first, step }).map_err(raise)?;
+        Ok(BatchesInto { batches: Ahead::new(batches) })
+    }
+
+    /// One batch, made at once.
+    fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let batch = py.detach(|| loader.batch(epoch, number)).map_err(raise)?;
+        Batch::made(py, batch, self.dtype)
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| usage(e.to_string()))
+}
+
+/// An iterator with a thread behind it, for which the drop waits without the interpreter's lock.
+struct Ahead<T: Send>(Option<Here<Mutex<T>>>);
+
+impl<T: Send> Ahead<T> {
+    fn new(batches: T) -> Self {
+        Ahead(Some(Here::new(Mutex::new(batches))))
+    }
+
+    fn get(&self) -> PyResult<&Mutex<T>> {
+        self.0.as_ref().map_or_else(|| Err(usage("the batches were closed".into())), Here::get)
+    }
+}
+
+impl<T: Send> Drop for Ahead<T> {
+    fn drop(&mut self) {
+        let batches = self.0.take();
+        // While the interpreter ends there is no lock to release, and the closure drops them all the same.
+        Python::try_attach(move |py| py.detach(move || drop(batches)));
+    }
+}
+
+/// Batches made ahead.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct Batches {
+    batches: Ahead<vidrec::Batches>,
+    dtype: Dtype,
+}
+
+#[pymethods]
+impl Batches {
+    /// The next batch; none after the last.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let batches = self.batches.get()?;
+        while !py.detach(|| lock(batches).wait(WAIT)) {
+            py.check_signals()?;
+        }
+        let batch = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
+        batch.map(|batch| Batch::ahead(py, batch, self.dtype)).transpose()
+    }
+}
+
+/// Batches made ahead in memory of Python.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct BatchesInto {
+    batches: Ahead<vidrec::BatchesInto<Foreign>>,
+}
+
+#[pymethods]
+impl BatchesInto {
+    /// Gives memory for one batch: its address, its bytes, and the object that keeps it alive and comes back with the
+    /// batch. Nothing else may use it until then.
+    fn provide(&self, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<()> {
+        // SAFETY: this module is private; `vidrec/_memory.py` looks at what it is given.
+        let memory = unsafe { Foreign::new(address, length, owner) };
+        lock(self.batches.get()?).provide(memory);
+        Ok(())
+    }
+
+    /// The owner of the memory and the rest of the next batch; none after the last.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Batch)>> {
+        let batches = self.batches.get()?;
+        while !py.detach(|| lock(batches).wait(WAIT)) {
+            py.check_signals()?;
+        }
+        let next = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
+        Ok(next.map(|(memory, batch, _)| (memory.owner, Batch::known(&batch))))
+    }
+}
+
+/// Taken without the interpreter's lock by those who wait, so nobody waits for both.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

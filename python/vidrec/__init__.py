@@ -1,0 +1,40 @@
+"""vidrec feeds video training loops from data sets that were packed once.
+
+>>> import vidrec
+>>> ds = vidrec.open("train")
+>>> loader = vidrec.Loader(ds, batch_size=4, size=64, crop="random-resized", flip=0.5, shuffle=True)
+>>> for batch in loader:
+...     batch.frames, batch.labels  # torch tensors if torch is installed, else NumPy arrays
+...     break
+(...)
+
+:func:`open` gives a :class:`Dataset` of :class:`Clip`; :class:`Loader` gives :class:`Batch` after batch. :func:`pack`
+makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it. ``vidrec.torch`` has what
+``torch.utils.data.DataLoader`` takes.
+"""
+
+from ._vidrec import __version__
+from .batch import Batch
+from .dataset import Clip, Dataset, open
+from .errors import DecodeError, Error, FileError, FormatError, InternalError, LimitError, UsageError
+from .loader import Loader
+from .tools import inspect, pack, verify
+
+__all__ = [
+    "Batch",
+    "Clip",
+    "Dataset",
+    "DecodeError",
+    "Error",
+    "FileError",
+    "FormatError",
+    "InternalError",
+    "LimitError",
+    "Loader",
+    "UsageError",
+    "__version__",
+    "inspect",
+    "open",
+    "pack",
+    "verify",
+]

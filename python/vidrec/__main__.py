@@ -1,0 +1,17 @@
+"""The program ``vidrec``."""
+
+import signal
+import sys
+
+from . import _vidrec
+
+
+def main() -> int:
+    """Run the program with the arguments of this process; its exit status."""
+    # Python would only note Ctrl-C, and act on it when the program is done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _vidrec.main(["vidrec", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

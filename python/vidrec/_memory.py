@@ -1,0 +1,75 @@
+"""Memory of others that a loader fills: pinned tensors, and the tensors and arrays of ``out=``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .errors import UsageError
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether it is torch's, without importing torch."""
+    return type(value).__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
+
+
+def region(value: Any, shape: Sequence[int], dtype: str, channels_last_3d: bool) -> Tuple[int, int]:
+    """Address and length in bytes of a tensor or array, if a batch can be written there."""
+    if is_tensor(value):
+        found, kind = tuple(value.shape), str(value.dtype).replace("torch.", "")
+        stored = value.permute(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
+        plain = value.device.type == "cpu" and stored.is_contiguous()
+        address, length = value.data_ptr(), value.numel() * value.element_size()
+    elif isinstance(value, np.ndarray):
+        found, kind = value.shape, value.dtype.name
+        # NumPy has no bfloat16.
+        dtype = "uint16" if dtype == "bfloat16" else dtype
+        stored = value.transpose(0, 2, 3, 4, 1) if channels_last_3d and value.ndim == 5 else value
+        plain = value.flags.writeable and stored.flags.c_contiguous
+        address, length = value.ctypes.data, value.nbytes
+    else:
+        raise UsageError(f"out takes torch tensors and NumPy arrays, not {type(value).__name__}")
+    if found != tuple(shape) or kind != dtype:
+        raise UsageError(f"out: expected {dtype} of shape {tuple(shape)}, found {kind} of shape {tuple(found)}")
+    if not plain:
+        how = "channels_last_3d" if channels_last_3d else "contiguous"
+        raise UsageError(f"out: expected writable memory of the CPU, {how}")
+    return address, length
+
+
+def check_apart(tensors: Sequence[Any], shape: Sequence[int], dtype: str, channels_last_3d: bool) -> None:
+    """Refuse tensors that share memory: one would be filled while the other is in use."""
+    regions = sorted(region(tensor, shape, dtype, channels_last_3d) for tensor in tensors)
+    for (address, length), (following, _) in zip(regions, regions[1:]):
+        if following < address + length:
+            raise UsageError("out: the tensors share memory")
+
+
+def listed(out: Any) -> Optional[List[Any]]:
+    """One tensor as a list of it."""
+    if out is None:
+        return None
+    tensors = list(out) if isinstance(out, (list, tuple)) else [out]
+    if not tensors:
+        raise UsageError("out: expected a tensor, or several in a list")
+    return tensors
+
+
+def pinned_allocator() -> Optional[Callable[[Sequence[int], str], Any]]:
+    """What makes pinned tensors; None, with a warning as torch gives it, where there is no accelerator.
+
+    Each batch gets a tensor from torch's own allocator of pinned memory, which keeps what is freed, and knows which
+    copies to a device are still under way. A buffer that vidrec used again by itself could be overwritten under such a
+    copy.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise UsageError("pin_memory needs torch") from None
+    accelerator = getattr(torch, "accelerator", None)
+    if not (accelerator.is_available() if accelerator is not None else torch.cuda.is_available()):
+        warnings.warn("pin_memory: no accelerator is found, so memory is not pinned", stacklevel=4)
+        return None
+    return lambda shape, dtype: torch.empty(tuple(shape), dtype=getattr(torch, dtype), pin_memory=True)

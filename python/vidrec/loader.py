@@ -1,0 +1,527 @@
+"""Batches for a training loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import deque
+from typing import Any, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _memory, _options, _vidrec
+from .batch import Batch
+from .dataset import Dataset, Path, open
+from .errors import Error, UsageError
+from .monitor import Monitor
+
+
+class Loader:
+    """Gives the batches of a data set, epoch after epoch, decoded ahead by threads of its own.
+
+    A batch is a pure function of data set, options, epoch and number, for any number of threads. Each ``for`` loop is
+    the next epoch, unless :meth:`set_epoch` says which.
+
+    Parameters
+    ----------
+    dataset : Dataset or path
+        What to load.
+    batch_size : int, default 16
+        Clips in a batch, of this rank.
+    frames : int, optional
+        Frames to take from each clip; all, if not given, and then every clip must have the same number.
+    temporal : str, default "uniform"
+        How they are chosen: ``"uniform"``, spread evenly; ``"random-segments"``, one at random in each of as many
+        segments (TSN); ``"clip"`` and ``"clip-center"``, a run at random or in the middle; ``"views"``, ``views`` runs
+        of each clip, and ``"dense"``, every run: each is a sample of its own.
+    stride : int, default 1
+        Frames from one to the next in a run.
+    views : int, default 10
+        Runs of each clip with ``temporal="views"``.
+    size : int or (int, int), default 224
+        Height and width of the pictures.
+    resize_short : int or (int, int), optional
+        Length to which the shorter side is resized first, or a range from which it is drawn for each clip.
+    crop : str, default "center"
+        Part of the frame, drawn once a clip: ``"center"``, ``"random"``, ``"random-resized"`` (as torchvision's),
+        ``"multi-scale"`` and ``"multi-scale-fixed"`` (TSN), ``"three"`` (left, middle and right, each a sample).
+    scale, ratio : (float, float)
+        Area as a fraction of the frame's, and width over height, for ``"random-resized"``. Default 0.08 to 1, and 3/4
+        to 4/3.
+    flip : float, default 0
+        Probability that a clip is mirrored.
+    color : float or dict, optional
+        How much colours vary from clip to clip: strength of ``brightness``, ``contrast`` and ``saturation``, and
+        probability of ``grayscale``.
+    channels : {"rgb", "gray", "ycbcr"}, default "rgb"
+        What the channels are.
+    dtype : {"uint8", "float16", "bfloat16", "float32"} or a dtype of torch or NumPy, default "uint8"
+        Type of a sample. The float types are ``(x / 255 - mean) / std``.
+    mean, std : float or sequence of float
+        For each channel, in units where 1 is full. Default 0 and 1.
+    layout : {"BTCHW", "BCTHW", "BTHWC"}, default "BTCHW"
+        Order of dimensions.
+    channels_last_3d : bool, default False
+        With ``layout="BCTHW"``: lay the samples out in memory as ``torch.channels_last_3d``.
+    reducing_gap : float, optional
+        How much larger than the picture a frame is decoded at least, where that is faster. Default 1.125; infinity turns
+        it off.
+    shuffle : bool, default False
+        An exact shuffle, new in each epoch.
+    order : str, tuple or sequence of int, optional
+        Instead: ``"sequential"``, ``"shuffled"``, ``("blocks", block, window)`` for disks that are slow at random, or
+        the samples themselves in the order in which they are to come.
+    weights : sequence of float, optional
+        Instead: a weight for each sample, by which they are drawn, with replacement.
+    draws : {"rotate", "all"}, default "rotate"
+        Of several draws that were packed of each video: one in each epoch, in turn; or all, each a sample of its own.
+    seed : int, default 0
+        Seed of everything that is drawn.
+    rank, world_size : int, optional
+        Number of this process among those that train together, and how many they are. Default: those of
+        ``torch.distributed`` where it is initialised, else 0 and 1.
+    last : {"pad", "drop", "wrap"}, default "pad"
+        What becomes of clips that do not fill a batch on every rank: they come, filled up by others with a ``mask`` of
+        False; they are left out; or they come, filled up from the start of the epoch.
+    threads : int, optional
+        Threads that decode. Default: as many as there are cores, up to 8.
+    check_crc : bool, default True
+        Whether every frame's checksum is compared.
+    on_bad_frame : {"error", "substitute"}, default "error"
+        What becomes of a clip that cannot be read: an exception for its batch (the next batch still comes), or another
+        clip in its place, which :attr:`Batch.params` and :meth:`stats` tell.
+    prefetch : int, default 4
+        Batches that are made ahead.
+    prefetch_bytes : int, default 1 GiB
+        Memory to which they are kept, but for one batch.
+    readahead : int, default 4
+        Batches after those of which the system is asked for the pages.
+    pin_memory : bool, default False
+        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``.
+    out : tensor or list of tensors, optional
+        Your own memory, torch's or NumPy's, for the batches to be decoded into, in turn. The one of a batch is filled
+        again when the next batch is asked for; all but one of them are filled ahead.
+    output : {"torch", "numpy"}, optional
+        What batches are made of. Default: torch if it is installed.
+
+    Raises
+    ------
+    UsageError
+        An option that makes no sense.
+
+    Examples
+    --------
+    >>> loader = vidrec.Loader("train", batch_size=4, size=64, dtype="float32", mean=0.45, std=0.225, shuffle=True)
+    >>> len(loader)
+    3
+    >>> for epoch in range(2):
+    ...     loader.set_epoch(epoch)
+    ...     for batch in loader:
+    ...         assert tuple(batch.frames.shape) == (4, 8, 3, 64, 64)
+
+    A run that stopped goes on exactly, also with another number of ranks:
+
+    >>> batches = iter(loader)
+    >>> batch = next(batches)
+    >>> state = loader.state_dict()
+    >>> resumed = vidrec.Loader("train", batch_size=4, size=64, dtype="float32", mean=0.45, std=0.225, shuffle=True)
+    >>> resumed.load_state_dict(state)
+    >>> bool((next(iter(resumed)).frames == next(batches).frames).all())
+    True
+    """
+
+    def __init__(
+        self,
+        dataset: Union[Dataset, Path],
+        batch_size: int = 16,
+        *,
+        frames: Optional[int] = None,
+        temporal: str = "uniform",
+        stride: int = 1,
+        views: int = 10,
+        size: Union[int, Tuple[int, int]] = 224,
+        resize_short: Union[int, Tuple[int, int], None] = None,
+        crop: str = "center",
+        scale: Tuple[float, float] = (0.08, 1.0),
+        ratio: Tuple[float, float] = (3 / 4, 4 / 3),
+        flip: float = 0.0,
+        color: Union[float, Dict[str, float], None] = None,
+        channels: str = "rgb",
+        dtype: Any = "uint8",
+        mean: Union[float, Sequence[float]] = 0.0,
+        std: Union[float, Sequence[float]] = 1.0,
+        layout: str = "BTCHW",
+        channels_last_3d: bool = False,
+        reducing_gap: Optional[float] = None,
+        shuffle: bool = False,
+        order: Any = None,
+        weights: Optional[Sequence[float]] = None,
+        draws: str = "rotate",
+        seed: int = 0,
+        rank: Optional[int] = None,
+        world_size: Optional[int] = None,
+        last: str = "pad",
+        threads: Optional[int] = None,
+        check_crc: bool = True,
+        on_bad_frame: str = "error",
+        prefetch: int = 4,
+        prefetch_bytes: int = 1 << 30,
+        readahead: int = 4,
+        pin_memory: bool = False,
+        out: Any = None,
+        output: Optional[str] = None,
+    ) -> None:
+        if not isinstance(dataset, Dataset):
+            dataset = open(dataset)
+        if channels_last_3d and layout != "BCTHW":
+            raise UsageError('loader option channels_last_3d: expected layout="BCTHW"')
+        if (rank is None) != (world_size is None):
+            raise UsageError("of the loader options rank and world_size both are given or none")
+        if output not in (None, "torch", "numpy"):
+            raise UsageError(f"loader option output: expected 'torch' or 'numpy', found {output!r}")
+        if pin_memory and out is not None:
+            raise UsageError("with the loader option out, pin_memory is up to who made it")
+        self.dataset = dataset
+        """The data set."""
+        self.batch_size = batch_size
+        """Clips in a batch."""
+        height, width = _options.pair("size", size)
+        self._options: Dict[str, Any] = {
+            "batch_size": batch_size,
+            "frames": frames,
+            "temporal": temporal,
+            "stride": stride,
+            "views": views,
+            "size": (width, height),
+            "resize_short": None if resize_short is None else _options.pair("resize_short", resize_short),
+            "crop": crop,
+            "scale": _options.pair("scale", scale, float),
+            "ratio": _options.pair("ratio", ratio, float),
+            "flip": flip,
+            "color": _options.color(color),
+            "channels": channels,
+            "dtype": _options.dtype(dtype),
+            "layout": "BTHWC" if channels_last_3d else layout,
+            "mean": _options.channels("mean", mean),
+            "std": _options.channels("std", std),
+            "reducing_gap": reducing_gap,
+            **_options.order(order, shuffle, weights),
+            "draws": draws,
+            "seed": seed,
+            "last": last,
+            "threads": threads,
+            "check_crc": check_crc,
+            "on_bad_frame": on_bad_frame,
+            "prefetch": prefetch,
+            "prefetch_bytes": prefetch_bytes,
+            "readahead": readahead,
+        }
+        self._ranks = None if rank is None else (rank, world_size)
+        self._channels_last_3d, self._output = channels_last_3d, output
+        self._pin_memory, self._out = pin_memory, _memory.listed(out)
+        self._next_epoch = 0
+        # Epoch and batches done of the loop that is under way.
+        self._place: Optional[Tuple[int, int]] = None
+        # Of which loop.
+        self._under_way: Optional[object] = None
+        # Where another run stopped, while this one goes on in the same epoch.
+        self._resumed: Optional[str] = None
+        # The engine, and what it is for: process, rank, world size, state.
+        self._engine: Optional[_vidrec.Engine] = None
+        self._made_for: Any = None
+        self._ready()
+
+    def _ready(self) -> _vidrec.Engine:
+        """The engine for this process and its place among others."""
+        rank, world_size = self._ranks or distributed()
+        wanted = (os.getpid(), rank, world_size, self._resumed)
+        if self._engine is None or self._made_for != wanted:
+            options = dict(self._options, rank=rank, world_size=world_size)
+            try:
+                self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
+            except TypeError as e:
+                if not isinstance(e.__cause__, OverflowError):
+                    raise
+                name = str(e).rsplit(".", 1)[-1]
+                raise UsageError(f"loader option {name}: {options.get(name)} is out of range") from None
+            self._made_for = wanted
+        return self._engine
+
+    def __getstate__(self) -> Dict[str, Any]:
+        if self._out is not None:
+            raise TypeError("a loader with out= cannot be sent to another process, which does not share that memory")
+        # A worker that was spawned has no process group of its own, and belongs to the rank of its parent. Without one here
+        # either, whoever gets the loader may have one, and asks then.
+        ranks = self._ranks or (distributed() if _process_group() else None)
+        return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
+
+    def __len__(self) -> int:
+        """Batches of the epoch under way or next, of this rank; fewer in one that was resumed."""
+        return self._ready().batches_in(self.epoch)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._iterate(self._next_epoch, 0, 1)
+
+    def _iterate(self, epoch: int, first: int, step: int) -> _Iterator:
+        self._next_epoch = epoch + 1
+        self._place = (epoch, 0)
+        return _Iterator(self, self._ready(), epoch, first, step)
+
+    def __repr__(self) -> str:
+        return f"<vidrec.Loader of {self.dataset!r}: {len(self)} batches of {self.shape}>"
+
+    @property
+    def epoch(self) -> int:
+        """The epoch under way, or the next one where none is."""
+        return self._place[0] if self._place else self._next_epoch
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Shape of :attr:`Batch.frames`."""
+        shape = self._ready().shape()
+        return tuple(shape[i] for i in (0, 4, 1, 2, 3)) if self._channels_last_3d else tuple(shape)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch the next loop is, counted from 0.
+
+        Parameters
+        ----------
+        epoch : int
+            Of an epoch in which :meth:`load_state_dict` put the loader, the rest comes; any other comes whole.
+        """
+        if epoch < 0:
+            raise UsageError(f"there is no epoch {epoch}")
+        self._next_epoch, self._place = epoch, None
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Where this run stands: after the batch that the loop had last. The same on every rank.
+
+        Returns
+        -------
+        dict
+            A few numbers and strings, to be saved with the model.
+        """
+        epoch, batches = self._place or (self._next_epoch, 0)
+        state: Dict[str, Any] = json.loads(self._ready().state(epoch, batches))
+        return state
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Go on where another run stood: the next loop is the rest of its epoch.
+
+        Parameters
+        ----------
+        state : dict
+            From :meth:`state_dict` of a loader of the same data set, seed and order. Batch size, rank and world size may
+            be others.
+
+        Raises
+        ------
+        UsageError
+            It is of another data set, seed, or length of epoch.
+        """
+        before = self._resumed, self._next_epoch, self._place
+        self._resumed = json.dumps(state)
+        try:
+            self._next_epoch, self._place = self._ready().first_epoch(), None
+        except Error:
+            self._resumed, self._next_epoch, self._place = before
+            raise
+
+    def batch(self, epoch: int, number: int) -> Batch:
+        """One batch, made at once, whatever loop is under way.
+
+        Parameters
+        ----------
+        epoch, number : int
+            Which, counted from 0.
+        """
+        engine = self._ready()
+        return _Made(self, _torch(self._output)).batch(engine.batch(epoch, number), epoch, number)
+
+    def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
+        """Write what the loader does to a file or named pipe, for another process to read.
+
+        A line of JSON each time, in a thread of its own; nothing here waits for whoever reads. It ends with the loader, or
+        with ``close()`` of what is returned. ``python -m vidrec.monitor PATH`` shows it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Lines are appended. Of a pipe that is full or that nobody reads they are left out.
+        every : float, default 1
+            Seconds from line to line.
+
+        Returns
+        -------
+        Monitor
+            ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second`` and ``waiting``, the
+            share of the time that the training loop waited.
+        """
+        return Monitor(self, os.fspath(path), every)
+
+    def stats(self) -> Dict[str, Any]:
+        """What was done since the loader was made (or began to go on from a state).
+
+        Returns
+        -------
+        dict
+            Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
+            batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
+            ``producer_wait_seconds``. A consumer that waits much is starved.
+        """
+        stats: Dict[str, Any] = json.loads(self._ready().stats())
+        return stats
+
+
+
+class _Made:
+    """What the compiled module gives, as arrays or tensors in the shape that was asked for."""
+
+    def __init__(self, loader: Loader, torch: Any) -> None:
+        self._channels_last_3d, self._torch = loader._channels_last_3d, torch
+
+    def frames(self, samples: Any) -> Any:
+        """Samples without a copy."""
+        return self.shown(np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples))
+
+    def shown(self, stored: Any) -> Any:
+        """A tensor as it is stored, with its dimensions in the order that was asked for."""
+        if not self._channels_last_3d:
+            return stored
+        axes = (0, 4, 1, 2, 3)
+        return stored.transpose(axes) if isinstance(stored, np.ndarray) else stored.permute(axes)
+
+    def batch(self, inner: _vidrec.Batch, epoch: int, number: int, frames: Any = None) -> Batch:
+        """A batch; ``frames`` where they are not among the samples."""
+        labels, clips = self._known(inner.labels, np.int64), self._known(inner.clips, np.int64)
+        mask = self._known(inner.mask, np.bool_)
+        frames = self.frames(inner.samples) if frames is None else frames
+        return Batch(frames, labels, clips, mask, inner, epoch, number)
+
+    def _known(self, values: bytes, dtype: Any) -> Any:
+        array = np.frombuffer(bytearray(values), dtype)
+        return array if self._torch is None else self._torch.from_numpy(array)
+
+
+class _Iterator:
+    """The batches of one epoch, or every ``step``-th of them."""
+
+    def __init__(self, loader: Loader, engine: _vidrec.Engine, epoch: int, first: int, step: int) -> None:
+        self._loader, self._engine, self._epoch = loader, engine, epoch
+        self._number, self._step = first, step
+        self._made = _Made(loader, _torch(loader._output))
+        self._last: Any = None
+        # Tensors that are being filled, in order.
+        self._given: Deque[Any] = deque()
+        # Of several loops at a time the loader tells of the one that began last. A reference to this iterator would keep it.
+        self._token = loader._under_way = object()
+        self._into: Optional[_vidrec.BatchesInto] = None
+        self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
+        if loader._out is None and self._allocate is None:
+            self._batches = engine.iter(epoch, first, step)
+            return
+        self._into = engine.iter_into(epoch, first, step)
+        if loader._out is not None:
+            _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+            for tensor in loader._out:
+                self._provide(tensor)
+        else:
+            options = loader._options
+            depth = min(options["prefetch"], options["prefetch_bytes"] // max(1, engine.batch_bytes()))
+            for _ in range(max(1, depth)):
+                self._provide_pinned()
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        frames = None
+        try:
+            if self._into is None:
+                inner = self._batches.next()
+            else:
+                frames, inner = self._next_into(self._into)
+        except Error:
+            # The batch could not be made; the next one still comes.
+            self._advance()
+            raise
+        if inner is None:
+            self._finish()
+            raise StopIteration
+        batch = self._made.batch(inner, self._epoch, self._number, frames)
+        self._advance()
+        return batch
+
+    def _next_into(self, into: _vidrec.BatchesInto) -> Tuple[Any, Optional[_vidrec.Batch]]:
+        if self._allocate is not None:
+            self._last = None
+        elif self._last is not None:
+            self._provide(self._last)
+            self._last = None
+        try:
+            found = into.next()
+        except Error:
+            tensor = self._given.popleft()
+            self._provide_pinned() if self._allocate is not None else self._provide(tensor)
+            raise
+        if found is None:
+            return None, None
+        self._last = self._given.popleft()
+        if self._allocate is not None:
+            self._provide_pinned()
+            return self._made.shown(self._last), found[1]
+        return self._last, found[1]
+
+    def _provide(self, tensor: Any) -> None:
+        loader = self._loader
+        address, length = _memory.region(tensor, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+        assert self._into is not None
+        self._given.append(tensor)
+        self._into.provide(address, length, tensor)
+
+    def _provide_pinned(self) -> None:
+        assert self._into is not None and self._allocate is not None
+        tensor = self._allocate(self._engine.shape(), self._loader._options["dtype"])
+        self._given.append(tensor)
+        self._into.provide(tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
+
+    def _advance(self) -> None:
+        self._number += self._step
+        loader = self._loader
+        if loader._place is not None and loader._under_way is self._token:
+            loader._place = (self._epoch, min(self._number, self._engine.batches_in(self._epoch)))
+
+    def _finish(self) -> None:
+        loader = self._loader
+        if loader._place is not None and loader._under_way is self._token:
+            loader._place = None
+            # What is left of the state's epoch is done: from here on all epochs are whole.
+            loader._resumed = None
+        self._last = None
+        self._given.clear()
+
+
+def _process_group() -> Any:
+    """``torch.distributed``, if it is initialised; without importing it."""
+    dist = getattr(sys.modules.get("torch"), "distributed", None)
+    return dist if dist is not None and dist.is_available() and dist.is_initialized() else None
+
+
+def distributed() -> Tuple[int, int]:
+    """Rank and world size of ``torch.distributed``, or of one process alone."""
+    dist = _process_group()
+    return (dist.get_rank(), dist.get_world_size()) if dist else (0, 1)
+
+
+def _torch(output: Optional[str]) -> Any:
+    """The module, if batches are to be made of tensors."""
+    if output == "numpy":
+        return None
+    try:
+        import torch
+    except ImportError:
+        if output == "torch":
+            raise
+        return None
+    return torch

@@ -1,0 +1,126 @@
+"""What a loader does, for another process to read while it runs.
+
+``loader.monitor(path)`` writes a line of JSON now and then; ``python -m vidrec.monitor path`` shows the latest.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+if TYPE_CHECKING:
+    from .loader import Loader
+
+
+class Monitor:
+    """Writes lines in a thread of its own, until it is closed or the loader is gone. Made by ``Loader.monitor``.
+
+    Nobody waits for whoever reads: of a pipe that is full or that nobody has open, the line is left out.
+    """
+
+    def __init__(self, loader: Loader, path: str, every: float) -> None:
+        self._loader = weakref.ref(loader)
+        self._path, self._every = path, every
+        self._file: Optional[int] = None
+        self._closed = threading.Event()
+        self._before: Dict[str, Any] = {}
+        # At once, so that a folder that is not there is an error of the caller.
+        self._open()
+        self._thread = threading.Thread(target=self._run, name="vidrec-monitor", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write a last line and end."""
+        self._closed.set()
+        self._thread.join()
+
+    def __enter__(self) -> Monitor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._every) and self._write():
+            pass
+        self._write()
+        if self._file is not None:
+            os.close(self._file)
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
+        try:
+            self._file = os.open(self._path, flags, 0o644)
+        except OSError as e:
+            # A pipe that nobody reads yet.
+            if e.errno != errno.ENXIO:
+                raise
+
+    def _write(self) -> bool:
+        """Whether there is still something to tell of."""
+        loader = self._loader()
+        if loader is None:
+            return False
+        line = json.dumps(self._line(loader)) + "\n"
+        try:
+            if self._file is None:
+                self._open()
+            if self._file is not None:
+                os.write(self._file, line.encode())
+        except BlockingIOError:
+            pass
+        except OSError:
+            # Whoever read it went away, or the disk is full: training goes on.
+            if self._file is not None:
+                os.close(self._file)
+            self._file = None
+        return True
+
+    def _line(self, loader: Loader) -> Dict[str, Any]:
+        now: Dict[str, Any] = {"time": time.time(), "epoch": loader.epoch, **loader.stats()}
+        now["prefetch"] = loader._options["prefetch"]
+        seconds = now["time"] - self._before.get("time", now["time"])
+        for name, counter in (("frames_per_second", "frames"), ("waiting", "consumer_wait_seconds")):
+            # Of a loader that began anew, as it does when it goes on from a state, counters begin anew.
+            gain = now[counter] - self._before.get(counter, 0)
+            now[name] = gain / seconds if seconds > 0 and gain >= 0 else 0.0
+        self._before = now
+        return now
+
+
+def show(line: Dict[str, Any]) -> str:
+    """A line for people."""
+    filled = min(line["ready"], line["prefetch"])
+    bar = "#" * filled + "." * (line["prefetch"] - filled)
+    return (
+        f"epoch {line['epoch']}  [{bar}] {line['ready']} ready  {line['frames_per_second']:.0f} frames/s  "
+        f"waiting {line['waiting']:.0%}  {line['batches']} batches"
+    )
+
+
+def main() -> int:
+    """Show the lines of a file or pipe as they come."""
+    if len(sys.argv) != 2:
+        print("usage: python -m vidrec.monitor PATH", file=sys.stderr)
+        return 2
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        end = "\r" if sys.stdout.isatty() else "\n"
+        try:
+            while True:
+                line = lines.readline()
+                if line.endswith("\n"):
+                    print(show(json.loads(line)), end=end, flush=True)
+                else:
+                    time.sleep(0.2)
+        except KeyboardInterrupt:
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""What ``torch.utils.data.DataLoader`` takes.
+
+:class:`vidrec.Loader` needs no ``DataLoader``: it is one. These are for code that insists, or that does more for each
+clip in Python than threads can bear.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, Tuple, Union
+
+import torch
+import torch.utils.data
+
+from .batch import Batch
+from .dataset import Dataset, Path
+from .errors import UsageError
+from .loader import Loader
+
+
+def _shared(number: int) -> torch.Tensor:
+    """A number that a ``DataLoader``'s workers see change."""
+    value = torch.tensor(number)
+    value.share_memory_()  # type: ignore[no-untyped-call]
+    return value
+
+
+class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+    """The batches of a loader, shared out among a ``DataLoader``'s workers.
+
+    Worker ``i`` of ``n`` makes batches ``i``, ``i + n``, ..., so the ``DataLoader`` gives exactly those of the loader, in
+    its order, for any number of workers. It must be told that they are batches already: ``batch_size=None``.
+
+    Parameters
+    ----------
+    loader : vidrec.Loader
+
+    Examples
+    --------
+    >>> import torch.utils.data
+    >>> from vidrec.torch import IterableDataset
+    >>> batches = IterableDataset(vidrec.Loader("train", batch_size=4, size=64, shuffle=True, threads=1))
+    >>> for epoch in range(2):
+    ...     batches.set_epoch(epoch)
+    ...     for batch in torch.utils.data.DataLoader(batches, batch_size=None, num_workers=2):
+    ...         assert batch.frames.shape == (4, 8, 3, 64, 64)
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        super().__init__()
+        self.loader = loader
+        self._epoch: torch.Tensor = _shared(loader.epoch)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch the next loop is. Without it, each loop is the same epoch again."""
+        if epoch < 0:
+            raise UsageError(f"there is no epoch {epoch}")
+        self._epoch.fill_(epoch)
+
+    def __len__(self) -> int:
+        return self.loader._ready().batches_in(int(self._epoch))
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker = torch.utils.data.get_worker_info()
+        first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        return _Part(self.loader, int(self._epoch), first, step)
+
+
+class _Part(Iterator[Batch]):
+    """One worker's batches, with the state that ``torchdata.StatefulDataLoader`` keeps for each worker."""
+
+    def __init__(self, loader: Loader, epoch: int, first: int, step: int) -> None:
+        self._loader, self._epoch, self._first, self._step, self._taken = loader, epoch, first, step, 0
+        self._batches: Any = None
+
+    def __next__(self) -> Batch:
+        if self._batches is None:
+            first = self._first + self._taken * self._step
+            self._batches = self._loader._iterate(self._epoch, first, self._step)
+        batch: Batch = next(self._batches)
+        self._taken += 1
+        return batch
+
+    def state_dict(self) -> Dict[str, int]:
+        return {"epoch": self._epoch, "taken": self._taken}
+
+    def load_state_dict(self, state: Dict[str, int]) -> None:
+        self._epoch, self._taken, self._batches = state["epoch"], state["taken"], None
+
+
+class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
+    """One sample at a time, for a ``DataLoader`` with a sampler and a batch size of its own.
+
+    What is drawn for a sample (frames, crop, flip, colours) depends on seed, epoch and sample alone, not on the worker.
+
+    Parameters
+    ----------
+    dataset : vidrec.Dataset or path
+    **options
+        As :class:`vidrec.Loader` takes them, but for what is about batches and their order.
+
+    Examples
+    --------
+    >>> from vidrec.torch import MapDataset
+    >>> samples = MapDataset("train", size=64, crop="random-resized", dtype="float32")
+    >>> frames, label = samples[7]
+    >>> frames.shape, label
+    (torch.Size([8, 3, 64, 64]), 1)
+    """
+
+    def __init__(self, dataset: Union[Dataset, Path], **options: Any) -> None:
+        super().__init__()
+        refused = {"batch_size", "shuffle", "order", "weights", "rank", "world_size", "last", "out", "pin_memory", "output"}
+        if refused & options.keys():
+            raise UsageError(f"of single samples there is no {', '.join(sorted(refused & options.keys()))}")
+        # Frames of one sample side by side are little work to share; a DataLoader has processes.
+        options.setdefault("threads", 1)
+        self._loader = Loader(dataset, 1, rank=0, world_size=1, output="torch", **options)
+        self._epoch: torch.Tensor = _shared(0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say for which epoch to draw."""
+        if epoch < 0:
+            raise UsageError(f"there is no epoch {epoch}")
+        self._epoch.fill_(epoch)
+
+    def __len__(self) -> int:
+        return self._loader._ready().batches_in(0)
+
+    def __getitem__(self, index: int) -> Tuple[torch.Tensor, int]:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there is no sample {index}, there are {len(self)}")
+        batch = self._loader.batch(int(self._epoch), index % len(self))
+        return batch.frames[0], int(batch.labels[0])
+
+    def __getitems__(self, indices: List[int]) -> List[Tuple[torch.Tensor, int]]:
+        return [self[index] for index in indices]

@@ -1,0 +1,51 @@
+"""A small data set, packed from videos that are made here, for the tests of the installed package."""
+import subprocess
+
+import pytest
+
+import vidrec
+
+NAMES = "0123456789ab"
+
+
+@pytest.fixture(scope="session")
+def videos(tmp_path_factory):
+    """Twelve short videos in two classes."""
+    root = tmp_path_factory.mktemp("videos")
+    for i, name in enumerate(NAMES):
+        video = root / ("left" if i < 6 else "right") / f"{name}.mp4"
+        video.parent.mkdir(exist_ok=True)
+        source = f"gradients=size=96x72:rate=12:duration=1:seed={i}"
+        command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", video]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    return root
+
+
+@pytest.fixture(scope="session")
+def train(videos, tmp_path_factory):
+    """The path of a data set of twelve clips of eight frames of 96x72."""
+    path = tmp_path_factory.mktemp("set") / "train"
+    report = vidrec.pack(videos, path)
+    assert (report["clips"], report["failed"]) == (12, 0)
+    return path
+
+
+@pytest.fixture
+def ds(train):
+    return vidrec.open(train)
+
+
+@pytest.fixture
+def damaged(train, tmp_path):
+    """A copy in which frame 3 of clip 5 has one bit changed."""
+    copy = tmp_path / "damaged"
+    copy.mkdir()
+    for file in train.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    jpeg = vidrec.open(copy)[5].jpeg(3)
+    record = copy / "shard-00000.rec"
+    whole = bytearray(record.read_bytes())
+    at = whole.index(jpeg)
+    whole[at + len(jpeg) // 2] ^= 4
+    record.write_bytes(whole)
+    return copy

@@ -1,0 +1,67 @@
+"""The training example: it learns, goes on exactly after it was stopped, and shares the clips among processes."""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+EXAMPLE = Path(__file__).parents[3] / "examples/train_pytorch.py"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Starts the example with the clips that the first start made."""
+    folder = tmp_path_factory.mktemp("example")
+
+    def run(*arguments, **environment):
+        command = [sys.executable, EXAMPLE, "--clips", "24", "--batch-size", "8", *map(str, arguments)]
+        # One thread, so that sums are in the same order in every run.
+        environment = {**os.environ, "TMPDIR": str(folder), "OMP_NUM_THREADS": "1", **environment}
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    return run
+
+
+def output(process):
+    text, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    return text
+
+
+def steps(log, rank=0):
+    return [json.loads(line) for line in Path(f"{log}.{rank}").read_text().splitlines()]
+
+
+def test_it_learns_and_goes_on_with_the_same_losses(run, tmp_path):
+    told = output(run("--epochs", 5, "--log", tmp_path / "whole"))
+    shares = [int(share) for share in re.findall(r"(\d+)% of held-out", told)]
+    assert len(shares) == 5 and max(shares) >= 60, f"four classes, chance is 25 %: {shares}"
+    whole = steps(tmp_path / "whole")
+    assert sum(s["loss"] for s in whole[-10:]) < 0.7 * sum(s["loss"] for s in whole[:10])
+
+    stopping = ["--epochs", 2, "--checkpoint", tmp_path / "checkpoint", "--save-every", 3]
+    output(run(*stopping, "--log", tmp_path / "first", "--stop-after", 7))
+    output(run(*stopping, "--log", tmp_path / "second"))
+    first, second = steps(tmp_path / "first"), steps(tmp_path / "second")
+    assert (len(first), len(second)) == (7, 20 - 6)
+    assert first[:6] + second == whole[:20], "the same clips and, to the last bit, the same losses"
+
+
+def test_two_processes_see_each_clip_once(run, tmp_path):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = str(s.getsockname()[1])
+    world = dict(WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+    arguments = ["--epochs", 1, "--log", tmp_path / "log"]
+    ranks = [run(*arguments, RANK=str(rank), LOCAL_RANK=str(rank), **world) for rank in range(2)]
+    for process in ranks:
+        output(process)
+    logs = [steps(tmp_path / "log", rank) for rank in range(2)]
+    assert len(logs[0]) == len(logs[1])
+    seen = [clip for log in logs for step in log for clip in step["clips"]]
+    assert sorted(seen) == list(range(77)), "80 % of 96 clips"

@@ -1,0 +1,174 @@
+"""The package itself: types, documentation, the program, long work with progress."""
+import ast
+import doctest
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vidrec
+from vidrec import _vidrec
+
+STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
+MODULES = ["vidrec", "vidrec.errors", "vidrec.dataset", "vidrec.batch", "vidrec.loader", "vidrec.tools", "vidrec.torch"]
+
+
+def parameters(function):
+    """Names of a stub's parameters."""
+    every = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs, function.args.kwarg]
+    return [each.arg for each in every if each is not None and each.arg not in ("self", "cls")]
+
+
+def of_module(value):
+    """Names of a compiled function's parameters."""
+    names = list(inspect.signature(value).parameters)
+    return [name for name in names if name not in ("self", "cls")]
+
+
+def test_the_stub_is_that_of_the_module():
+    stub = {node.name: node for node in ast.parse(STUB.read_text()).body if hasattr(node, "name")}
+    public = {name for name, value in vars(_vidrec).items() if not name.startswith("__") and callable(value)}
+    assert set(stub) - {"pack"} == public - {"pack"}
+    for name in public:
+        node, value = stub[name], getattr(_vidrec, name)
+        if isinstance(node, ast.FunctionDef):
+            assert parameters(node) == of_module(value), name
+            continue
+        members = {member.name: member for member in node.body if isinstance(member, ast.FunctionDef)}
+        found = {n for n in vars(value) if not n.startswith("__")} | {n for n in members if n in vars(value)}
+        assert found == set(members), name
+        for method, member in members.items():
+            if any(getattr(d, "id", "") == "property" for d in member.decorator_list):
+                assert not callable(vars(value)[method]), (name, method)
+            elif method != "__new__":
+                assert parameters(member) == of_module(getattr(value, method)), (name, method)
+
+
+def test_it_is_typed_and_versions_agree():
+    assert STUB.with_name("py.typed").exists()
+    assert vidrec.__version__ == importlib.metadata.version("vidrec") == _vidrec.__version__
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_the_documentation_run(name, train, monkeypatch):
+    if name == "vidrec.torch":
+        pytest.importorskip("torch")
+    monkeypatch.chdir(train.parent)
+    failed, _ = doctest.testmod(
+        importlib.import_module(name), extraglobs={"vidrec": vidrec}, optionflags=doctest.ELLIPSIS
+    )
+    assert failed == 0
+
+
+@pytest.mark.parametrize("name", vidrec.__all__)
+def test_everything_public_is_documented(name):
+    value = getattr(vidrec, name)
+    assert name == "__version__" or value.__doc__
+    for member, function in vars(value).items() if inspect.isclass(value) else ():
+        if not member.startswith("_") and not inspect.isdatadescriptor(function) or isinstance(function, property):
+            assert inspect.getdoc(function), f"{name}.{member}"
+    if callable(value) and not inspect.isclass(value) or value is vidrec.Loader:
+        for parameter in inspect.signature(value).parameters:
+            assert parameter.strip("*") in value.__doc__, f"{name}: {parameter}"
+
+
+def test_neither_torch_nor_opencv_is_imported():
+    code = "import sys, vidrec; print(sorted({m.split('.')[0] for m in sys.modules} & {'torch', 'cv2', 'tqdm', 'PIL'}))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def program(*arguments):
+    return subprocess.run([Path(sys.executable).with_name("vidrec"), *arguments], capture_output=True, text=True)
+
+
+def test_the_program_is_installed(train, damaged):
+    assert json.loads(program("inspect", train, "--json").stdout)["clips"] == 12
+    assert program("verify", train).returncode == 0
+    assert program("verify", damaged).returncode == 3
+    assert program("nonsense").returncode == 2
+    module = subprocess.run([sys.executable, "-m", "vidrec", "--version"], capture_output=True, text=True)
+    assert module.stdout == f"vidrec {vidrec.__version__}\n"
+
+
+def test_ctrl_c_ends_the_program(train):
+    bench = [Path(sys.executable).with_name("vidrec"), "bench", train, "--size", "32", "--seconds", "60"]
+    running = subprocess.Popen(bench, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(1)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(30) == -signal.SIGINT
+
+
+def test_verify_reports_all_problems_and_progress(train, damaged, tmp_path):
+    calls = []
+    assert vidrec.verify(train, deep=True, progress=lambda *call: calls.append(call))["ok"]
+    assert calls and calls[-1][0] <= calls[-1][1]
+    report = vidrec.verify(damaged)
+    assert not report["ok"] and {problem["kind"] for problem in report["problems"]} >= {"jpeg-crc"}
+    with pytest.raises(vidrec.FileError):
+        vidrec.verify(tmp_path / "nothing")
+
+
+def test_an_exception_from_progress_ends_the_work(train, videos, tmp_path):
+    class Enough(Exception):
+        pass
+
+    def progress(done, total):
+        raise Enough
+
+    with pytest.raises(Enough):
+        vidrec.verify(train, progress=progress)
+    with pytest.raises(Enough):
+        vidrec.pack(videos, tmp_path / "out", progress=progress, threads=1)
+
+
+def test_pack_says_what_it_left_out(videos, tmp_path):
+    source = tmp_path / "videos" / "a"
+    source.mkdir(parents=True)
+    (source / "good.mp4").symlink_to(videos / "left/0.mp4")
+    (source / "bad.mp4").write_bytes(b"no video")
+    calls = []
+    report = vidrec.pack(source.parent, tmp_path / "out", frames=3, size=(24, 32), progress=lambda *c: calls.append(c))
+    assert (report["clips"], report["failed"], report["failures"][0]["source"]) == (1, 1, "a/bad.mp4")
+    assert calls[-1] == (2, 2)
+    assert vidrec.open(tmp_path / "out")[0].frames().shape == (3, 24, 32, 3)
+    assert vidrec.inspect(tmp_path / "out")["settings"]["frames"] == 3
+    with pytest.raises(vidrec.UsageError, match="already"):
+        vidrec.pack(source.parent, tmp_path / "out")
+    with pytest.raises(vidrec.UsageError):
+        vidrec.pack(source.parent, tmp_path / "other", sample="best")
+    with pytest.raises(vidrec.DecodeError):
+        vidrec.pack(source.parent, tmp_path / "other", on_error="stop")
+    assert not (tmp_path / "other" / "dataset.json").exists()
+
+
+def test_true_shows_progress(train, capsys):
+    vidrec.verify(train, progress=True)
+    shown = capsys.readouterr().err
+    assert "frames" in shown or importlib.util.find_spec("tqdm")
+
+
+@pytest.mark.skipif(os.environ.get("VIDREC_MYPY") is None, reason="VIDREC_MYPY=1 checks types with mypy, if installed")
+def test_types_are_right():
+    package = Path(vidrec.__file__).parent
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", package], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_without_torch_batches_are_arrays(train):
+    code = """
+import sys
+sys.modules["torch"] = None  # as if it were not installed
+import numpy, vidrec
+batch = next(iter(vidrec.Loader(sys.argv[1], 4, size=32)))
+assert type(batch.frames) is type(batch.labels) is numpy.ndarray and batch.mask.all()
+"""
+    subprocess.run([sys.executable, "-c", code, train], check=True)

@@ -1,0 +1,84 @@
+"""Forked and spawned processes."""
+import hashlib
+import multiprocessing
+import os
+import threading
+
+import pytest
+
+import vidrec
+
+
+def digest(loader):
+    """Of a whole epoch: labels and samples."""
+    found = hashlib.sha256()
+    for batch in loader:
+        found.update(batch.frames.tobytes() + batch.labels.tobytes())
+    return found.hexdigest()
+
+
+def make(path_or_ds, **options):
+    return vidrec.Loader(path_or_ds, 4, **{"size": 32, "shuffle": True, "output": "numpy", "threads": 2, **options})
+
+
+def in_child(loader, queue):
+    queue.put(digest(loader))
+
+
+def run(context, loader, processes):
+    """What each of several processes finds."""
+    queue = context.Queue()
+    children = [context.Process(target=in_child, args=(loader, queue)) for _ in range(processes)]
+    for child in children:
+        child.start()
+    found = [queue.get(timeout=120) for _ in children]
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+    return found
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_loader_works_in_other_processes(train, method):
+    assert run(multiprocessing.get_context(method), make(train), 2) == [digest(make(train))] * 2
+
+
+def test_eight_processes_read_the_same_files(train):
+    expected = digest(make(train))
+    assert run(multiprocessing.get_context("fork"), make(train, threads=1), 8) == [expected] * 8
+
+
+def test_fork_after_threads_were_started_does_not_hang(train):
+    loader = make(train, prefetch=1)
+    expected = digest(make(train))
+    batches = iter(loader)
+    held = next(batches)
+    for _ in range(5):
+        # The parent's threads are at work, and may hold any lock, at each of these.
+        loader.set_epoch(0)
+        assert run(multiprocessing.get_context("fork"), loader, 2) == [expected] * 2
+    assert held.frames.any() and len(list(batches)) == 2
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_what_a_fork_inherits_is_refused_and_let_go_without_waiting(train):
+    loader = make(train)
+    batches = iter(loader)
+    held = next(batches)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            next(batches)
+        except vidrec.UsageError:
+            copy = held.frames.copy()
+            del batches, held
+            os.write(write, b"y" if copy.any() and digest(loader) else b"n")
+        os._exit(0)
+    os.close(write)
+    timer = threading.Timer(60, os.kill, (child, 9))
+    timer.start()
+    _, status = os.waitpid(child, 0)
+    timer.cancel()
+    assert (status, os.read(read, 1)) == (0, b"y")
+    assert len(list(batches)) == 2, "the parent goes on"
