@@ -1,4 +1,4 @@
-//! What the operating system is told of memory and files: the only place that calls `posix_fadvise` and `madvise`.
+//! What the operating system's page cache is told: the only place that calls `posix_fadvise`.
 //!
 //! All of it is advice: a system that does not know it, or refuses it, loses speed and nothing else.
 
@@ -39,42 +39,9 @@ pub(crate) fn advise(_: &File, _: Range<u64>, _: Advice) -> bool {
     false
 }
 
-/// Asks for large pages under `memory`, before it is written to for the first time: 512 times fewer of them have to be
-/// found and cleared. Whether the system took it; memory under 4 MiB is left as it is.
-#[cfg(target_os = "linux")]
-pub(crate) fn prefer_huge_pages<T>(memory: &mut [T]) -> bool {
-    const PAGE: usize = 4096;
-    let bytes = size_of_val(memory);
-    // Whole pages that lie within the memory; on machines with larger pages the system refuses what does not fit them.
-    let start = memory
-        .as_mut_ptr()
-        .cast::<u8>()
-        .wrapping_add(memory.as_ptr().addr().next_multiple_of(PAGE) - memory.as_ptr().addr());
-    let len = bytes.saturating_sub(PAGE) / PAGE * PAGE;
-    // SAFETY: the pages lie within `memory`, which is borrowed; this advice changes no byte of them.
-    bytes >= 4 << 20 && unsafe { libc::madvise(start.cast(), len, libc::MADV_HUGEPAGE) == 0 }
-}
-
-/// Asks for large pages under `memory`; whether the system took it.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn prefer_huge_pages<T>(_: &mut [T]) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn large_pages_change_no_byte() {
-        for len in [0, 1, 4095, 5 << 20, (9 << 20) + 17] {
-            let mut memory = vec![7_u8; len];
-            // Refused where the system was built without them.
-            let taken = prefer_huge_pages(&mut memory[len.min(3)..]);
-            assert!(!taken || len >= 4 << 20);
-            assert!(memory.iter().all(|&b| b == 7));
-        }
-    }
 
     #[test]
     fn advice_changes_no_byte() {

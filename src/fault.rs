@@ -31,7 +31,8 @@ pub(crate) fn step() -> io::Result<()> {
     due().map_or(Ok(()), |fault| Err(fail(fault)))
 }
 
-/// Stands for a codec that crashes or hangs: in a debug build, `VIDREC_DECODER_FAULT` is `abort:SOURCE` or `hang:SOURCE`.
+/// Stands for a codec that crashes, hangs or takes two seconds: in a debug build, `VIDREC_DECODER_FAULT` is
+/// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`.
 #[cfg(feature = "pack")]
 pub(crate) fn decoder(source: &str) {
     if cfg!(debug_assertions)
@@ -42,6 +43,7 @@ pub(crate) fn decoder(source: &str) {
             Some(("hang", name)) if name == source => loop {
                 std::thread::park();
             },
+            Some(("slow", name)) if name == source => std::thread::sleep(std::time::Duration::from_secs(2)),
             _ => {}
         }
     }

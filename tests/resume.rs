@@ -365,9 +365,11 @@ fn resume_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     assert!(stderr(&run).contains("\"quality\"") && stderr(&run).contains("--force"), "{}", show(&run));
 }
 
-/// Starts a long run and waits until something of it is on the disk.
-fn start(videos: &Videos, out: &str) -> std::process::Child {
+/// Starts a run that comes to its last video late or never, as `fault` says, and waits until something of it is on the
+/// disk.
+fn start(videos: &Videos, out: &str, fault: &str) -> std::process::Child {
     let mut command = videos.command(out, &[]);
+    command.env("VIDREC_DECODER_FAULT", format!("{fault}:odd/0149.mp4"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     for _ in 0..10_000 {
         if videos.files(out).get(JOURNAL).is_some_and(|j| last_checkpoint(j).is_some_and(|(bytes, _)| bytes > 0)) {
@@ -386,7 +388,7 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
     let whole = videos.pack_whole("whole", &[]);
     for signal in ["INT", "TERM"] {
         videos.begin_again("set");
-        let child = start(&videos, "set");
+        let child = start(&videos, "set", "slow");
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         let run = child.wait_with_output().unwrap();
         assert_eq!(run.status.code(), Some(130), "{}", show(&run));
@@ -403,7 +405,7 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
 #[cfg(unix)]
 fn a_second_pack_into_the_folder_is_refused() {
     let videos = Videos::make(150);
-    let mut first = start(&videos, "set");
+    let mut first = start(&videos, "set", "hang");
     for more in [&[][..], &["--resume"], &["--restart"], &["--force"]] {
         let run = videos.pack("set", more);
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));

@@ -5,8 +5,6 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::Zeroable;
 
-use crate::advice;
-
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
@@ -26,7 +24,6 @@ impl<T: Zeroable> Aligned<T> {
         if self.room.len() < room {
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
             self.room = bytemuck::zeroed_vec(room);
-            advice::prefer_huge_pages(&mut self.room);
         }
         // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);

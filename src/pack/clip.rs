@@ -15,7 +15,7 @@ use super::{Item, PackOptions, pictures};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Choose, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
-use crate::{ClipInfo, Error, Result};
+use crate::{ClipInfo, Error, Result, fault};
 
 /// Where in the work on a video something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +134,7 @@ pub(super) fn pack_one(item: &Item, options: &PackOptions, memory: &Memory) -> R
 }
 
 fn sample_and_encode(item: &Item, options: &PackOptions, memory: &Memory) -> Result<Vec<PackedClip>, ClipFailure> {
+    fault::decoder(&item.source);
     // What was chosen last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
     let declined = Cell::new(false);

@@ -17,7 +17,7 @@ use super::memory::Memory;
 use super::wire::{self, Hello, Packed, Request};
 use super::{PackOptions, all_settings, tool};
 use crate::video::{self, Stage};
-use crate::{Error, Result, fault};
+use crate::{Error, Result};
 
 /// Time beyond a video's own limit until a process that does not answer is killed: it looks at the clock itself, and only
 /// a call that hangs does not come back to it.
@@ -52,7 +52,6 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     wire::send(&mut out, &hello(options)).map_err(io)?;
     let memory = Memory::of(options);
     for request in queue {
-        fault::decoder(&request.item.source);
         let packed = clip::pack_one(&request.item, options, &memory);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }

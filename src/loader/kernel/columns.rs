@@ -128,6 +128,7 @@ impl Columns {
     }
 
     /// The same for `N` [`pairs`](Self::pairs): none if there are as many as that.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn blocks_of<const N: usize>(&self) -> impl Iterator<Item = (&Block, &[Weights; N])> {
         self.blocks.iter().zip(self.weights.as_chunks().0)
