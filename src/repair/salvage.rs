@@ -212,7 +212,9 @@ impl<'a> Salvage<'a> {
         let header = self.decoder.header(jpeg).ok().filter(|_| jpeg.starts_with(&[0xff, 0xd8]))?;
         if decode {
             self.pixels.resize(header.rgb_len(), 0);
-            self.decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
+            // One of its own, since a decoder keeps tables that a damaged picture may lack.
+            let mut decoder = Decoder::new().ok()?;
+            decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
         }
         Some((header.width, header.height))
     }
