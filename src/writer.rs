@@ -137,22 +137,13 @@ impl Writer {
     /// [`Io`](crate::ErrorKind::Io) from the file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
-        let lock = FolderLock::take(dir)?;
-        if dir.join(JOURNAL).exists() {
-            return Err(Error::usage("an interrupted pack is here, which can be resumed")
-                .file(dir)
-                .help("go on with it (vidrec pack --resume), begin it anew (--restart), or choose another folder"));
-        }
-        Self::create_locked(dir, options, lock)
+        Self::create_locked(dir, options, lock(dir)?)
     }
 
     /// As [`create`](Self::create), under a lock that is held already.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
         let stale = replaceable(dir, options.overwrite)?;
-        // Left by a process that was killed: nobody else writes here.
-        for leftover in dataset_json::temporary_shard_files(dir)? {
-            fs::remove_file(&leftover).map_err(|e| Error::io("remove what was left", &leftover, e))?;
-        }
+        remove_leftovers(dir)?;
         let shard = ShardWriter::create(&shard_path(dir, 0))?;
         // Whatever was copied from: these records are vidrec's own.
         let (dir, meta) = (dir.to_owned(), Meta { records: String::new(), ..options.meta });
@@ -258,8 +249,31 @@ pub(crate) struct Ready {
     _lock: FolderLock,
 }
 
+/// Locks `dir`, which is created if need be, for a process that is to write a data set there.
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage) if another process does, or there is a pack that was interrupted and can be resumed.
+pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
+    let lock = FolderLock::take(dir)?;
+    if dir.join(JOURNAL).exists() {
+        return Err(Error::usage("an interrupted pack is here, which can be resumed")
+            .file(dir)
+            .help("go on with it (vidrec pack --resume), begin it anew (--restart), or choose another folder"));
+    }
+    Ok(lock)
+}
+
+/// Removes what processes that were killed left of shards. Under the lock nobody else writes there.
+pub(crate) fn remove_leftovers(dir: &Path) -> Result<()> {
+    for leftover in dataset_json::temporary_shard_files(dir)? {
+        fs::remove_file(&leftover).map_err(|e| Error::io("remove what was left", &leftover, e))?;
+    }
+    Ok(())
+}
+
 /// The files of the data set in `dir`, if it may be replaced.
-fn replaceable(dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
+pub(crate) fn replaceable(dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
     let stale = dataset_json::files_of_a_data_set(dir)?;
     match stale.first() {
         Some(file) if !overwrite => Err(Error::usage("there is a data set here already")

@@ -472,3 +472,29 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut |_| ()).is_err());
     assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");
 }
+
+#[test]
+fn an_interrupted_pack_is_not_written_over_and_other_leftovers_go_away() {
+    let place = Place::new();
+    let (set, more) = (place.set(), set_of(&place.at("more"), Rich { from: 40, ..Rich::default() }));
+    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let relabel = || edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut |_| ());
+    let append = || edit::append(place.at("set"), &more, &keep(), &mut |_| ());
+    fs::create_dir(place.at("out")).unwrap();
+    for dir in ["set", "out"] {
+        fs::write(place.at(dir).join(".pack.journal"), "").unwrap();
+    }
+    for e in [relabel().unwrap_err(), append().unwrap_err()] {
+        assert!(e.to_string().contains("interrupted pack"), "{e}");
+    }
+    for dir in ["set", "out"] {
+        fs::remove_file(place.at(dir).join(".pack.journal")).unwrap();
+    }
+    let leftover = place.at("out/.shard-00007.vidx.tmp");
+    fs::write(&leftover, "left by a killed process").unwrap();
+    relabel().unwrap();
+    append().unwrap();
+    assert!(!leftover.exists());
+    let hidden = |dir: &str| files(&place.at(dir)).into_iter().filter(|(name, _)| name.starts_with('.')).count();
+    assert_eq!((hidden("out"), hidden("set")), (0, 0));
+}

@@ -330,6 +330,32 @@ fn without_any_checksum_clips_are_marked_or_left_out() {
 }
 
 #[test]
+fn class_names_that_no_checksum_proves_are_put_right_by_the_clips() {
+    let original = Original::new(Rich::default());
+    let place = |file: &str, text: &str| {
+        let bytes = &original.files[file];
+        bytes.windows(text.len()).rposition(|window| window == text.as_bytes()).unwrap()
+    };
+    let meta = |file: &str| (file.to_owned(), Damage::Flip { at: place(file, "\"classes\""), bit: 0 });
+    let name = Damage::Flip { at: place("dataset.json", "walk"), bit: 4 };
+    let damages = [meta("shard-00000.vidx"), meta("shard-00001.vidx"), ("dataset.json".to_owned(), name)];
+    let report = original.check(&damages);
+    assert!(report.salvaged == 7 && report.lost_nothing(), "{report:#?}");
+    assert_eq!(Dataset::open(original.path("out")).unwrap().classes(), ["run", "walk", "jump"]);
+}
+
+#[test]
+fn a_label_without_a_class_costs_its_clip() {
+    let original = Original::new(Rich { classes: &["a", "b", "c", "d", "e"], ..Rich::default() });
+    let clip = &original.clips[3];
+    assert_eq!((clip.label, clip.jpegs.len()), (Some(3), 1));
+    // The highest byte of the label: 12 instead of 3.
+    let label = (clip.shard.clone(), Damage::Flip { at: clip.records.start + 8 + 7, bit: 0 });
+    let report = original.check(&[(clip.shard.replace(".rec", ".vidx"), Damage::Remove), label]);
+    assert!(report.salvaged == 6 && report.lost[0].label == Some(12), "{report:#?}");
+}
+
+#[test]
 fn a_missing_record_file_costs_its_clips_by_name() {
     let original = Original::new(Rich::default());
     let report = original.check(&[("shard-00001.rec".into(), Damage::Remove)]);

@@ -7,9 +7,9 @@ use super::copy::{self, refuse_input};
 use super::merge::require_group;
 use super::plan::{Describe, Plan, Source};
 use super::{EditOptions, EditReport, classes, groups};
-use crate::atomic_file::{self, AtomicFile};
+use crate::atomic_file;
 use crate::dataset_json::{self, DatasetJson, ShardJson};
-use crate::{Dataset, Error, Result};
+use crate::{Dataset, Error, Result, writer};
 
 /// The folder in which the new shards are written, inside that of the data set.
 const WORKPLACE: &str = ".append.tmp";
@@ -23,7 +23,7 @@ const WORKPLACE: &str = ".append.tmp";
 /// # Errors
 ///
 /// [`Usage`](crate::ErrorKind::Usage): `to` has no `dataset.json`; `more` has a class that it has not, other draws, or is
-/// the same data set; another process appends. Otherwise as [`reshard`](super::reshard).
+/// the same data set; another process writes there, or a pack was interrupted there. Otherwise as [`reshard`](super::reshard).
 pub fn append(
     to: impl AsRef<Path>,
     more: &Dataset,
@@ -37,8 +37,7 @@ pub fn append(
             .file(to)
             .help("`vidrec repair` makes one; `vidrec merge` writes a new data set"));
     }
-    // Held until it is published, so that a second one that appends is refused.
-    let mut new_listing = AtomicFile::create(&listing)?;
+    let _lock = writer::lock(to)?;
     let old = Dataset::open(to)?;
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
@@ -51,10 +50,8 @@ pub fn append(
     let mut shards = old.to_json().shards;
     shards.extend(added);
     let json = DatasetJson::new(&old.meta().cloned().unwrap_or_default(), shards);
-    new_listing.write_all(&json.to_bytes())?;
-    new_listing.sync()?;
     atomic_file::sync_folder(to)?;
-    new_listing.publish()?;
+    atomic_file::write_file(&listing, &json.to_bytes())?;
     atomic_file::sync_folder(to)?;
     Ok(EditReport { output: to.display().to_string(), ..report })
 }

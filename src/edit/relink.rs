@@ -10,7 +10,7 @@ use crate::atomic_file;
 use crate::dataset_json::{self, DatasetJson, ShardJson};
 use crate::index_file::IndexFile;
 use crate::reader::Shard;
-use crate::{Dataset, Error, Result};
+use crate::{Dataset, Error, Result, writer};
 
 /// Writes the plan, which is all clips of `set` in their order with the labels that they have.
 pub(super) fn run(
@@ -21,15 +21,9 @@ pub(super) fn run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
-    fs::create_dir_all(out).map_err(|e| Error::io("create the folder", out, e))?;
-    // Held until it is published, so that a second writer is refused.
-    let mut listing = atomic_file::AtomicFile::create(&out.join(dataset_json::FILE_NAME))?;
-    let stale = dataset_json::files_of_a_data_set(out)?;
-    if let (Some(file), false) = (stale.first(), options.overwrite) {
-        return Err(Error::usage("there is a data set here already")
-            .file(file)
-            .help("choose another folder, or ask for it to be replaced (--force)"));
-    }
+    let _lock = writer::lock(out)?;
+    let stale = writer::replaceable(out, options.overwrite)?;
+    writer::remove_leftovers(out)?;
     let mut first = 0;
     let (mut indexes, mut shards, mut bytes) = (Vec::new(), Vec::new(), 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {
@@ -55,9 +49,7 @@ pub(super) fn run(
     }
     indexes.into_iter().try_for_each(atomic_file::AtomicFile::publish)?;
     let json = DatasetJson::new(&meta_of(plan, &set.shards()[0]), shards);
-    listing.write_all(&json.to_bytes())?;
-    listing.sync()?;
-    listing.publish()?;
+    atomic_file::write_file(&out.join(dataset_json::FILE_NAME), &json.to_bytes())?;
     atomic_file::sync_folder(out)?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {

@@ -6,6 +6,7 @@ mod salvage;
 mod scan;
 mod shards;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +15,10 @@ use serde_json::{Map, Value, json};
 
 use self::old_index::OldIndex;
 use self::output::Sink;
-use self::salvage::{Fate, Salvage, SalvagedClip};
+use self::salvage::{FOREIGN_WITHOUT_ENTRY, Fate, Salvage, SalvagedClip};
 use self::shards::{Files, ShardFiles};
 use crate::format::data_binding::{DataBinding, edge_crc32};
-use crate::format::meta::Meta;
+use crate::format::meta::{FOREIGN_RECORDS, Meta};
 use crate::{Error, Result, Writer, WriterOptions};
 
 /// How [`repair`] works.
@@ -49,8 +50,12 @@ pub struct RepairReport {
     pub partly_lost: Vec<PartlyLost>,
     /// What is wrong with the files.
     pub damage: Vec<String>,
-    /// Whether nothing was written because record files are damaged, which takes an output folder to repair.
+    /// Whether nothing was written because clips are lost or record files are damaged: then it takes an output folder, or
+    /// for the files in `needs_import` that.
     pub needs_output: bool,
+    /// Record files of another program of which the index is lost, whole or in part, so that nothing says what is a clip:
+    /// `vidrec import mxnet` makes the index anew.
+    pub needs_import: Vec<String>,
     /// What was written; nothing after a dry run, or when nothing was wrong.
     pub written: Vec<String>,
 }
@@ -58,7 +63,7 @@ pub struct RepairReport {
 impl RepairReport {
     /// Whether everything that the data set held was saved, or was never in danger.
     pub fn lost_nothing(&self) -> bool {
-        self.lost.is_empty() && self.partly_lost.is_empty()
+        self.lost.is_empty() && self.partly_lost.is_empty() && self.needs_import.is_empty()
     }
 }
 
@@ -144,7 +149,8 @@ impl Losses {
 ///
 /// Without an output, indexes and `dataset.json` are written anew where they need to be, and the old ones are kept under
 /// names that end in `.broken`. Record files are never changed: where they are damaged, nothing is written without an
-/// output, and the report says so. `progress` gets the number of clips looked at.
+/// output, and the report says so. In a data set that was indexed in place, the records' own ids and labels are another
+/// program's, so only entries of the index say what is a clip. `progress` gets the number of clips looked at.
 ///
 /// # Errors
 ///
@@ -202,7 +208,10 @@ fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<S
 fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> Vec<Meta> {
     let known = indexes.iter().find_map(|old| old.meta.clone());
     // Its keys are those of META, and others.
-    let listed = files.listing.as_ref().and_then(|l| Meta::from_json(&l.to_bytes()).ok());
+    let mut listed = files.listing.as_ref().and_then(|l| Meta::from_json(&l.to_bytes()).ok());
+    if let (None, Some(listed)) = (&known, &mut listed) {
+        correct_classes(&mut listed.classes, indexes);
+    }
     let from = match (&known, &listed) {
         (Some(_), _) => "those of another shard are taken",
         (None, Some(_)) => "those in dataset.json are taken, which has no checksum",
@@ -217,6 +226,24 @@ fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> 
     let meta =
         |old: &OldIndex<'_>| old.meta.clone().filter(|m| m.classes == classes).unwrap_or_else(|| fallback.clone());
     indexes.iter().map(meta).collect()
+}
+
+/// Puts class names of a list without a checksum right by those that entries of clips prove. A list that does not fit the
+/// clips is dropped.
+fn correct_classes(classes: &mut Vec<String>, indexes: &[OldIndex<'_>]) {
+    let mut proven: BTreeMap<u32, &str> = BTreeMap::new();
+    for (label, class) in indexes.iter().flat_map(OldIndex::labels) {
+        let known = proven.entry(label).or_insert(class);
+        if known.is_empty() {
+            *known = class;
+        }
+        if label as usize >= classes.len() || (!class.is_empty() && *known != class) {
+            return classes.clear();
+        }
+    }
+    for (label, class) in proven.into_iter().filter(|(_, class)| !class.is_empty()) {
+        class.clone_into(&mut classes[label as usize]);
+    }
 }
 
 fn note_damage(shard: &ShardFiles, old: &OldIndex<'_>, report: &mut RepairReport) {
@@ -264,19 +291,32 @@ impl<'a> Run<'_, 'a> {
         }
         self.group(&mut group, draws)?;
         self.nothing_left(next, clip_count);
-        let record_is_whole = self.salvage.fills_the_file() && shard.record.is_some();
-        if !record_is_whole && shard.record.is_some() {
-            self.report.damage.push(format!("{}: the record file is damaged or not complete", self.name));
+        let foreign = self.salvage.is_foreign;
+        // What stands in another program's records beside the pictures is proven by the digests alone.
+        let is_known = !foreign || old.binding.is_none() || binding_fits;
+        let record_is_whole = self.salvage.fills_the_file() && is_known && shard.record.is_some();
+        let name = self.name;
+        if shard.record.is_some() && !record_is_whole && foreign && is_known && !old.is_whole {
+            self.report.damage.push(format!(
+                "{name}: ids and labels of its records are another program's, not vidrec's, and what the index said of \
+                 the clips is lost; `vidrec import mxnet {name} --in-place --force`, with the options of the first \
+                 time, makes the index anew"
+            ));
+            self.report.needs_import.push(name.to_owned());
+        } else if !record_is_whole && shard.record.is_some() {
+            self.report.damage.push(format!("{name}: the record file is damaged or not complete"));
         } else if record_is_whole && old.binding.is_some() && !binding_fits {
-            self.report.damage.push(format!("{}: its length or digests are not what the index says", self.name));
+            self.report.damage.push(format!("{name}: its length or digests are not what the index says"));
         }
         let keeps_all = record_is_whole && !self.left_out;
-        self.sink.end_shard(keeps_all.then_some(&binding), meta)
+        let records = if foreign { FOREIGN_RECORDS.to_owned() } else { String::new() };
+        self.sink.end_shard(keeps_all.then_some(&binding), &Meta { records, ..meta.clone() })
     }
 
     /// Clips of which neither entry nor record is left.
     fn nothing_left(&mut self, first: u64, end: u64) {
         if first < end {
+            let reason = if self.salvage.is_foreign { FOREIGN_WITHOUT_ENTRY } else { "nothing of it is left" };
             self.report.lost.push(LostClip {
                 shard: self.name.to_owned(),
                 clip: first,
@@ -284,7 +324,7 @@ impl<'a> Run<'_, 'a> {
                 source: None,
                 label: None,
                 frames: Vec::new(),
-                reason: "nothing of it is left".into(),
+                reason: reason.into(),
             });
         }
     }

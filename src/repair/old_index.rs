@@ -129,6 +129,14 @@ impl<'a> OldIndex<'a> {
     pub fn strings(&self, clip: &ClipEntry) -> Option<[&'a str; 3]> {
         self.index.as_ref()?.strings(self.bytes, clip).ok()
     }
+
+    /// Labels of the clips that have one, with the names of their classes, as far as they are intact.
+    pub fn labels(&self) -> impl Iterator<Item = (u32, &'a str)> {
+        (0..self.clip_entries).filter_map(|ordinal| {
+            let clip = self.clip(ordinal)?;
+            Some((u32::try_from(clip.label).ok()?, self.strings(&clip).unwrap_or_default()[1]))
+        })
+    }
 }
 
 fn no_header() -> Header {

@@ -11,6 +11,7 @@ use crate::dataset_json::ShardJson;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding::hex;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
 use crate::jpeg::Decoder;
@@ -47,8 +48,10 @@ pub(super) struct Salvage<'a> {
     old: &'a OldIndex<'a>,
     listed: Option<&'a ShardJson>,
     classes: &'a [String],
-    /// Only where the index is not whole.
+    /// Only where the index is not whole and the records' ids are vidrec's.
     scan: Scan,
+    /// Whether ids and labels in the record file are another program's, and say nothing of clips and frames.
+    pub is_foreign: bool,
     pub sha256: [u8; 32],
     /// Whether the record file is known to be what was written, by its SHA-256.
     is_proven: bool,
@@ -70,13 +73,16 @@ impl<'a> Salvage<'a> {
         let sha256: [u8; 32] = Sha256::digest(file).into();
         let by_index = old.binding.is_some_and(|b| b.sha256 == sha256);
         let by_list = listed.is_some_and(|shard| shard.sha256 == hex(&sha256));
+        let scan = if old.is_whole { Scan::default() } else { Scan::new(file) };
+        let is_foreign = old.meta.as_ref().map_or(scan.is_foreign(), Meta::has_foreign_records);
         Ok(Salvage {
             name,
             file,
             old,
             listed,
             classes,
-            scan: if old.is_whole { Scan::default() } else { Scan::new(file) },
+            scan: if is_foreign { Scan::default() } else { scan },
+            is_foreign,
             sha256,
             is_proven: by_index || by_list,
             decoder: Decoder::new()?,
@@ -100,7 +106,8 @@ impl<'a> Salvage<'a> {
         said.unwrap_or(0).max(seen).max(self.old.clip_entries).min(limits::MAX_ORDINALS)
     }
 
-    /// Whether all that was salvaged so far fills the record file to its end, record headers and all.
+    /// Whether all that was salvaged so far fills the record file to its end, record headers and all, as far as they
+    /// are vidrec's.
     pub fn fills_the_file(&self) -> bool {
         self.end == Some(self.file.len() as u64)
     }
@@ -124,7 +131,8 @@ impl<'a> Salvage<'a> {
         for (t, frame) in (0..).zip(&clip.frames) {
             let wanted = RecordHeader::new(label, self.next.1, self.next.0, t);
             let fits = self.end == Some(frame.entry.record_offset);
-            self.end = frame.record.filter(|(header, _)| fits && *header == wanted).map(|(_, end)| end);
+            let is_wanted = |header: &RecordHeader| self.is_foreign || *header == wanted;
+            self.end = frame.record.filter(|(header, _)| fits && is_wanted(header)).map(|(_, end)| end);
             self.next.1 += 1;
         }
         self.next.0 += 1;
@@ -204,7 +212,9 @@ impl<'a> Salvage<'a> {
         let header = self.decoder.header(jpeg).ok().filter(|_| jpeg.starts_with(&[0xff, 0xd8]))?;
         if decode {
             self.pixels.resize(header.rgb_len(), 0);
-            self.decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
+            // One of its own, since a decoder keeps tables that a damaged picture may lack.
+            let mut decoder = Decoder::new().ok()?;
+            decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
         }
         Some((header.width, header.height))
     }
@@ -216,8 +226,12 @@ impl<'a> Salvage<'a> {
         let known = label.flatten();
         let fault = |reason| LostFault { reason, frames: Vec::new() };
         let checked = match (&records[..], label) {
+            _ if self.is_foreign => Err(fault(FOREIGN_WITHOUT_ENTRY)),
             ([], _) => Err(fault("its entry in the index and its records are lost")),
             (_, None) => Err(fault("its entry in the index is lost and its records do not agree on the label")),
+            (_, Some(Some(label))) if !self.classes.is_empty() && label as usize >= self.classes.len() => {
+                Err(fault("its entry in the index is lost and its records have a label without a class"))
+            }
             _ if !follow_each_other(&records) => Err(fault("its entry in the index is lost and records are missing")),
             _ if !self.is_complete(ordinal, &records, &places) => {
                 Err(fault("its entry in the index is lost and records may be missing at its end"))
@@ -315,6 +329,10 @@ impl<'a> Salvage<'a> {
         })
     }
 }
+
+/// Why a clip of another program's record file is lost.
+pub(super) const FOREIGN_WITHOUT_ENTRY: &str =
+    "its entry in the index is lost, and another program's records do not say what is a clip";
 
 struct LostFault {
     reason: &'static str,

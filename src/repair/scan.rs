@@ -25,6 +25,10 @@ pub(super) struct Scan {
     pub by_clip: BTreeMap<u64, Vec<usize>>,
     /// Place in `found` of each record, by the ordinal that it says it has.
     by_id: BTreeMap<u64, usize>,
+    /// Records whose ids count on from those of the record before, as the first one's do.
+    counting: usize,
+    /// Records that parse but whose ids do not.
+    not_counting: usize,
 }
 
 impl Scan {
@@ -38,6 +42,7 @@ impl Scan {
                     scan.push(Found { offset: at as u64, header });
                 } else {
                     scan.gapless = false;
+                    scan.not_counting += 1;
                 }
                 at = end;
             } else {
@@ -53,9 +58,16 @@ impl Scan {
 
     fn push(&mut self, found: Found) {
         let place = self.found.len();
+        let counts = self.found.last().is_none_or(|before| counts_on(&before.header, &found.header));
+        *if counts { &mut self.counting } else { &mut self.not_counting } += 1;
         self.by_clip.entry(found.header.clip()).or_default().push(place);
         self.by_id.entry(found.header.id).or_insert(place);
         self.found.push(found);
+    }
+
+    /// Whether the ids of most records are another program's.
+    pub fn is_foreign(&self) -> bool {
+        self.not_counting > self.counting
     }
 
     /// The record that says it is the `ordinal`th of the file and frame `t` of `clip`.
@@ -69,6 +81,11 @@ impl Scan {
 fn is_possible(header: &RecordHeader, length: usize) -> bool {
     const LEAST_RECORD_BYTES: usize = recordio::PART_HEAD_BYTES + record_header::BYTES;
     header.id < (length / LEAST_RECORD_BYTES) as u64 && header.clip() + u64::from(header.frame()) <= header.id
+}
+
+/// Whether vidrec may have written a record with `next` somewhere after one with `before`.
+fn counts_on(before: &RecordHeader, next: &RecordHeader) -> bool {
+    next.flag == 0 && next.id > before.id && next.id2 > before.id2
 }
 
 /// Header and end of the record at `at`. A whole record that holds the magic on the grid is none: its length is wrong.
@@ -118,6 +135,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ids_of_another_program_are_told_from_damage() {
+        let mut own = file(6);
+        assert!(!Scan::new(&own).is_foreign() && !Scan::new(&[]).is_foreign());
+        let size = own.len() / 6;
+        for at in [8 + 8, size + 8 + 16] {
+            own[at] ^= 0x40;
+            assert!(!Scan::new(&own).is_foreign(), "{at}");
+        }
+        let mut foreign = Vec::new();
+        for id in [4, 5, 0, 1, 2, 3] {
+            let header = RecordHeader { flag: 0, label: 1.0, id, id2: 0 };
+            recordio::append(&header.to_bytes(), &[7; 50], &mut foreign).unwrap();
+        }
+        assert!(Scan::new(&foreign).is_foreign());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Planes, VerifyOptions, Writer, WriterOptions,
-    verify,
+    ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Planes, RepairOptions, VerifyOptions, Writer,
+    WriterOptions, repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -223,6 +223,75 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     changed[before.len() / 2] ^= 1;
     fs::write(dir.path().join("a.rec"), changed).unwrap();
     assert!(!verify(dir.path(), VerifyOptions::default(), &|_| ()).unwrap().ok);
+}
+
+/// Ids and labels that say nothing of clips, in a folder with its index.
+fn foreign(dir: &Path) -> PathBuf {
+    let path = dir.join("a.rec");
+    let ids = [8, 9, 2, 3, 6, 7];
+    let records: Vec<_> = ids.iter().map(|&id| (&[5.0, 1.0][..], id, jpeg(id))).collect();
+    record_file(&path, &records);
+    mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap();
+    path
+}
+
+#[test]
+fn repair_takes_records_of_another_program_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = foreign(dir.path());
+    let index = fs::read(path.with_extension("vidx")).unwrap();
+    let whole = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+    assert!(whole.whole && whole.salvaged == 3, "{whole:#?}");
+    // What is not needed to find the clips is made anew, byte for byte.
+    for at in [0, 9, index.len() - 1] {
+        let mut bad = index.clone();
+        bad[at] ^= 4;
+        fs::write(path.with_extension("vidx"), bad).unwrap();
+        let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+        assert!(report.lost_nothing() && report.written.len() == 1, "{at}: {report:#?}");
+        assert_eq!(fs::read(path.with_extension("vidx")).unwrap(), index, "{at}");
+    }
+    // Changed ids and labels are nobody's to put right: a copy takes the pictures and the index's labels.
+    let mut records = fs::read(&path).unwrap();
+    records[8 + 8] ^= 1;
+    fs::write(&path, records).unwrap();
+    let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+    assert!(report.needs_output && report.needs_import.is_empty() && report.written.is_empty(), "{report:#?}");
+    let output = RepairOptions { output: Some(dir.path().join("saved")), ..RepairOptions::default() };
+    let report = repair(dir.path(), &output, &mut |_| ()).unwrap();
+    assert!(report.salvaged == 3 && report.lost_nothing(), "{report:#?}");
+    assert_whole(&dir.path().join("saved"));
+    assert!(!Dataset::open(dir.path().join("saved")).unwrap().meta().unwrap().has_foreign_records());
+}
+
+#[test]
+fn repair_without_the_index_of_another_programs_records_names_the_import() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = foreign(dir.path());
+    let index_path = path.with_extension("vidx");
+    let index = fs::read(&index_path).unwrap();
+    // The entry of the second clip, and the whole index.
+    let mut bad = index.clone();
+    bad[64 + 6 * 32 + 80 + 10] ^= 1;
+    for (bad, salvaged, clips) in [(Some(bad), 2, 3), (None, 0, 3)] {
+        fs::remove_file(&index_path).unwrap();
+        bad.iter().for_each(|bad| fs::write(&index_path, bad).unwrap());
+        let before = fs::read(&path).unwrap();
+        let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+        assert_eq!((report.salvaged, report.clips), (salvaged, clips), "{report:#?}");
+        assert!(report.needs_import == ["a.rec"] && !report.lost_nothing() && report.written.is_empty(), "{report:#?}");
+        assert!(report.damage.iter().any(|d| d.contains("vidrec import mxnet a.rec --in-place")), "{report:#?}");
+        assert!(!report.damage.iter().any(|d| d.contains("record file is damaged")), "{report:#?}");
+        assert!(report.lost.iter().all(|l| l.reason.contains("another program's")), "{report:#?}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+        mxnet::import_in_place(std::slice::from_ref(&path), true, (1, 25), &four(2)).unwrap();
+        assert_eq!(fs::read(&index_path).unwrap(), index);
+    }
+    // Nothing says how many clips there were, and that is no success either.
+    fs::remove_file(&index_path).unwrap();
+    fs::remove_file(dir.path().join("dataset.json")).unwrap();
+    let report = repair(&path, &RepairOptions::default(), &mut |_| ()).unwrap();
+    assert!(report.needs_import == ["a.rec"] && report.clips == 0 && !report.lost_nothing(), "{report:#?}");
 }
 
 #[test]

@@ -74,9 +74,13 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     for written in &r.written {
         text += &format!("wrote {written}\n");
     }
-    if r.needs_output {
+    if r.needs_output && r.needs_import.is_empty() {
         text +=
             "nothing was changed: the record files are damaged; --output DIR writes what is intact to a new data set\n";
+    }
+    if !r.needs_import.is_empty() {
+        let changed = if r.written.is_empty() { "nothing was changed: " } else { "" };
+        text += &format!("{changed}`vidrec import mxnet` makes the index of {} anew\n", r.needs_import.join(", "));
     }
     text
 }
