@@ -81,7 +81,7 @@ fn a_picture_with_too_many_pixels_is_refused() {
     let Some(clips) = clips() else { return };
     let path = clips.make("big.mkv", "-f lavfi -i testsrc2=s=96x64 -frames:v 2 -c:v mjpeg");
     let few = |max_pixels| sample(&path, &VideoOptions { max_pixels, ..options(SMALL) }, &|_| Ok(vec![0]));
-    assert_eq!(few(96 * 64 - 1).unwrap_err().stage, Stage::Decode);
+    assert_eq!(few(96 * 64 - 1).unwrap_err().stage, Stage::Limit);
     few(200 * 200).unwrap();
 }
 
