@@ -53,7 +53,8 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     let memory = Memory::of(options);
     for request in queue {
         fault::decoder(&request.item.source);
-        let packed = clip::pack_one(&request.item, options, &memory);
+        let mut held = memory.hold();
+        let packed = clip::pack_one(&request.item, options, &mut held);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }
     Ok(())
