@@ -183,6 +183,7 @@ mod tests {
         });
         assert_eq!(second_has_begun.into_inner(), 1, "while the first still decodes");
         drop(first);
-        assert_eq!((memory.lock().held, memory.lock().decoding), (0, 0));
+        let state = memory.lock();
+        assert_eq!((state.held, state.decoding), (0, 0));
     }
 }
