@@ -10,11 +10,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory::Memory;
+use super::memory::Held;
 use super::{Item, PackOptions, pictures};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Pace, Selection};
-use crate::video::{Choose, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
+use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error, Result, fault};
 
 /// Where in the work on a video something went wrong.
@@ -98,6 +98,11 @@ impl PackedClip {
     }
 }
 
+/// Bytes of the JPEGs of a video's clips, which share them.
+pub(super) fn jpeg_bytes(clips: &[PackedClip]) -> u64 {
+    clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum())
+}
+
 fn repeated_frames(frames: &[PackedFrame]) -> u64 {
     let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
     (frames.len() - distinct.len()) as u64
@@ -124,16 +129,23 @@ pub(super) struct Source {
 }
 
 /// Samples and encodes a video: its clip, or as many as there are draws. A panic, which would be a fault of ours, fails
-/// this video alone.
-pub(super) fn pack_one(item: &Item, options: &PackOptions, memory: &Memory) -> Result<Vec<PackedClip>, ClipFailure> {
-    catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options, memory))).unwrap_or_else(|panic| {
+/// this video alone. Its JPEGs are counted in `held` as they are made.
+pub(super) fn pack_one(
+    item: &Item,
+    options: &PackOptions,
+    held: &mut Held<'_>,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    let packed = catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options, held))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         Err(ClipFailure { stage: PackStage::Internal, message: format!("{text}; please report this as a bug") })
-    })
+    });
+    // What was made and thrown away no longer counts.
+    held.set(packed.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
+    packed
 }
 
-fn sample_and_encode(item: &Item, options: &PackOptions, memory: &Memory) -> Result<Vec<PackedClip>, ClipFailure> {
+fn sample_and_encode(item: &Item, options: &PackOptions, held: &mut Held<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
     fault::decoder(&item.source);
     // What was chosen last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
@@ -150,7 +162,7 @@ fn sample_and_encode(item: &Item, options: &PackOptions, memory: &Memory) -> Res
         needs_times(item, options)?;
         pictures::sample(&item.path, options, &choose)
     } else {
-        from_video(item, options, memory, &choose)
+        from_video(item, options, held, &choose)
     };
     let mut source = source.map_err(|failure| {
         let left_out = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
@@ -161,7 +173,13 @@ fn sample_and_encode(item: &Item, options: &PackOptions, memory: &Memory) -> Res
     (0..).zip(&chosen.into_inner()).map(clip).collect()
 }
 
-fn from_video(item: &Item, options: &PackOptions, memory: &Memory, choose: Choose<'_>) -> Result<Source, ClipFailure> {
+/// Samples a video, and encodes each frame as it comes: one uncompressed picture is in memory at a time.
+fn from_video(
+    item: &Item,
+    options: &PackOptions,
+    held: &mut Held<'_>,
+    choose: Choose<'_>,
+) -> Result<Source, ClipFailure> {
     let video_options = VideoOptions {
         size: options.size,
         decode: options.decode,
@@ -171,8 +189,18 @@ fn from_video(item: &Item, options: &PackOptions, memory: &Memory, choose: Choos
         ..VideoOptions::default()
     };
     let video = Video::open(&item.path, &video_options)?;
-    let _share = memory.share(video.memory_needed());
-    encode(video.sample(choose)?, options)
+    let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
+    let needed = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
+    let _share = held.memory().share(needed);
+    let mut encoder = encoder(options).map_err(not_encoded)?;
+    let mut make = |frame: SampledFrame| {
+        let picture = encode(&mut encoder, &frame)?;
+        held.add(picture.jpeg.len());
+        Ok(picture)
+    };
+    let SampledVideo { frames, time_base, frame_count, facts } = video.sample_with(choose, &mut make)?;
+    let pictures = frames.into_iter().collect::<Result<_, ClipFailure>>()?;
+    Ok(Source { pictures, time_base, frame_count, facts })
 }
 
 /// Refuses to choose pictures by time when nobody said how much time lies between them.
@@ -238,18 +266,18 @@ pub(super) fn encoder(options: &PackOptions) -> Result<Encoder, Error> {
     Ok(encoder)
 }
 
-fn encode(sampled: SampledVideo, options: &PackOptions) -> Result<Source, ClipFailure> {
-    let failed = |e: Error| ClipFailure { stage: PackStage::Encode, message: e.to_string() };
-    let mut encoder = encoder(options).map_err(failed)?;
-    let mut pictures = Vec::with_capacity(sampled.frames.len());
-    for frame in &sampled.frames {
-        let mut jpeg = Vec::new();
-        encoder.encode(&frame.image, &mut jpeg).map_err(failed)?;
-        let size = (frame.image.width(), frame.image.height());
-        pictures.push(Picture { jpeg, size, pts: frame.pts, source_index: frame.source_index });
-    }
-    let SampledVideo { time_base, frame_count, facts, .. } = sampled;
-    Ok(Source { pictures, time_base, frame_count, facts })
+/// What an encoder keeps for itself: room for the largest JPEG, and a copy of luma with even sides.
+const ENCODER_BYTES_PER_PIXEL: u64 = 6;
+
+fn encode(encoder: &mut Encoder, frame: &SampledFrame) -> Result<Picture, ClipFailure> {
+    let mut jpeg = Vec::new();
+    encoder.encode(&frame.image, &mut jpeg).map_err(not_encoded)?;
+    let size = (frame.image.width(), frame.image.height());
+    Ok(Picture { jpeg, size, pts: frame.pts, source_index: frame.source_index })
+}
+
+fn not_encoded(e: Error) -> ClipFailure {
+    ClipFailure { stage: PackStage::Encode, message: e.to_string() }
 }
 
 impl Source {

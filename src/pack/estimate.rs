@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::clip::{self, ClipFailure, PackedClip};
 use super::memory::Memory;
 use super::report::Failure;
-use super::{Item, PackOptions, Plan, available_cores, check_options, ordered};
+use super::{IN_FLIGHT_PER_THREAD, Item, PackOptions, Plan, available_cores, check_options, ordered};
 use crate::free_space::{self, free_space};
 use crate::{Result, sampler, video};
 
@@ -139,12 +139,16 @@ impl Probe {
             let begun = Instant::now();
             let item = items[chosen[i] as usize];
             // The first one is always done, so that there is something to go by.
-            (i == 0 || started.elapsed() < limit).then(|| (clip::pack_one(item, options, &memory), begun.elapsed()))
+            (i == 0 || started.elapsed() < limit).then(|| {
+                let mut held = memory.hold();
+                (clip::pack_one(item, options, &mut held), begun.elapsed(), held)
+            })
         };
         let mut probe = Probe::default();
         let (n, never) = (chosen.len(), || false);
-        ordered::for_each(0..n, threads(n, options), n, never, work, |i, done| {
-            if let Some((packed, took)) = done {
+        let threads = threads(n, options);
+        ordered::for_each(0..n, threads, threads * IN_FLIGHT_PER_THREAD, never, work, |i, done| {
+            if let Some((packed, took, _held)) = done {
                 probe.add(items[chosen[i] as usize], packed, took);
             }
             ControlFlow::Continue(())

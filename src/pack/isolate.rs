@@ -52,7 +52,8 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     wire::send(&mut out, &hello(options)).map_err(io)?;
     let memory = Memory::of(options);
     for request in queue {
-        let packed = clip::pack_one(&request.item, options, &memory);
+        let mut held = memory.hold();
+        let packed = clip::pack_one(&request.item, options, &mut held);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }
     Ok(())

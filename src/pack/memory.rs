@@ -1,4 +1,9 @@
-//! A bound on the memory of all videos that are decoded at a time.
+//! A bound on the memory of all videos in work: those that are decoded, and the JPEGs that wait to be written.
+//!
+//! A video waits for its [`Share`] before it is decoded, and holds it for as long as that takes. Its JPEGs are counted as
+//! they are made and until they are written ([`Held`]); nobody waits for them while holding a share, so there is always
+//! somebody who goes on. What is in use is over the bound by no more than the JPEGs of the videos being decoded, whose
+//! number of frames is not known before, and by what a video takes that runs alone.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -15,8 +20,11 @@ pub(super) struct Memory {
 }
 
 struct State {
-    used: u64,
+    /// Bytes that are shared out for decoding.
+    decoding: u64,
     holders: u32,
+    /// Bytes of JPEGs.
+    held: u64,
 }
 
 /// A share of a [`Memory`], given back on drop.
@@ -33,20 +41,25 @@ impl Memory {
     }
 
     fn new(most: u64) -> Self {
-        Memory { most, state: Mutex::new(State { used: 0, holders: 0 }), freed: Condvar::new() }
+        Memory { most, state: Mutex::new(State { decoding: 0, holders: 0, held: 0 }), freed: Condvar::new() }
     }
 
-    /// Waits until `bytes` are free. Who asks for more than there is in all waits to be alone.
+    /// Waits until `bytes` are free. Who asks for more than there is waits to be the only one that decodes.
     ///
     /// A holder that asks for a second share may wait for itself.
     pub fn share(&self, bytes: u64) -> Share<'_> {
         let mut state = self.lock();
-        while state.holders > 0 && state.used.saturating_add(bytes) > self.most {
+        while state.holders > 0 && state.decoding.saturating_add(state.held).saturating_add(bytes) > self.most {
             state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.used = state.used.saturating_add(bytes);
+        state.decoding = state.decoding.saturating_add(bytes);
         state.holders += 1;
         Share { memory: self, bytes }
+    }
+
+    /// An account of a video's JPEGs, empty at first.
+    pub fn hold(&self) -> Held<'_> {
+        Held { memory: self, bytes: 0 }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -59,10 +72,45 @@ impl Drop for Share<'_> {
     fn drop(&mut self) {
         let mut state = self.memory.lock();
         state.holders -= 1;
-        // With no holder left nothing is used, even if a sum was cut off at the largest number.
-        state.used = if state.holders == 0 { 0 } else { state.used.saturating_sub(self.bytes) };
+        // With no holder left nothing is shared out, even if a sum was cut off at the largest number.
+        state.decoding = if state.holders == 0 { 0 } else { state.decoding.saturating_sub(self.bytes) };
         drop(state);
         self.memory.freed.notify_all();
+    }
+}
+
+/// The bytes of one video's JPEGs, which count until this is dropped. Never waits.
+pub(super) struct Held<'a> {
+    memory: &'a Memory,
+    bytes: u64,
+}
+
+impl<'a> Held<'a> {
+    /// What the bytes are counted in.
+    pub fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
+    /// Counts another JPEG.
+    pub fn add(&mut self, bytes: usize) {
+        self.set(self.bytes.saturating_add(bytes as u64));
+    }
+
+    /// Counts so many bytes instead of those before.
+    pub fn set(&mut self, bytes: u64) {
+        let mut state = self.memory.lock();
+        state.held = state.held.saturating_sub(self.bytes).saturating_add(bytes);
+        drop(state);
+        if bytes < self.bytes {
+            self.memory.freed.notify_all();
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.set(0);
     }
 }
 
@@ -112,6 +160,30 @@ mod tests {
                 });
             }
         });
-        assert_eq!(memory.lock().used, 0);
+        assert_eq!(memory.lock().decoding, 0);
+    }
+
+    #[test]
+    fn who_waits_for_a_share_waits_for_jpegs_too_but_never_for_them_alone() {
+        let memory = Memory::new(100);
+        let mut waiting = memory.hold();
+        waiting.add(60);
+        waiting.add(30);
+        drop(memory.share(50)); // the only one that decodes: nobody would ever wake it
+        let first = memory.share(10);
+        let second_has_begun = AtomicU64::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _share = memory.share(40);
+                second_has_begun.store(1, SeqCst);
+            });
+            thread::sleep(std::time::Duration::from_millis(20));
+            assert_eq!(second_has_begun.load(SeqCst), 0, "10 of 100 are used for decoding, 90 by JPEGs");
+            drop(waiting); // written
+        });
+        assert_eq!(second_has_begun.into_inner(), 1, "while the first still decodes");
+        drop(first);
+        let state = memory.lock();
+        assert_eq!((state.held, state.decoding), (0, 0));
     }
 }

@@ -104,9 +104,14 @@ pub struct PackOptions {
     pub threads: Option<usize>,
     /// Threads that read the next files into the system's cache, apart from decoding; 0: none. Default 1.
     pub io_threads: usize,
-    /// Bytes that all videos in work may take together, by an upper bound for each (compressed data that is kept, and all
-    /// pictures that its decoder may hold): a video waits until there is room, and one that needs more runs alone.
-    /// `None`: 480 MiB for each of `threads`. The clips that wait to be written, at most 3 for each thread, come on top.
+    /// Bytes that all videos in work may take together. Counted are, of each that is decoded, an upper bound for its
+    /// compressed data that is kept, all pictures that its decoder may hold and the one being stored; and all JPEGs until
+    /// they are written, of at most 3 videos for each thread. A video waits until there is room, and one that needs more
+    /// than there is decodes alone. `None`: 480 MiB for each of `threads`.
+    ///
+    /// A video that has begun is finished, so the JPEGs of those being decoded, whose number is known only then, may go
+    /// over it. Not counted: folders of pictures while they are read (one picture a thread), and the processes of
+    /// `isolate`, of which each decodes one video whatever it needs.
     pub memory: Option<u64>,
     /// What to do with a video that cannot be packed.
     pub on_error: OnError,

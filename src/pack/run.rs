@@ -9,6 +9,7 @@ use super::clip::{ClipFailure, PackStage, PackedClip};
 use super::fingerprint::Stamp;
 use super::inputs::Plan;
 use super::journal::{Entry, Journal};
+use super::memory::Held;
 use super::outcome::{Done, Outcome, Stored};
 use super::report::{Failure, PackReport, Progress, Troubles};
 use super::{FAILURES, OnError, PackOptions, Shards};
@@ -20,10 +21,12 @@ use crate::{Error, FrameData, Result, Writer, atomic_file};
 const COMMIT_BYTES: u64 = 1 << 30;
 
 /// What a worker gives for a video.
-pub(super) struct Packed {
+pub(super) struct Packed<'m> {
     /// The file's size and time before it was read.
     pub stamp: Option<Stamp>,
     pub clips: std::result::Result<Vec<PackedClip>, ClipFailure>,
+    /// The memory of their JPEGs.
+    pub held: Held<'m>,
 }
 
 /// The state of a run. What is in `report` is in `writer`, too.
@@ -56,7 +59,7 @@ pub(super) enum Stop {
 
 impl Run<'_> {
     /// Takes the next video of the plan.
-    pub fn take(&mut self, ordinal: usize, packed: Packed) -> ControlFlow<()> {
+    pub fn take(&mut self, ordinal: usize, packed: Packed<'_>) -> ControlFlow<()> {
         if let Err(stop) = self.store(ordinal, packed) {
             self.stopped = Some(stop);
             return ControlFlow::Break(());
@@ -71,7 +74,7 @@ impl Run<'_> {
         ControlFlow::Continue(())
     }
 
-    fn store(&mut self, ordinal: usize, packed: Packed) -> Result<(), Stop> {
+    fn store(&mut self, ordinal: usize, packed: Packed<'_>) -> Result<(), Stop> {
         let item = &self.plan.items[ordinal];
         let outcome = match packed.clips {
             Ok(clips) => {
@@ -87,6 +90,7 @@ impl Run<'_> {
             }
         };
         let done = Done { item: ordinal as u64, stamp: packed.stamp, outcome };
+        drop(packed.held);
         self.report.push(item, &done.outcome);
         self.journal.note(done).map_err(Stop::Broken)?;
         self.space.check(self.writer.bytes()).map_err(Stop::Orderly)?;

@@ -32,17 +32,20 @@ impl<'a> Sources<'a> {
     }
 
     /// Packs a video of the plan.
-    pub fn pack(&self, ordinal: usize, memory: &Memory, ahead: &ReadAhead) -> Packed {
+    pub fn pack<'m>(&self, ordinal: usize, memory: &'m Memory, ahead: &ReadAhead) -> Packed<'m> {
         let item = &self.plan.items[ordinal];
         let stamp = Stamp::of(&item.path);
         let copied = self.packed.as_ref().and_then(|(set, clips)| Some((set, clips[ordinal]?)));
+        let mut held = memory.hold();
         let clips = match (copied, self.pool) {
             (Some((set, first)), _) => set.copy(first),
             (None, pool) => {
                 ahead.begin(ordinal);
-                pool.map_or_else(|| clip::pack_one(item, self.options, memory), |pool| pool.pack(item))
+                pool.map_or_else(|| clip::pack_one(item, self.options, &mut held), |pool| pool.pack(item))
             }
         };
-        Packed { stamp, clips }
+        // Those that come from elsewhere wait to be written like any other.
+        held.set(clips.as_ref().map_or(0, |clips| clip::jpeg_bytes(clips)));
+        Packed { stamp, clips, held }
     }
 }

@@ -18,6 +18,10 @@
 //! the wanted ones are taken on the way. Then it is asked again with the frames that came out; if it wants others, the
 //! stream is decoded once more. The result is the same either way.
 //!
+//! Frames are handed on as they come out ([`Video::sample_with`]), so a video's pictures need not be in memory together.
+//! What was made of the frames of one decode is kept with it and dropped with it: nothing of a decode that is thrown away
+//! comes into the result.
+//!
 //! # What is decoded
 //!
 //! Most packets are not needed for the frames that are wanted. They are left out ([`Decode::Needed`]) where the packets
@@ -83,7 +87,7 @@ pub(crate) use mp4::Mp4;
 
 use input::{Input, StreamInfo};
 use packets::Packets;
-use pass::{Found, Keep, Pass};
+use pass::{Found, Keep, Make, Pass};
 
 /// The size of the pictures to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +124,8 @@ pub struct VideoOptions {
     pub size: FrameSize,
     /// How much is decoded. Default: what the wanted frames need.
     pub decode: Decode,
-    /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. Default: 10 minutes.
+    /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. What
+    /// [`Video::sample_with`] has done with the frames counts, too. Default: 10 minutes.
     pub timeout: Duration,
     /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
@@ -182,11 +187,11 @@ pub struct SampledFrame {
     pub source_index: u32,
 }
 
-/// What [`sample`] gives.
+/// What [`sample`] gives; of [`Video::sample_with`], with what was made of each frame in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SampledVideo {
+pub struct SampledVideo<T = SampledFrame> {
     /// One entry for each distinct ordinal that was chosen, ascending.
-    pub frames: Vec<SampledFrame>,
+    pub frames: Vec<T>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
     /// Frames of the video: those that decode, and [`VideoFacts::undecoded_frames`].
@@ -325,8 +330,9 @@ impl Video {
         open().map_err(|e: VideoError| e.of_file(path))
     }
 
-    /// An upper bound for the memory that decoding takes, in bytes: the packets that are kept, and as many pictures as
-    /// a codec may hold. The chosen frames, at their stored size, come on top.
+    /// An upper bound for the memory that decoding takes, in bytes, by what the container says: the packets that are kept,
+    /// as many pictures as a codec may hold, and one chosen frame on its way to its size. What is made of the chosen
+    /// frames comes on top.
     pub fn memory_needed(&self) -> u64 {
         /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
         const PICTURES: u64 = 18;
@@ -335,7 +341,26 @@ impl Video {
         let packets = self.input.file_bytes().min(self.options.keep_bytes as u64);
         let (width, height, bits) = self.stream.picture;
         let picture = u64::from(width).saturating_mul(height.into()).saturating_mul(bits.into()) / 8;
-        OVERHEAD.saturating_add(packets).saturating_add(picture.saturating_mul(PICTURES))
+        let decoder = picture.saturating_mul(PICTURES);
+        let stored = self.picture_size();
+        // With odd sides chroma is scaled at full size. Samples of 16 bits as swscale gives them, in our planes, and one
+        // plane that is turned; then the finished picture.
+        let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
+        let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
+        let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
+        OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
+    }
+
+    /// Width and height of the pictures that frames will give, if the container is right about the video; a turn by a
+    /// quarter is not counted in. `None` if there can be none of the size asked for.
+    pub fn picture_size(&self) -> Option<(u32, u32)> {
+        let (width, height, _) = self.stream.picture;
+        if width == 0 || height == 0 {
+            return None;
+        }
+        let shown = geometry::display_size(geometry::Size { width, height }, self.stream.sar);
+        let target = geometry::target_size(shown, self.options.size).ok()?;
+        Some((target.width, target.height))
     }
 
     /// Reads the frames that `choose` picks.
@@ -344,12 +369,42 @@ impl Video {
     ///
     /// As [`sample`].
     pub fn sample(self, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+        self.sample_with(choose, &mut |frame| frame)
+    }
+
+    /// Reads the frames that `choose` picks, and keeps what `make` makes of each, such as a compressed picture.
+    ///
+    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. When the stream has to be decoded once
+    /// more ([why](self)), it gets the frames anew, and what it gave before is dropped: it should depend on the frame alone,
+    /// and leave the collecting to this function. Where making can fail, let it give a `Result`; frames after a failure
+    /// are made all the same. The time that it takes counts towards [`VideoOptions::timeout`].
+    ///
+    /// ```no_run
+    /// use vidrec::video::{Video, VideoOptions};
+    ///
+    /// let video = Video::open("clip.mp4".as_ref(), &VideoOptions::default())?;
+    /// // The mean luma of every frame: one picture is in memory at a time.
+    /// let brightness = video.sample_with(&|t| Ok((0..t.frame_count()).collect()), &mut |frame| {
+    ///     frame.image.y.iter().map(|&y| f64::from(y)).sum::<f64>() / frame.image.y.len() as f64
+    /// })?;
+    /// println!("{:?}", brightness.frames);
+    /// # Ok::<(), vidrec::video::VideoError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`sample`].
+    pub fn sample_with<T>(
+        self,
+        choose: Choose<'_>,
+        make: &mut dyn FnMut(SampledFrame) -> T,
+    ) -> Result<SampledVideo<T>, VideoError> {
         let path = self.path.clone();
-        run(self, choose).map_err(|e| e.of_file(&path))
+        run(self, choose, make).map_err(|e| e.of_file(&path))
     }
 }
 
-fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
     let Video { path, options, deadline, mut input, stream } = video;
     claims::check_pixels((stream.picture.0, stream.picture.1), options.max_pixels)?;
     let packets = Packets::scan(&mut input, &stream, path, options.keep_bytes)?;
@@ -361,12 +416,12 @@ fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     let guess = packets.timeline(stream.time_base);
     let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
     if let Some(wanted) = &wanted
-        && let Some(found) = decode_needed(&pass, wanted)?
+        && let Some(found) = decode_needed(&pass, wanted, make)?
     {
         return Ok(found.into_video(&stream, &packets));
     }
     let wanted = wanted.unwrap_or_default();
-    let first = pass.run(&wanted, Keep::Intact)?;
+    let first = pass.run(&wanted, Keep::Intact, make)?;
     let (keep, truth) = first.what_to_keep(stream.time_base);
     if truth.pts.is_empty() {
         return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
@@ -375,7 +430,8 @@ fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     if keep == Keep::Intact && truly_wanted == wanted {
         return Ok(first.into_video(&stream, &packets));
     }
-    let second = pass.run(&truly_wanted, keep)?;
+    drop(first); // before the second fills memory, too
+    let second = pass.run(&truly_wanted, keep, make)?;
     if second.count() != truth.frame_count() {
         let error =
             Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
@@ -385,12 +441,12 @@ fn run(video: Video, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
 }
 
 /// Decodes no more than the wanted frames need; `None` where it takes the whole stream to be sure.
-fn decode_needed(pass: &Pass<'_>, wanted: &[u32]) -> Result<Option<Found>, VideoError> {
+fn decode_needed<T>(pass: &Pass<'_>, wanted: &[u32], make: Make<'_, T>) -> Result<Option<Found<T>>, VideoError> {
     if pass.options.decode == Decode::All {
         return Ok(None);
     }
     match pass.packets.map(pass.stream).and_then(|map| map.plan(wanted)) {
-        Some(plan) => pass.run_plan(wanted, &plan),
+        Some(plan) => pass.run_plan(wanted, &plan, make),
         None => Ok(None),
     }
 }

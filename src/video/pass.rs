@@ -35,9 +35,12 @@ pub(super) struct Pass<'a> {
     pub deadline: Instant,
 }
 
-/// What a pass found.
-pub(super) struct Found {
-    frames: Vec<SampledFrame>,
+/// What the caller makes of a chosen frame.
+pub(super) type Make<'a, T> = &'a mut dyn FnMut(SampledFrame) -> T;
+
+/// What a pass found, and what was made of the frames that it took: whoever drops a pass drops both.
+pub(super) struct Found<T> {
+    frames: Vec<T>,
     /// Time and key flag of the frames that count.
     counted: Vec<(i64, bool)>,
     /// The same of those that do not: the damaged ones, when only intact ones count.
@@ -64,8 +67,8 @@ struct Look {
 
 impl Pass<'_> {
     /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats.
-    pub fn run(&self, wanted: &[u32], keep: Keep) -> Result<Found, VideoError> {
-        let mut taker = Taker::new(self, wanted, keep);
+    pub fn run<T>(&self, wanted: &[u32], keep: Keep, make: Make<'_, T>) -> Result<Found<T>, VideoError> {
+        let mut taker = Taker::new(self, wanted, keep, make);
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
         let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
             Ok(tally) => tally,
@@ -81,8 +84,8 @@ impl Pass<'_> {
     }
 
     /// Decodes what `plan` names and takes the `wanted` ordinals; `None` if anything else comes out than planned.
-    pub fn run_plan(&self, wanted: &[u32], plan: &Plan) -> Result<Option<Found>, VideoError> {
-        let mut taker = Taker::new(self, wanted, Keep::Intact);
+    pub fn run_plan<T>(&self, wanted: &[u32], plan: &Plan, make: Make<'_, T>) -> Result<Option<Found<T>>, VideoError> {
+        let mut taker = Taker::new(self, wanted, Keep::Intact, make);
         let mut expected = plan.expected.iter();
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame| {
@@ -116,19 +119,20 @@ impl Pass<'_> {
 }
 
 /// Looks at each frame as it comes out of the decoder.
-struct Taker<'a> {
+struct Taker<'a, T> {
     pass: &'a Pass<'a>,
     wanted: &'a [u32],
     keep: Keep,
+    make: Make<'a, T>,
     scaler: Option<(Scaler, Conversion)>,
     clock: Clock,
     last: Option<Picture>,
-    found: Found,
+    found: Found<T>,
 }
 
-impl<'a> Taker<'a> {
-    fn new(pass: &'a Pass<'a>, wanted: &'a [u32], keep: Keep) -> Self {
-        Taker { pass, wanted, keep, scaler: None, clock: Clock::default(), last: None, found: Found::new() }
+impl<'a, T> Taker<'a, T> {
+    fn new(pass: &'a Pass<'a>, wanted: &'a [u32], keep: Keep, make: Make<'a, T>) -> Self {
+        Taker { pass, wanted, keep, make, scaler: None, clock: Clock::default(), last: None, found: Found::new() }
     }
 
     /// Looks at a frame of a stream that is decoded in part.
@@ -171,7 +175,8 @@ impl<'a> Taker<'a> {
         }
         if self.wanted.get(self.found.frames.len()) == Some(&index) {
             let image = self.take(frame, picture).map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?;
-            self.found.frames.push(SampledFrame { image, pts, source_index: index });
+            let made = (self.make)(SampledFrame { image, pts, source_index: index });
+            self.found.frames.push(made);
         }
         Ok(())
     }
@@ -194,7 +199,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-impl Found {
+impl<T> Found<T> {
     fn new() -> Self {
         Found {
             frames: Vec::new(),
@@ -223,7 +228,7 @@ impl Found {
         (keep, Timeline { pts, key, time_base })
     }
 
-    pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo {
+    pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {
         let facts = self.facts(stream, packets);
         SampledVideo { frame_count: self.count(), frames: self.frames, time_base: stream.time_base, facts }
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use vidrec::ErrorKind;
-use vidrec::video::{FrameSize, Stage, VideoOptions, ffmpeg_version, sample};
+use vidrec::video::{FrameSize, Stage, Timeline, Video, VideoOptions, ffmpeg_version, sample};
 
 use crate::support::{all, clips, options, probe_times, some};
 
@@ -119,6 +119,16 @@ fn a_wrong_guess_at_the_number_leads_to_the_same_pictures() {
     assert!(video.facts.decode_errors > 0 && video.facts.first_error.is_some(), "{:?}", video.facts);
     let expected: Vec<_> = whole.frames.iter().filter(|f| f.source_index != 10).map(|f| (&f.image, f.pts)).collect();
     assert_eq!(video.frames.iter().map(|f| (&f.image, f.pts)).collect::<Vec<_>>(), expected);
+
+    // What was made of the first decode's frames is gone: it had the one that would not be chosen a second time.
+    let mut made = 0;
+    let but_last = |t: &Timeline| Ok((0..t.frame_count() - 1).collect());
+    let numbered = Video::open(&broken, &options(SMALL)).unwrap().sample_with(&but_last, &mut |frame| {
+        made += 1;
+        (made, frame.source_index)
+    });
+    assert_eq!(numbered.unwrap().frames, (0..23).map(|i| (24 + i + 1, i)).collect::<Vec<_>>());
+    assert_eq!(made, 24 + 23);
 }
 
 #[test]

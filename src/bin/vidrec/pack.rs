@@ -79,7 +79,8 @@ pub struct Args {
     /// Threads that read the next files ahead, for disks and networks; 0 for none.
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = RUN, value_parser = clap::value_parser!(u8).range(..=64))]
     io_threads: u8,
-    /// Memory for all videos that are decoded at a time, such as 2GiB; one that needs more is decoded alone.
+    /// Memory for all videos that are decoded at a time and for JPEGs that wait to be written, such as 2GiB; a video that
+    /// needs more is decoded alone.
     /// [default: 480MiB for each thread]
     #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = crate::byte_size::parse)]
     memory: Option<u64>,
