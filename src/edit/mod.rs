@@ -49,6 +49,8 @@ pub use append::append;
 pub(crate) use groups::draws;
 pub use merge::merge;
 pub(crate) use meta::merged_meta;
+#[cfg(feature = "pack")]
+pub(crate) use plan::as_it_is;
 pub use relabel::{Change, Key, Relabeling, relabel};
 pub use split::{SplitBy, split};
 pub use subset::{Selection, subset};

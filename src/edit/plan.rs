@@ -65,7 +65,7 @@ impl Plan<'_> {
 }
 
 /// Says of a clip what is said of it already.
-pub(super) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
+pub(crate) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
     Ok(ClipInfo {
         label: clip.label(),
         source: clip.source()?.to_owned(),

@@ -15,7 +15,7 @@ use super::inputs::{Item, Plan};
 use super::outcome::{Outcome, Stored};
 use super::report::{Failure, PackReport, Troubles};
 use crate::video::VideoFacts;
-use crate::{Clip, ClipInfo, Dataset, Error, Result, dataset_json};
+use crate::{ClipInfo, Dataset, Error, Result, dataset_json, edit};
 
 /// A finished data set, beside the plan that it was packed from.
 pub(super) struct Existing {
@@ -128,7 +128,7 @@ impl Existing {
         let (mut stored, mut found, mut repeated) = (Vec::new(), VideoFacts::default(), 0);
         for clip in clips {
             let clip = self.set.clip(clip)?;
-            let info = info(&clip)?;
+            let info = edit::as_it_is(&clip)?;
             found = facts(&info);
             let video = info.attributes.get("video");
             repeated += video.and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64).unwrap_or(0);
@@ -146,7 +146,7 @@ impl Existing {
 
     fn copy_clip(&self, clip: u64) -> Result<PackedClip> {
         let clip = self.set.clip(clip)?;
-        let info = info(&clip)?;
+        let info = edit::as_it_is(&clip)?;
         let (mut jpegs, mut frames) = (Vec::new(), Vec::<PackedFrame>::new());
         for frame in clip.frames() {
             let frame = frame?;
@@ -161,19 +161,6 @@ impl Existing {
         }
         Ok(PackedClip { facts: facts(&info), info, jpegs: Arc::new(jpegs), frames })
     }
-}
-
-fn info(clip: &Clip<'_>) -> Result<ClipInfo> {
-    Ok(ClipInfo {
-        label: clip.label(),
-        source: clip.source()?.to_owned(),
-        class: clip.class()?.to_owned(),
-        attributes: clip.attributes()?,
-        width: clip.width(),
-        height: clip.height(),
-        time_base: clip.time_base(),
-        short: clip.is_short(),
-    })
 }
 
 fn facts(info: &ClipInfo) -> VideoFacts {
