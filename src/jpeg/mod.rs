@@ -33,6 +33,8 @@ pub(crate) mod bench;
 mod decoder;
 mod encoder;
 mod fill;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod own;
 mod region;
 #[cfg(feature = "interop")]
