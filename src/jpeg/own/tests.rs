@@ -1,5 +1,6 @@
 //! Our decoder beside libjpeg-turbo: every byte of every plane, and for what is not as it should be, the same refusals.
 
+mod alone;
 #[cfg(feature = "pack")]
 mod videos;
 
