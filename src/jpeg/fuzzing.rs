@@ -27,7 +27,7 @@ pub fn segments(jpeg: &[u8]) {
     if avoid_magic(&mut moved) && moved != jpeg {
         assert!(pixels(&moved) == pixels(jpeg), "fill bytes make another picture");
     }
-    #[cfg(feature = "interop")]
+    #[cfg(any(feature = "interop", feature = "fuzzing"))]
     if let Ok(super::Retiled::Tiled(tiled)) = super::Retiler::new().unwrap().retile(jpeg) {
         assert!(pixels(tiled) == pixels(jpeg), "tiles make another picture");
     }

@@ -37,7 +37,7 @@ mod fill;
 pub(crate) mod fuzzing;
 mod own;
 mod region;
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 mod retile;
 mod segments;
 mod tiles;
@@ -48,7 +48,7 @@ pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
 pub use region::JpegDecoder;
 pub(crate) use region::Pixels;
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use tiles::{Cut, Region};
 pub(crate) use tj::Scale;

@@ -12,8 +12,10 @@ use crate::jpeg::tj::Scale;
 use crate::jpeg::{Decoder, JpegDecoder};
 
 pub use change::{changed, changed_again};
+#[cfg(test)]
+pub(super) use encoded::optimised;
 pub use encoded::originals;
-pub(super) use encoded::{encoded, optimised, picture};
+pub(super) use encoded::{encoded, picture};
 pub use generated::generated;
 
 /// What became of a picture. That both decoders agree on it has been proven.
