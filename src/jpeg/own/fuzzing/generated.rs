@@ -145,12 +145,15 @@ impl Code {
         code.into_iter().for_each(|&(_, length, code)| bits.put(code, length));
     }
 
-    /// Writes one of the symbols that `may` be.
+    /// Writes one of the symbols that `may` be, of which there has to be one.
     fn put_any(&self, bits: &mut Bits, random: &mut Random, may: impl Fn(u8) -> bool) -> u8 {
-        let legal: Vec<u8> = self.codes.iter().map(|code| code.0).filter(|&symbol| may(symbol)).collect();
-        let symbol = legal[random.below(legal.len() as u64) as usize];
-        self.put(bits, symbol);
-        symbol
+        loop {
+            let (symbol, length, code) = self.codes[random.below(self.codes.len() as u64) as usize];
+            if may(symbol) {
+                bits.put(code, length);
+                return symbol;
+            }
+        }
     }
 }
 
