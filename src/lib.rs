@@ -106,6 +106,13 @@ pub mod bench {
     pub use crate::loader::kernel::bench::KernelBench;
 }
 
+/// What this crate's own fuzz targets try. It may change at any time.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
+}
+
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::Fingerprint;
 pub use loader::{

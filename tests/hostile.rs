@@ -1,11 +1,15 @@
 //! Hostile indexes: whatever stands in one, with every checksum made to fit, reading it gives values or errors.
 
+#[path = "common/hostile.rs"]
+mod hostile;
+
 use std::fs;
 use std::path::Path;
 
+use hostile::{input, read_everything, seal};
 use proptest::prelude::*;
-use vidrec::format::{clip_entry, crc32, footer, frame_entry, header, section};
-use vidrec::{ClipInfo, Dataset, FrameData, Planes, VerifyOptions, Writer, WriterOptions, verify};
+use vidrec::format::{footer, frame_entry, header};
+use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};
 
 fn small_set(dir: &Path) {
     let mut jpeg = Vec::new();
@@ -19,56 +23,6 @@ fn small_set(dir: &Path) {
         writer.append(&clip, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 2]).unwrap();
     }
     writer.finish().unwrap();
-}
-
-fn u64_at(index: &[u8], at: usize) -> u64 {
-    index.get(at..at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().unwrap()))
-}
-
-fn put_crc(index: &mut [u8], covered: std::ops::Range<usize>, more: &[u8], at: usize) {
-    let crc = index.get(covered).map(|bytes| crc32(&[bytes, more].concat()));
-    if let (Some(crc), Some(to)) = (crc, index.get_mut(at..at + 4)) {
-        to.copy_from_slice(&crc.to_le_bytes());
-    }
-}
-
-/// Makes every checksum fit, as far as the damaged numbers lead to something within the file.
-fn seal(index: &mut [u8]) {
-    let end = index.len() - footer::BYTES;
-    let table = (u64_at(index, 24) as usize).min(end);
-    let count = (end - table) / section::BYTES;
-    for n in 0..count {
-        let entry = table + n * section::BYTES;
-        let (at, length) = (u64_at(index, entry + 8) as usize, u64_at(index, entry + 16) as usize);
-        let size = match &index[entry..entry + 4] {
-            b"FRMS" => frame_entry::BYTES,
-            b"CLPS" => clip_entry::BYTES,
-            _ => usize::MAX,
-        };
-        for i in 0..length.min(index.len()) / size {
-            let first = at.saturating_add(i * size).min(index.len());
-            put_crc(index, first..first + size - 4, &(i as u64).to_le_bytes(), first + size - 4);
-        }
-        let stop = at.saturating_add(length);
-        put_crc(index, at..stop, &[], entry + 24);
-    }
-    put_crc(index, table..end, &[], 56);
-    put_crc(index, 0..60, &[], 60);
-    let head: [u8; header::BYTES] = index[..header::BYTES].try_into().unwrap();
-    let foot = footer::to_bytes(index.len() as u64, &head);
-    index[end..].copy_from_slice(&foot);
-}
-
-fn read_everything(dir: &Path) {
-    let _ = verify(dir, VerifyOptions { deep: true }, &|_| ());
-    let Ok(set) = Dataset::open(dir) else { return };
-    for c in 0..set.len().min(5) {
-        let Ok(clip) = set.clip(c) else { continue };
-        let _ = (clip.source(), clip.class(), clip.attributes(), clip.time_base());
-        for t in 0..clip.frame_count().min(5) {
-            let _ = clip.frame(t).map(|frame| (frame.check(), frame.pts_seconds()));
-        }
-    }
 }
 
 /// Interesting numbers and any.
@@ -97,10 +51,6 @@ proptest! {
         if let Some(cut) = cut {
             index.truncate(cut.max(header::BYTES + footer::BYTES));
         }
-        index[..8].copy_from_slice(&header::MAGIC);
-        index[8..10].copy_from_slice(&1u16.to_le_bytes());
-        let length = (index.len() as u64).to_le_bytes();
-        index[32..40].copy_from_slice(&length);
         seal(&mut index);
         fs::remove_file(&path).unwrap();
         fs::write(&path, &index).unwrap();
@@ -121,4 +71,31 @@ fn a_sealed_change_is_believed() {
     seal(&mut index);
     fs::write(&path, &index).unwrap();
     assert_eq!(Dataset::open(&dir).unwrap().clip(0).unwrap().label(), Some(1));
+}
+
+/// All vectors of the format, with some bytes changed: what the fuzz targets try.
+#[test]
+fn changed_vectors_give_values_or_errors() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/vectors");
+    let mut seeds = Vec::new();
+    for folder in ["good", "bad", "good/two-shards"] {
+        let files = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        for index in files.filter(|path| path.extension().is_some_and(|e| e == "vidx")) {
+            let record = fs::read(index.with_extension("rec")).unwrap_or_default();
+            hostile::records(&record);
+            seeds.push(input(&fs::read(index).unwrap(), &record));
+        }
+    }
+    assert!(seeds.len() > 50);
+    for (i, seed) in seeds.iter().enumerate() {
+        hostile::data_set(seed);
+        for k in 0..4 {
+            let mut changed = seed.clone();
+            let at = (i * 7919 + k * 104_729) % changed.len();
+            changed[at] ^= 1 << k;
+            changed[0] = (k & 1) as u8;
+            hostile::data_set(&changed);
+            hostile::records(changed.get(at..).unwrap_or_default());
+        }
+    }
 }

@@ -46,3 +46,40 @@ fn a_damaged_tile_is_an_error_with_its_place() {
         batches.remove(0).unwrap();
     }
 }
+
+/// What the packer writes, with the standard tables and with each picture's own, our decoder takes without exception.
+#[cfg(all(feature = "pack", feature = "cli"))]
+#[test]
+fn all_that_the_packer_writes_is_decoded_by_our_own_decoder() {
+    use std::process::Command;
+    let dir = tempfile::tempdir().unwrap();
+    let video = dir.path().join("a.mp4");
+    let made = Command::new("ffmpeg")
+        .args(["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=170x130:r=25:d=1", "-pix_fmt", "yuv420p"])
+        .arg(&video)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no ffmpeg on the PATH");
+        return;
+    }
+    for (i, options) in
+        [&["--quality", "30"][..], &["--optimize"], &["--optimize", "--quality", "100"]].iter().enumerate()
+    {
+        let out = dir.path().join(i.to_string());
+        let run = Command::new(env!("CARGO_BIN_EXE_vidrec"))
+            .arg("pack")
+            .args([&video, std::path::Path::new("-o"), &out])
+            .args(["--frames", "8"])
+            .args(*options)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
+        for (crop, size) in [(Crop::RANDOM_RESIZED, 64), (Crop::Center, 128), (Crop::RANDOM_RESIZED, 8)] {
+            let [own, turbo] = [JpegDecoder::Own, JpegDecoder::Turbo].map(|decoder| {
+                let o = LoaderOptions { crop, decoder, ..common::options(1, (size, size)) };
+                epoch(&out, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
+            });
+            assert!(!own.is_empty() && own == turbo, "{options:?} {crop:?}");
+        }
+    }
+}

@@ -33,9 +33,11 @@ pub(crate) mod bench;
 mod decoder;
 mod encoder;
 mod fill;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod own;
 mod region;
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 mod retile;
 mod segments;
 mod tiles;
@@ -46,7 +48,7 @@ pub use encoder::Encoder;
 pub(crate) use fill::avoid_magic;
 pub use region::JpegDecoder;
 pub(crate) use region::Pixels;
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use tiles::{Cut, Region};
 pub(crate) use tj::Scale;

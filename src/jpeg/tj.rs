@@ -241,10 +241,10 @@ impl Decompressor {
 }
 
 /// Rewrites a JPEG's entropy-coded data; the DCT coefficients, and so the pixels, stay.
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(super) struct Transformer(Handle);
 
-#[cfg(feature = "interop")]
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
 impl Transformer {
     pub fn new() -> Result<Self> {
         let mut handle = Handle::new(raw::TJINIT_TJINIT_TRANSFORM)?;

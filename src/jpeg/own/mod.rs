@@ -7,6 +7,8 @@
 
 mod bits;
 mod coding;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(in crate::jpeg) mod fuzzing;
 mod huffman;
 mod idct;
 

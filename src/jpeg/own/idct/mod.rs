@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use super::huffman::{Block, ZIGZAG};
@@ -82,6 +84,8 @@ pub(super) enum Machine {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
 }
 
 impl Machine {
@@ -90,6 +94,8 @@ impl Machine {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         all.extend(avx2::Avx2::detect().map(Machine::Avx2));
+        #[cfg(target_arch = "aarch64")]
+        all.extend(neon::Neon::detect().map(Machine::Neon));
         all.push(Machine::Portable);
         all
     }
@@ -105,6 +111,8 @@ impl Machine {
             Machine::Portable => Portable.run(work),
             #[cfg(target_arch = "x86_64")]
             Machine::Avx2(idct) => idct.run(work),
+            #[cfg(target_arch = "aarch64")]
+            Machine::Neon(idct) => idct.run(work),
         }
     }
 }

@@ -1,0 +1,73 @@
+//! What must hold for any bytes that are taken for a JPEG, for the fuzz targets in `fuzz/` and the suite.
+
+#[cfg(feature = "fuzzing")]
+pub use super::own::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals};
+
+use super::segments::Segments;
+use super::tiles::{Region, Tiler};
+use super::{Decoder, avoid_magic};
+
+/// Tries what reads or moves a JPEG's segments without decoding it.
+///
+/// # Panics
+///
+/// Segments leave something out, a cut is no picture of the size that it says, or moved segments are another picture.
+pub fn segments(jpeg: &[u8]) {
+    let mut at = 0;
+    for segment in Segments::new(jpeg) {
+        assert!(segment.start == at && segment.end > at && segment.end <= jpeg.len(), "{segment:?} behind {at}");
+        at = segment.end;
+    }
+    cuts(jpeg);
+    // Of larger ones the same holds, but it takes long.
+    if Decoder::new().unwrap().header(jpeg).is_ok_and(|header| header.rgb_len() > 1 << 20) {
+        return;
+    }
+    let mut moved = jpeg.to_vec();
+    if avoid_magic(&mut moved) && moved != jpeg {
+        assert!(pixels(&moved) == pixels(jpeg), "fill bytes make another picture");
+    }
+    #[cfg(any(feature = "interop", feature = "fuzzing"))]
+    if let Ok(super::Retiled::Tiled(tiled)) = super::Retiler::new().unwrap().retile(jpeg) {
+        assert!(pixels(tiled) == pixels(jpeg), "tiles make another picture");
+    }
+}
+
+/// A cut is tiled itself, and a cut of it that takes all gives it again.
+fn cuts(jpeg: &[u8]) {
+    let mut tiler = Tiler::default();
+    let Some((width, height)) = tiler.size(jpeg) else { return };
+    let region = Region { x: width / 3, y: height / 3, width: 1 + width / 2, height: 1 + height / 2 };
+    let Some((small, cut)) = tiler.cut(jpeg, region, true) else { return };
+    let size = (cut.region.width, cut.region.height);
+    let mut again = Tiler::default();
+    assert_eq!(again.size(small), Some(size));
+    let (same, whole) = again.cut(small, Region::whole(size), true).expect("a cut is tiled");
+    assert!(whole.skipped == 0 && same == small, "{region:?} {cut:?}");
+}
+
+/// What a picture is decoded to, whole and without our own decoder; none for what is none.
+fn pixels(jpeg: &[u8]) -> Option<Vec<u8>> {
+    let mut decoder = Decoder::new().unwrap();
+    let header = decoder.header(jpeg).ok()?;
+    let mut out = vec![0; header.rgb_len()];
+    decoder.decode_rgb(jpeg, &mut out, header.width as usize * 3).ok()?;
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segments;
+    use crate::jpeg::own::fuzzing::{changed, changed_again, originals};
+
+    #[test]
+    fn changed_pictures_have_segments_or_not() {
+        let originals = originals();
+        let mut input = Vec::new();
+        for case in 0..300 {
+            // Each second one is changed once more.
+            input = if case % 2 == 0 { changed(case, &originals) } else { changed_again(&input, case, 1 << 12) };
+            segments(input.get(5..).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What must hold for any bytes that are given to the decoders, and pictures changed at random to try it with: for the
+//! fuzz targets in `fuzz/`, and for the suite, which tries some.
+
+mod change;
+mod encoded;
+mod generated;
+
+use super::TileDecoder;
+use super::idct::Machine;
+use crate::jpeg::tiles::Region;
+use crate::jpeg::tj::Scale;
+use crate::jpeg::{Decoder, JpegDecoder};
+
+pub use change::{changed, changed_again};
+#[cfg(test)]
+pub(super) use encoded::optimised;
+pub use encoded::originals;
+pub(super) use encoded::{encoded, picture};
+pub use generated::generated;
+
+/// What became of a picture. That both decoders agree on it has been proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Our decoder gave pixels, and libjpeg-turbo the same.
+    Decoded,
+    /// Our decoder declined, libjpeg-turbo did not.
+    Declined,
+    /// Both refused.
+    Refused,
+    /// Too large to be tried many times.
+    TooLarge,
+}
+
+/// Longest side that is decoded.
+const LARGEST: u32 = 1024;
+
+/// Holds the decoders against each other: `input` is a [`Wish`] and a JPEG.
+///
+/// # Panics
+///
+/// Our decoder gives other planes than libjpeg-turbo, or any where libjpeg-turbo refuses or warns; or the automatic choice
+/// gives or says anything else than libjpeg-turbo; or a good picture right behind this one is not decoded as before.
+pub fn decoders(input: &[u8]) -> Verdict {
+    let Some((&wish, jpeg)) = input.split_first_chunk() else { return Verdict::Refused };
+    let wish = Wish::from_bytes(wish);
+    let size = Decoder::new().unwrap().picture(jpeg).map_or((1, 1), |picture| picture.size);
+    if size.0 > LARGEST || size.1 > LARGEST {
+        return Verdict::TooLarge;
+    }
+    let region = wish.region(size);
+    let [mut ours, mut auto, mut theirs] =
+        [JpegDecoder::Own, JpegDecoder::Auto, JpegDecoder::Turbo].map(|choice| decoder(choice, wish.machine));
+    let [from_us, from_auto, from_them] =
+        [&mut ours, &mut auto, &mut theirs].map(|decoder| planes(decoder, jpeg, region, wish.scale));
+    let words = || [&from_us, &from_auto, &from_them].map(|planes| planes.as_ref().err().cloned());
+    assert!(from_auto == from_them, "the automatic choice is not libjpeg-turbo's: {wish:?} {region:?} {:?}", words());
+    assert!(
+        from_us.is_err() || from_us == from_them,
+        "our decoder gave other pixels, or some for what is damaged: {wish:?} {region:?} {:?}",
+        words()
+    );
+    // Nothing is left of it.
+    let (good, its_planes) = &*GOOD;
+    let again = planes(&mut ours, good, Region::whole(GOOD_SIZE), Scale::Full);
+    assert!(again.as_ref() == Ok(its_planes), "the picture behind it: {wish:?} {:?}", again.err());
+    match (from_us, from_them) {
+        (Ok(_), _) => Verdict::Decoded,
+        (Err(_), Ok(_)) => Verdict::Declined,
+        (Err(_), Err(_)) => Verdict::Refused,
+    }
+}
+
+/// An intact picture, and its planes.
+static GOOD: std::sync::LazyLock<(Vec<u8>, [Vec<u8>; 3])> = std::sync::LazyLock::new(|| {
+    let jpeg = encoded(&picture(GOOD_SIZE.0, GOOD_SIZE.1, 40), 85);
+    let its_planes =
+        planes(&mut decoder(JpegDecoder::Turbo, Machine::Portable), &jpeg, Region::whole(GOOD_SIZE), Scale::Full);
+    (jpeg, its_planes.unwrap())
+});
+
+const GOOD_SIZE: (u32, u32) = (32, 32);
+
+/// Which part of a picture is decoded, and how. Any five bytes are one.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    scale: Scale,
+    machine: Machine,
+    /// Left, top, width and height in 256ths of what there is.
+    window: [u8; 4],
+}
+
+impl Wish {
+    const BYTES: usize = 5;
+
+    fn from_bytes([how, window @ ..]: [u8; Wish::BYTES]) -> Self {
+        let machines = Machine::all();
+        let machine = machines[usize::from(how >> 2) % machines.len()];
+        Wish { scale: Scale::ALL[usize::from(how & 3)], machine, window }
+    }
+
+    fn region(&self, size: (u32, u32)) -> Region {
+        let [x, y, width, height] = self.window.map(u32::from);
+        let part = |of: u32, part: u32| of * part / 256;
+        let (x, y) = (part(size.0, x), part(size.1, y));
+        Region { x, y, width: 1 + part(size.0 - x - 1, width), height: 1 + part(size.1 - y - 1, height) }
+    }
+}
+
+/// A decoder whose tiles our own decodes for `machine`.
+pub(super) fn decoder(choice: JpegDecoder, machine: Machine) -> Decoder {
+    let mut decoder = Decoder::with_choice(choice).unwrap();
+    decoder.own = TileDecoder::on(machine);
+    decoder
+}
+
+/// The planes of what is cut out, or the error.
+pub(super) fn planes(decoder: &mut Decoder, jpeg: &[u8], region: Region, scale: Scale) -> Result<[Vec<u8>; 3], String> {
+    let mut planes = [const { Vec::new() }; 3];
+    decoder.region_planes(jpeg, region, scale, &mut planes).map_err(|e| e.to_string())?;
+    Ok(planes)
+}
