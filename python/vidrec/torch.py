@@ -14,7 +14,7 @@ import torch.utils.data
 from .batch import Batch
 from .dataset import Dataset, Path
 from .errors import UsageError
-from .loader import Loader
+from .loader import Loader, _Iterator
 
 
 def _shared(number: int) -> torch.Tensor:
@@ -75,7 +75,7 @@ class _Part(Iterator[Batch]):
     def __next__(self) -> Batch:
         if self._batches is None:
             first = self._first + self._taken * self._step
-            self._batches = self._loader._iterate(self._epoch, first, self._step)
+            self._batches = _Iterator(self._loader, self._epoch, first, self._step)
         batch: Batch = next(self._batches)
         self._taken += 1
         return batch

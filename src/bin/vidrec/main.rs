@@ -12,6 +12,7 @@ mod inspect;
 #[cfg(feature = "pack")]
 mod interrupt;
 mod merge;
+mod monitor;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -57,6 +58,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Bench(bench::Args),
+    Monitor(monitor::Args),
     Stats(stats::Args),
     Merge(merge::Args),
     Split(split::Args),
@@ -103,6 +105,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),

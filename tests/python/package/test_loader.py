@@ -175,7 +175,7 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
 
     same = make(ds, batch_size=4, shuffle=True, seed=5)
     same.load_state_dict(state)
-    assert len(same) == 2 and same.epoch == 0
+    assert len(same) == 3 and same.epoch == 0, "a whole epoch, as schedulers of learning rates want it"
     # What training scripts do at the head of the epoch changes nothing.
     same.set_epoch(0)
     rest = list(same)
