@@ -10,6 +10,7 @@ use console::Term;
 use serde::Deserialize;
 
 use crate::Run;
+use crate::output::count;
 
 /// Longest line that is looked at, in bytes; those of a loader have some 400.
 const LONGEST: usize = 1 << 16;
@@ -99,7 +100,7 @@ impl Shown {
         }
         let mut text = self.latest.clone();
         if self.strange > 0 {
-            text += &format!("  ({} lines are not of a loader)", self.strange);
+            text += &format!("  ({} not of a loader)", count(self.strange, "line"));
         }
         let Some(terminal) = &self.terminal else {
             let mut out = io::stdout().lock();

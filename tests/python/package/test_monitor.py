@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_the_lines_are_shown(ds, tmp_path):
     loader = vidrec.Loader(ds, 4, size=32, output="numpy")
     with loader.monitor(tmp_path / "log", every=60):
         list(loader)
-    command = [sys.executable, "-m", "vidrec.monitor", tmp_path / "log"]
+    command = [Path(sys.executable).with_name("vidrec"), "monitor", tmp_path / "log"]
     shown = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     line = shown.stdout.readline()
     shown.kill()
