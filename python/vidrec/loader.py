@@ -278,6 +278,11 @@ class Loader:
         shape = self._ready().shape()
         return tuple(shape[i] for i in (0, 4, 1, 2, 3)) if self._channels_last_3d else tuple(shape)
 
+    @property
+    def sampler(self) -> Loader:
+        """The loader itself, for those who say the epoch to a ``DataLoader`` by ``loader.sampler.set_epoch``: Lightning."""
+        return self
+
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the next loop is, counted from 0.
 
