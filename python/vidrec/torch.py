@@ -60,7 +60,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
         return self.loader._ready().batches_in(int(self._epoch))
 
     def __iter__(self) -> Iterator[Batch]:
-        worker = torch.utils.data.get_worker_info()
+        worker = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         return _Part(self.loader, int(self._epoch), first, step)
 

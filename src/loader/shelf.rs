@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Memory of batches that nobody uses now, of a loader. The system clears all that it gives, page by page, and for short
-/// epochs that would cost as much as a fifth of all work.
+/// Memory of batches that nobody uses now, of a loader. The system clears all that it gives, page by page, and in short
+/// epochs that can take longer than the decoding.
 pub(super) struct Shelf<T> {
     most: usize,
     kept: Mutex<Vec<T>>,
