@@ -99,7 +99,8 @@ class Loader:
     readahead : int, default 4
         Batches after those of which the system is asked for the pages.
     pin_memory : bool, default False
-        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``.
+        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``. Where torch finds no accelerator,
+        it warns, and the memory is not pinned.
     out : tensor or list of tensors, optional
         Your own memory, torch's or NumPy's, for the batches to be decoded into, in turn. The one of a batch is filled
         again when the next batch is asked for; all but one of them are filled ahead.
@@ -183,6 +184,8 @@ class Loader:
             raise UsageError(f"loader option output: expected 'torch' or 'numpy', found {output!r}")
         if pin_memory and out is not None:
             raise UsageError("with the loader option out, pin_memory is up to who made it")
+        if pin_memory and output == "numpy":
+            raise UsageError("the loader option pin_memory is for torch, whose memory it is")
         self.dataset = dataset
         """The data set."""
         self.batch_size = batch_size
