@@ -347,6 +347,7 @@ def test_one_iterator_can_serve_several_threads(ds):
 
 WAITING = """
 import os, signal, sys, threading, vidrec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
 order = list(range(12)) * 1000
 loader = vidrec.Loader(sys.argv[1], len(order), size=32, order=order, threads=1, output="numpy")
 batches = iter(loader)
