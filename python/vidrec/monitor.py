@@ -93,5 +93,8 @@ class Monitor:
             # Of a loader that began anew, as it does when it goes on from a state, counters begin anew.
             gain = now[counter] - self._before.get(counter, 0)
             now[name] = gain / seconds if seconds > 0 and gain >= 0 else 0.0
+            if name != "frames_per_second":
+                # A wait counts when it is over, so it may have begun before these seconds.
+                now[name] = min(now[name], 1.0)
         self._before = now
         return now
