@@ -95,7 +95,7 @@ class Loader:
     prefetch : int, default 4
         Batches that are made ahead.
     prefetch_bytes : int, default 1 GiB
-        Memory to which they are kept, but for one batch.
+        Memory to which they are kept, but for one batch. The loader keeps it, and that of one more batch, between epochs.
     readahead : int, default 4
         Batches after those of which the system is asked for the pages.
     pin_memory : bool, default False
@@ -433,7 +433,7 @@ class _Iterator:
     def _begin(self) -> None:
         """Start to make batches: not before one is asked for, for some only look whether a loader can be iterated."""
         loader = self._loader
-        self._epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
+        self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
         self._into: Optional[_vidrec.BatchesInto] = None
