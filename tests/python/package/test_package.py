@@ -154,7 +154,7 @@ def files(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-def test_isolated_packs_give_the_same_files(videos, tmp_path):
+def test_isolated_packs_give_the_same_files(videos, tmp_path, capfd):
     arguments = ["--frames", "3", "--size", "32x24", "-j", "2"]
     assert program("pack", videos, "-o", tmp_path / "here", *arguments).returncode == 0
     isolated = program("pack", videos, "-o", tmp_path / "apart", *arguments, "--isolate")
@@ -163,6 +163,7 @@ def test_isolated_packs_give_the_same_files(videos, tmp_path):
     assert expected and files(tmp_path / "apart") == expected
 
     vidrec.pack(videos, tmp_path / "function", frames=3, size=(24, 32), isolate=True, root=tmp_path, threads=2)
+    assert capfd.readouterr().err == ""
     assert files(tmp_path / "function") == expected
 
 
