@@ -74,12 +74,16 @@ python_with_torch() {
 package_environment() {
   local python wanted
   python=$(python_with_torch)
-  wanted=$("$python" --version | cat - tests/python/requirements-package.txt <(echo "$python") | sha256sum)
+  wanted=$("$python" --version | cat - tests/python/requirements-{package,frameworks}.txt <(echo "$python") | sha256sum)
   [ "$(cat target/venv-package/made-for 2> /dev/null)" = "$wanted" ] && return
   rm -rf target/venv-package
   "$python" -m venv --system-site-packages target/venv-package
   target/venv-package/bin/pip install --quiet --disable-pip-version-check \
     --requirement tests/python/requirements-package.txt
+  if has_torch "$python"; then
+    target/venv-package/bin/pip install --quiet --disable-pip-version-check --no-deps \
+      --requirement tests/python/requirements-frameworks.txt
+  fi
   echo "$wanted" > target/venv-package/made-for
 }
 
