@@ -84,7 +84,7 @@ package_environment() {
 }
 
 package_tests() {
-  cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --all-features -- -D warnings
+  cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --features pack -- -D warnings
   package_environment
   rm -rf target/wheels
   target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \

@@ -28,6 +28,7 @@ mod subset;
 mod threads;
 mod usage;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,7 +41,7 @@ use clap::{Parser, Subcommand};
 /// 130 interrupted.
 /// Results go to standard output, all else to standard error.
 #[derive(Parser)]
-#[command(name = "vidrec", version, max_term_width = 110)]
+#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
