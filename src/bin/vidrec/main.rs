@@ -12,6 +12,8 @@ mod inspect;
 #[cfg(feature = "pack")]
 mod interrupt;
 mod merge;
+#[cfg(not(feature = "pack"))]
+mod no_pack;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -51,6 +53,9 @@ struct Cli {
 enum Command {
     #[cfg(feature = "pack")]
     Pack(pack::Args),
+    #[cfg(not(feature = "pack"))]
+    #[command(hide = true)]
+    Pack(no_pack::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Extract(extract::Args),
@@ -97,6 +102,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let run = match Cli::parse_from(args).command {
         #[cfg(feature = "pack")]
         Command::Pack(args) => pack::run(&args),
+        #[cfg(not(feature = "pack"))]
+        Command::Pack(args) => no_pack::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),

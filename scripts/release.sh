@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Builds what is given to users for this kind of machine: a Python wheel and a `vidrec` program that pack and need no
+# FFmpeg, in which FFmpeg's decoders are inside (LGPL; scripts/build_ffmpeg.sh).
+#
+#     scripts/release.sh [--sources FOLDER]
+#
+# target/release-files/ gets
+#     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
+#     vidrec-VERSION-….tar.gz                 the program, with its notices
+#     vidrec-VERSION.tar.gz                   the source distribution
+#     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL wants them given with the rest
+#     SHA256SUMS
+#
+# FOLDER has those sources already; without it scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is the
+# C compiler and the linker, because it links against an old glibc, whatever this machine has: 2.28, of 2018.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+GLIBC=2.28
+
+sources=
+while (($#)); do
+  case $1 in
+    --sources) sources=$(cd "$2" && pwd); shift 2 ;;
+    *) echo "usage: scripts/release.sh [--sources FOLDER]" >&2; exit 2 ;;
+  esac
+done
+say() { echo "==> $*"; }
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+out=$PWD/target/release-files
+ffmpeg=$PWD/target/ffmpeg
+tools=$PWD/target/venv-release
+rm -rf "$out"
+mkdir -p "$out"
+
+say "tools"
+if [ "$(cat "$tools/made-for" 2> /dev/null)" != "$(sha256sum < scripts/requirements-release.txt)" ]; then
+  rm -rf "$tools"
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements-release.txt
+  sha256sum < scripts/requirements-release.txt > "$tools/made-for"
+fi
+export PATH="$tools/bin:$PATH"
+
+say "FFmpeg"
+if [ -z "$sources" ]; then
+  sources=$PWD/target/ffmpeg-sources
+  compgen -G "$sources/zlib-*.tar.xz" > /dev/null || scripts/ffmpeg_sources.sh "$sources"
+fi
+zig="$tools/bin/python -m ziglang"
+CC="$zig cc -target ${host%%-*}-linux-gnu.$GLIBC" CXX="$zig c++ -target ${host%%-*}-linux-gnu.$GLIBC" \
+  scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
+export PKG_CONFIG_LIBDIR=$ffmpeg/lib/pkgconfig PKG_CONFIG_PATH=
+
+say "notices"
+scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
+
+say "wheel"
+export CARGO_PROFILE_RELEASE_STRIP=true
+maturin build --release --locked --features static-ffmpeg --zig --compatibility "manylinux_${GLIBC/./_}" \
+  --manifest-path python/Cargo.toml --target-dir target/portable --out "$out"
+
+say "program"
+cargo zigbuild --release --locked --no-default-features --features cli,static-ffmpeg --target "$host.$GLIBC" \
+  --target-dir target/portable
+name=vidrec-$version-${host%%-*}-linux
+rm -rf "target/$name"
+mkdir "target/$name"
+cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT README.md "target/$name"
+cp -r python/third-party "target/$name/third-party"
+tar --create --gzip --file "$out/$name.tar.gz" --directory target --owner=0 --group=0 "$name"
+rm -rf "target/$name"
+
+say "source distribution"
+# Without third-party/: who builds it makes other libraries part of it, or none.
+rm -rf python/third-party
+maturin sdist --manifest-path python/Cargo.toml --out "$out"
+
+mkdir "$out/sources"
+cp "$sources"/{ffmpeg,dav1d,zlib}-*.tar.xz "$out/sources"
+(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum > SHA256SUMS)
+say "$out"
+ls -l "$out"
