@@ -12,12 +12,12 @@
 #     SHA256SUMS
 #
 # FOLDER has those sources already; without it scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is the
-# C compiler and the linker, because it links against an old glibc, whatever this machine has: 2.28, of 2018.
+# C compiler and the linker, because it links against an old glibc, whatever this machine has: 2.28, of 2018. On macOS
+# the system's compiler is; what setup.sh installs on Linux has to be there: Rust, CMake, NASM, pkg-config, Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. scripts/setup.sh
-
-GLIBC=2.28
+system=$(uname -s)
+[ "$system" != Linux ] || . scripts/setup.sh
 
 sources=
 while (($#)); do
@@ -27,6 +27,7 @@ while (($#)); do
   esac
 done
 say() { echo "==> $*"; }
+sha256() { if command -v sha256sum > /dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -37,22 +38,39 @@ rm -rf "$out"
 mkdir -p "$out"
 
 say "tools"
-if [ "$(cat "$tools/made-for" 2> /dev/null)" != "$(sha256sum < scripts/requirements-release.txt)" ]; then
+wanted=$(sha256 < scripts/requirements-release.txt)
+if [ "$(cat "$tools/made-for" 2> /dev/null)" != "$wanted" ]; then
   rm -rf "$tools"
   python3 -m venv "$tools"
   "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements-release.txt
-  sha256sum < scripts/requirements-release.txt > "$tools/made-for"
+  echo "$wanted" > "$tools/made-for"
 fi
 export PATH="$tools/bin:$PATH"
 
 say "FFmpeg"
 if [ -z "$sources" ]; then
   sources=$PWD/target/ffmpeg-sources
-  compgen -G "$sources/zlib-*.tar.xz" > /dev/null || scripts/ffmpeg_sources.sh "$sources"
+  # Each time anew: there may be a security update.
+  scripts/ffmpeg_sources.sh "$sources"
 fi
-zig="$tools/bin/python -m ziglang"
-CC="$zig cc -target ${host%%-*}-linux-gnu.$GLIBC" CXX="$zig c++ -target ${host%%-*}-linux-gnu.$GLIBC" \
-  scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
+if [ "$system" = Linux ]; then
+  glibc=2.28
+  zig="$tools/bin/python -m ziglang"
+  export CC="$zig cc -target ${host%%-*}-linux-gnu.$glibc" CXX="$zig c++ -target ${host%%-*}-linux-gnu.$glibc"
+  feature=static-ffmpeg
+  for_wheel=(--zig --compatibility "manylinux_${glibc/./_}")
+  build=(cargo zigbuild --target "$host.$glibc")
+else
+  export MACOSX_DEPLOYMENT_TARGET=${MACOSX_DEPLOYMENT_TARGET:-11.0}
+  # Not static-ffmpeg, for which ffmpeg-sys-next asks for a framework that macOS has no more. There are only static
+  # libraries in this folder, so they are linked all the same.
+  feature=pack
+  for_wheel=()
+  build=(cargo build --target "$host")
+fi
+scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
+# Those that build Rust crates are found by cargo and Zig themselves.
+unset CC CXX
 export PKG_CONFIG_LIBDIR=$ffmpeg/lib/pkgconfig PKG_CONFIG_PATH=
 
 say "notices"
@@ -60,18 +78,17 @@ scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
 
 say "wheel"
 export CARGO_PROFILE_RELEASE_STRIP=true
-maturin build --release --locked --features static-ffmpeg --zig --compatibility "manylinux_${GLIBC/./_}" \
+maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} \
   --manifest-path python/Cargo.toml --target-dir target/portable --out "$out"
 
 say "program"
-cargo zigbuild --release --locked --no-default-features --features cli,static-ffmpeg --target "$host.$GLIBC" \
-  --target-dir target/portable
-name=vidrec-$version-${host%%-*}-linux
+"${build[@]}" --release --locked --no-default-features --features "cli,$feature" --target-dir target/portable
+name=vidrec-$version-$host
 rm -rf "target/$name"
 mkdir "target/$name"
 cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT README.md "target/$name"
 cp -r python/third-party "target/$name/third-party"
-tar --create --gzip --file "$out/$name.tar.gz" --directory target --owner=0 --group=0 "$name"
+tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
 rm -rf "target/$name"
 
 say "source distribution"
@@ -81,6 +98,7 @@ maturin sdist --manifest-path python/Cargo.toml --out "$out"
 
 mkdir "$out/sources"
 cp "$sources"/{ffmpeg,dav1d,zlib}-*.tar.xz "$out/sources"
-(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum > SHA256SUMS)
+(cd "$out" && sha256 ./*.whl ./*.tar.gz sources/*) > target/SHA256SUMS
+mv target/SHA256SUMS "$out"
 say "$out"
 ls -l "$out"

@@ -4,6 +4,7 @@
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
+#     scripts/test.sh release    what is in no list above, for it takes a while: the release is built and tried
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -100,6 +101,11 @@ interop_tests() {
   scripts/interop.sh
 }
 
+release_tests() {
+  scripts/release.sh
+  scripts/try_release.sh
+}
+
 summary=()
 stage() { # NAME FUNCTION DESCRIPTION
   local begin=$SECONDS took
@@ -120,7 +126,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt clippy test no-ffmpeg doc python package interop " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
@@ -130,5 +136,6 @@ stage doc documentation "the documentation builds without a warning"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
+[[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built and tried without FFmpeg"
 echo "==> all passed"
 printf '%s\n' "${summary[@]}"

@@ -9,7 +9,9 @@ use ffmpeg_next::{codec, format, software::scaling};
 /// ```
 #[must_use]
 pub fn libraries() -> String {
-    let linked = if cfg!(feature = "static-ffmpeg") { "inside" } else { "of the system" };
+    // As scripts/build_ffmpeg.sh makes it, and no system does.
+    let inside = codec::configuration().contains("--disable-shared");
+    let linked = if inside { "inside" } else { "of the system" };
     format!(
         "libavformat {}, libavcodec {}, libswscale {} ({linked}, {})",
         dotted(format::version()),
