@@ -50,7 +50,7 @@ rm -rf "$prefix"/{lib,include,share,licences,made-for}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-run() { "$@" > "$work/log" 2>&1 || { tail -n 40 "$work/log" "$work"/ffmpeg/ffbuild/config.log 2> /dev/null >&2; say "failed: $*"; exit 1; }; }
+run() { "$@" > "$work/log" 2>&1 || { grep --ignore-case --before-context 2 --after-context 4 error "$work/log" | tail -n 60 >&2; say "failed: $*"; exit 1; }; }
 unpack() { mkdir "$work/$1" && tar --extract --file "$2" --directory "$work/$1" --strip-components 1; }
 unpack ffmpeg "$ffmpeg"
 unpack dav1d "$dav1d"
@@ -74,7 +74,7 @@ cross=()
 if [ -n "$target" ]; then
   cat > "$work/cross" <<END
 [binaries]
-c = '$CC'.split()
+c = [$(printf "'%s', " $CC)]
 ar = '$AR'
 [host_machine]
 system = '${target#*-}'
@@ -82,7 +82,6 @@ cpu_family = '${target%%-*}'
 cpu = '${target%%-*}'
 endian = 'little'
 END
-  sed -i.old "s/^c = .*/c = [$(printf "'%s', " $CC | sed 's/, $//')]/" "$work/cross"
   cross=(--cross-file "$work/cross")
 fi
 CFLAGS=$hardening run meson setup build ${cross[@]+"${cross[@]}"} --prefix "$prefix" --libdir lib --buildtype release \
@@ -100,6 +99,8 @@ run ./configure --prefix="$prefix" --cc="$CC" --cxx="$CXX" --ar="$AR" --ranlib="
   --disable-avdevice --disable-avfilter --disable-postproc \
   --disable-encoders --disable-muxers --disable-protocols --disable-devices --disable-filters --disable-hwaccels \
   --enable-zlib --enable-libdav1d
+# glibc had the function for long after Linux, and Zig's headers do not have its header.
+[[ "$($CC -dumpmachine 2> /dev/null)" != *linux* ]] || sed -i 's/^#define HAVE_SYSCTL 1/#define HAVE_SYSCTL 0/' config.h
 grep -q '^#define FFMPEG_LICENSE "LGPL version 2.1 or later"' config.h || { say "not under the LGPL alone"; exit 1; }
 grep -q '^#define CONFIG_LIBDAV1D_DECODER 1' config_components.h || { say "dav1d was not found"; exit 1; }
 run make -j "$jobs"
@@ -110,7 +111,7 @@ mkdir -p "$prefix/licences"
 cp COPYING.LGPLv2.1 "$prefix/licences/FFmpeg-LGPL-2.1.txt"
 cp LICENSE.md "$prefix/licences/FFmpeg-LICENSE.md"
 cp "$work/dav1d/COPYING" "$prefix/licences/dav1d-BSD-2-Clause.txt"
-cp "$work/zlib/LICENSE" "$prefix/licences/zlib.txt" 2> /dev/null || sed -n '/^Copyright notice/,$p' "$work/zlib/README" > "$prefix/licences/zlib.txt"
+cp "$work/zlib/LICENSE" "$prefix/licences/zlib.txt"
 (cd "$sources" && sha256 "${ffmpeg##*/}" "${dav1d##*/}" "${zlib##*/}") > "$prefix/licences/sources.sha256"
 echo "$wanted" > "$prefix/made-for"
 say "$prefix is built from ${ffmpeg##*/}, ${dav1d##*/}, ${zlib##*/}"
