@@ -22,7 +22,7 @@ export CC=${CC:-cc} CXX=${CXX:-c++} AR=${AR:-ar} RANLIB=${RANLIB:-ranlib}
 target=${TARGET:-}
 jobs=$(getconf _NPROCESSORS_ONLN)
 # Videos are other people's bytes: overflows of buffers on the stack and of known buffers end the process.
-hardening="-O2 -fPIC -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+hardening="-O2 -g0 -fPIC -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 
 sha256() { if command -v sha256sum > /dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 say() { echo "build_ffmpeg: $*" >&2; }
