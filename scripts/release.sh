@@ -77,12 +77,14 @@ say "notices"
 scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
 
 say "wheel"
-export CARGO_PROFILE_RELEASE_STRIP=true
-maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} \
-  --manifest-path python/Cargo.toml --target-dir target/portable --out "$out"
+export CARGO_PROFILE_RELEASE_STRIP=true CARGO_TARGET_DIR=$PWD/target/portable
+# In a folder that Zig is not below: it would name its headers by relative paths, and builds of crates run elsewhere.
+cd python
+maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} --out "$out"
 
 say "program"
-"${build[@]}" --release --locked --no-default-features --features "cli,$feature" --target-dir target/portable
+"${build[@]}" --release --locked --package vidrec --no-default-features --features "cli,$feature"
+cd ..
 name=vidrec-$version-$host
 rm -rf "target/$name"
 mkdir "target/$name"
