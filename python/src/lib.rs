@@ -19,13 +19,14 @@ mod task;
 mod verify;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
-/// The program: its exit status for a name and arguments.
+/// The program: its exit status for a name and arguments. `launcher` is what this Python was started by.
 #[pyfunction]
-fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| vidrec_cli::run(args))
+fn main(py: Python<'_>, launcher: PathBuf, args: Vec<OsString>) -> u8 {
+    py.detach(|| vidrec_cli::run_inside(launcher, args))
 }
 
 #[pymodule(gil_used = false)]

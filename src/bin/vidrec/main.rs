@@ -33,7 +33,9 @@ mod verify;
 mod version;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -95,6 +97,18 @@ type Run = Result<Outcome, Box<dyn std::error::Error>>;
 #[allow(dead_code)]
 fn main() -> ExitCode {
     run(std::env::args_os()).into()
+}
+
+/// What starts this program, where the system does not know it.
+static LAUNCHER: OnceLock<PathBuf> = OnceLock::new();
+
+/// As [`run`], for a process of an interpreter: `launcher` starts the same one again. The system knows its file, but not
+/// the virtual environment that it was started from.
+// Allowed: the library `python/cli` has it for the Python package.
+#[allow(dead_code)]
+pub fn run_inside(launcher: PathBuf, args: impl IntoIterator<Item = OsString>) -> u8 {
+    LAUNCHER.get_or_init(|| launcher);
+    run(args)
 }
 
 /// Runs the program with its name and arguments; its exit status. Wrong usage ends the process at once.

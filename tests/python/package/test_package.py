@@ -98,6 +98,12 @@ def test_the_program_is_installed(train, damaged):
     assert module.stdout.splitlines()[0] == f"vidrec {vidrec.__version__}"
 
 
+def test_processes_that_decode_are_the_same_python(videos, tmp_path):
+    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--short-side", "32", "--isolate")
+    assert packed.returncode == 0, packed.stderr
+    assert len(vidrec.open(tmp_path / "set")) == 12
+
+
 def test_ctrl_c_ends_the_program(train):
     bench = [Path(sys.executable).with_name("vidrec"), "bench", train, "--size", "32", "--seconds", "60"]
     running = subprocess.Popen(bench, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

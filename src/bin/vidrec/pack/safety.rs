@@ -85,7 +85,8 @@ impl SafetyArgs {
 
 /// This command line again, for a process that decodes.
 pub fn worker_command() -> std::io::Result<Vec<OsString>> {
-    let mut command = vec![std::env::current_exe()?.into_os_string()];
+    let program = crate::LAUNCHER.get().cloned().map_or_else(std::env::current_exe, Ok)?;
+    let mut command = vec![program.into_os_string()];
     command.extend(std::env::args_os().skip(1).chain(["--isolated-worker".into()]));
     Ok(command)
 }
