@@ -23,5 +23,5 @@ pub fn libraries() -> String {
 
 /// FFmpeg's version numbers have major, minor and micro in 16, 8 and 8 bits.
 fn dotted(version: u32) -> String {
-    format!("{}.{}.{}", version >> 16, version >> 8 & 0xff, version & 0xff)
+    format!("{}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff)
 }
