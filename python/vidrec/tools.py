@@ -180,7 +180,10 @@ def pack(
         No videos were found, there is a data set already, or this build of vidrec cannot pack.
     """
     if not _vidrec.HAS_PACK:
-        raise UsageError("this build of vidrec cannot pack; use the program `vidrec`, or build with the feature pack")
+        raise UsageError(
+            "this build of vidrec cannot pack: it was made without FFmpeg. Released wheels can; from a checkout, "
+            'pip install ./python --config-settings=build-args="--features pack" makes one that can'
+        )
     if on_error not in ("skip", "stop"):
         raise UsageError(f"on_error: expected 'skip' or 'stop', found {on_error!r}")
     options = {

@@ -13,6 +13,8 @@ mod inspect;
 mod interrupt;
 mod merge;
 mod monitor;
+#[cfg(not(feature = "pack"))]
+mod no_pack;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -29,6 +31,7 @@ mod subset;
 mod threads;
 mod usage;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,7 +44,7 @@ use clap::{Parser, Subcommand};
 /// 130 interrupted.
 /// Results go to standard output, all else to standard error.
 #[derive(Parser)]
-#[command(name = "vidrec", version, max_term_width = 110)]
+#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -51,6 +54,9 @@ struct Cli {
 enum Command {
     #[cfg(feature = "pack")]
     Pack(pack::Args),
+    #[cfg(not(feature = "pack"))]
+    #[command(hide = true)]
+    Pack(no_pack::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Extract(extract::Args),
@@ -104,6 +110,8 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
     let run = match Cli::parse_from(&args).command {
         #[cfg(feature = "pack")]
         Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
+        #[cfg(not(feature = "pack"))]
+        Command::Pack(args) => no_pack::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),

@@ -95,7 +95,13 @@ def test_the_program_is_installed(train, damaged):
     assert program("verify", damaged).returncode == 3
     assert program("nonsense").returncode == 2
     module = subprocess.run([sys.executable, "-m", "vidrec", "--version"], capture_output=True, text=True)
-    assert module.stdout == f"vidrec {vidrec.__version__}\n"
+    assert module.stdout.splitlines()[0] == f"vidrec {vidrec.__version__}"
+
+
+def test_processes_that_decode_are_the_same_python(videos, tmp_path):
+    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--short-side", "32", "--isolate")
+    assert packed.returncode == 0, packed.stderr
+    assert len(vidrec.open(tmp_path / "set")) == 12
 
 
 def test_ctrl_c_ends_the_program(train):
