@@ -190,6 +190,8 @@ def main():
         names = [held_out.classes[label] for label in held_out.labels]
         most = Counter(names).most_common(1)[0][1] / len(names)
         print(f"{len(names)} clips were held out, of {len(set(names))} classes; one guess for all: at most {most:.0%}")
+    # What holds the process group goes first: as the last that does, it would wait for gloo's threads and keep them waiting.
+    del parallel
     if dist.is_initialized():
         dist.destroy_process_group()
 
