@@ -1,13 +1,12 @@
-//! The pass over a frame: for each row of the picture, blend rows of the planes; then block by block the columns, the
-//! colours and the samples, which stay in registers in between.
+//! The pass over a frame: for each row of the picture, blend rows of the planes; the rest is [`row`](super::row)'s.
 
 use super::super::aligned::Aligned;
 use super::Decoded;
 use super::color::Conversion;
-use super::columns::{Blocks, Columns};
 use super::exact::Lines;
 use super::isa::{BLOCK, Isa, Machine, Work};
 use super::plan::{Plan, PlaneTables};
+use super::row::{Planes, Row, Values, interleave};
 use super::rows::Other;
 use super::sample::Sample;
 use super::slot::Slot;
@@ -58,8 +57,6 @@ struct Pass<'a, S> {
     conversion: &'a Conversion,
 }
 
-/// The functions below are compiled for each kind of machine by being part of one that is. Closures would not be, so there
-/// are none in what runs for each block.
 impl<S: Sample> Work for Pass<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(mut self, isa: I) {
@@ -141,60 +138,6 @@ impl<S: Sample> Pass<'_, S> {
     }
 }
 
-/// A row of the picture.
-struct Row<'a, const PLANES: usize, const CHANNELS: usize, const LINES: bool> {
-    lines: [&'a [i16]; 3],
-    sums: [&'a [[i32; BLOCK]]; 3],
-    /// Of the first plane and of the others.
-    columns: &'a Columns,
-    chroma: &'a Columns,
-    conversion: &'a Conversion,
-    width: usize,
-}
-
-impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> Row<'_, PLANES, CHANNELS, LINES> {
-    /// Writes all blocks of the row.
-    #[inline(always)]
-    fn write<I: Isa>(&self, isa: I, mut out: impl RowOut) {
-        let mut tables = (self.columns.blocks(), self.chroma.blocks());
-        // Nothing is called in this loop, so that all that does not change stays in registers.
-        for block in 0..self.width / BLOCK {
-            out.write(isa, self.channels(isa, block, &mut tables));
-        }
-        if !self.width.is_multiple_of(BLOCK) {
-            out.write_rest(isa, self.channels(isa, self.width / BLOCK, &mut tables));
-        }
-    }
-
-    /// Goes from planes to channels. See [`Conversion`].
-    #[inline(always)]
-    fn channels<I: Isa>(&self, isa: I, block: usize, tables: &mut (Blocks<'_>, Blocks<'_>)) -> [I::Floats; 3] {
-        let Conversion { rows, offset, low, high } = self.conversion;
-        let [first, blue, red] = self.lines;
-        let mut planes = [isa.splat(0.0); PLANES];
-        if LINES {
-            [planes[0]] = isa.columns([first], tables.0.next().expect("a block for sixteen columns"));
-        } else {
-            planes[0] = isa.floats(&self.sums[0][block]);
-        }
-        if PLANES == 3 && LINES {
-            [planes[1], planes[2]] = isa.columns([blue, red], tables.1.next().expect("a block for sixteen columns"));
-        } else if PLANES == 3 {
-            planes[1] = isa.floats(&self.sums[1][block]);
-            planes[2] = isa.floats(&self.sums[2][block]);
-        }
-        let mut channels = [isa.splat(0.0); 3];
-        for (c, channel) in channels.iter_mut().enumerate().take(CHANNELS) {
-            let mut level = isa.splat(offset[c]);
-            for (plane, &floats) in planes.iter().enumerate() {
-                level = isa.scale_and_add(floats, rows[c][plane], level);
-            }
-            *channel = isa.clamp(level, low[c], high[c]);
-        }
-        channels
-    }
-}
-
 /// Rows of a plane, of which so many samples count.
 struct Source<'a> {
     /// From the first that counts of the row `first` on.
@@ -238,74 +181,5 @@ fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &Source<'_>, l
                 isa.blend(line, base, [source.weighted(other)], false);
             }
         }
-    }
-}
-
-/// Where the channels of a row go.
-trait RowOut {
-    /// Writes the next block.
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
-
-    /// Writes what there is room for of the last block.
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
-}
-
-/// What is left of a row of the slot, channel by channel.
-struct Planes<'a, S, const CHANNELS: usize>([&'a mut [S]; CHANNELS]);
-
-impl<S: Sample, const CHANNELS: usize> RowOut for Planes<'_, S, CHANNELS> {
-    #[inline(always)]
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
-            let Some((block, rest)) = std::mem::take(out).split_first_chunk_mut() else { return };
-            S::write(isa, values, block);
-            *out = rest;
-        }
-    }
-
-    #[inline(always)]
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
-            let mut block = [S::default(); BLOCK];
-            S::store(isa, values, &mut block);
-            out.copy_from_slice(&block[..out.len()]);
-        }
-    }
-}
-
-/// What is left of a row of scratch space, which has whole blocks.
-struct Values<'a>([&'a mut [f32]; 3]);
-
-impl RowOut for Values<'_> {
-    #[inline(always)]
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
-            let Some((block, rest)) = std::mem::take(out).split_first_chunk_mut() else { return };
-            isa.store(values, block);
-            *out = rest;
-        }
-    }
-
-    #[inline(always)]
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        self.write(isa, channels);
-    }
-}
-
-/// Writes a row with the channels of a pixel side by side. `pixels` is scratch space.
-#[inline(always)]
-fn interleave<I: Isa, S: Sample>(isa: I, [r, g, b]: [&[f32]; 3], pixels: &mut [f32], out: &mut [S]) {
-    for (x, pixel) in pixels.as_chunks_mut().0.iter_mut().enumerate() {
-        *pixel = [r[x], g[x], b[x]];
-    }
-    let (blocks, rest) = out.as_chunks_mut();
-    let (values, value_rest) = pixels.as_chunks().0.split_at(blocks.len());
-    for (values, block) in values.iter().zip(blocks) {
-        S::write(isa, isa.load(values), block);
-    }
-    if let Some(values) = value_rest.first() {
-        let mut block = [S::default(); BLOCK];
-        S::store(isa, isa.load(values), &mut block);
-        rest.copy_from_slice(&block[..rest.len()]);
     }
 }
