@@ -4,6 +4,7 @@
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
+#     scripts/test.sh release    what is in no list above, for it takes a while: the release is built and tried
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -33,6 +34,8 @@ without_ffmpeg() {
     return 1
   fi
   target/no-ffmpeg/debug/vidrec verify --deep format-spec/vectors/good/two-shards
+  if target/no-ffmpeg/debug/vidrec pack videos -o train 2> target/no-ffmpeg/said; then return 1; fi
+  grep --quiet "made without FFmpeg" target/no-ffmpeg/said
 }
 
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps; }
@@ -74,17 +77,21 @@ python_with_torch() {
 package_environment() {
   local python wanted
   python=$(python_with_torch)
-  wanted=$("$python" --version | cat - tests/python/requirements-package.txt <(echo "$python") | sha256sum)
+  wanted=$("$python" --version | cat - tests/python/requirements-{package,frameworks}.txt <(echo "$python") | sha256sum)
   [ "$(cat target/venv-package/made-for 2> /dev/null)" = "$wanted" ] && return
   rm -rf target/venv-package
   "$python" -m venv --system-site-packages target/venv-package
   target/venv-package/bin/pip install --quiet --disable-pip-version-check \
     --requirement tests/python/requirements-package.txt
+  if has_torch "$python"; then
+    target/venv-package/bin/pip install --quiet --disable-pip-version-check --no-deps \
+      --requirement tests/python/requirements-frameworks.txt
+  fi
   echo "$wanted" > target/venv-package/made-for
 }
 
 package_tests() {
-  cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --all-features -- -D warnings
+  cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --features pack -- -D warnings
   package_environment
   rm -rf target/wheels
   target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
@@ -96,6 +103,11 @@ package_tests() {
 interop_tests() {
   cargo build --quiet --locked --bins --examples
   scripts/interop.sh
+}
+
+release_tests() {
+  scripts/release.sh
+  scripts/try_release.sh
 }
 
 summary=()
@@ -118,7 +130,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt clippy test no-ffmpeg doc python package interop " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
@@ -128,5 +140,6 @@ stage doc documentation "the documentation builds without a warning"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
+[[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built and tried without FFmpeg"
 echo "==> all passed"
 printf '%s\n' "${summary[@]}"

@@ -1,14 +1,25 @@
-//! A batch costs a few allocations for each clip, and none for each frame.
+//! A batch costs a few allocations for each clip, and none for each frame; its own memory serves all epochs.
 
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use common::{options, set};
 use vidrec::{Dataset, Dtype, Io, Loader, LoaderOptions};
 
+/// Held by each test, for all allocations are counted.
+static ALONE: Mutex<()> = Mutex::new(());
+
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// More than anything takes but the batches of one test.
+const LARGE: usize = 8 << 20;
+
+/// Allocations of so many bytes or more, and how many of them are in use.
+static LARGE_ONES: AtomicU64 = AtomicU64::new(0);
+static LARGE_IN_USE: AtomicU64 = AtomicU64::new(0);
 
 struct Counting;
 
@@ -16,11 +27,18 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
+        if layout.size() >= LARGE {
+            LARGE_ONES.fetch_add(1, Relaxed);
+            LARGE_IN_USE.fetch_add(1, Relaxed);
+        }
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if layout.size() >= LARGE {
+            LARGE_IN_USE.fetch_sub(1, Relaxed);
+        }
         // SAFETY: `pointer` came from `alloc`, which is the system's.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -45,9 +63,32 @@ fn per_batch(frames: u32, io: Io) -> u64 {
 
 #[test]
 fn allocations_do_not_grow_with_frames() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for io in [Io::Map, Io::Read] {
         let (few, many) = (per_batch(2, io), per_batch(16, io));
         println!("{io:?}: {few} allocations a batch of 4 clips of 2 frames, {many} of 16 frames");
         assert!(many <= few + 8, "{io:?}: {few} for 2 frames a clip, {many} for 16");
     }
+}
+
+#[test]
+fn the_memory_of_batches_serves_all_epochs_and_goes_with_the_loader() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_folder, dir) = set(12, 1, (128, 96));
+    let set = Dataset::open(&dir).unwrap();
+    let o = LoaderOptions { dtype: Dtype::F32, prefetch: 2, ..options(2, (640, 640)) };
+    let loader = Loader::new(&set, o).unwrap();
+    let mut held = None;
+    // Two ahead, one in use, and the one held until the next is there, also from one epoch to the next.
+    let most = 4;
+    for epoch in 0..9 {
+        for batch in loader.iter(epoch).unwrap().take(if epoch % 3 == 2 { 3 } else { 6 }) {
+            held = Some(batch.unwrap());
+        }
+        assert!(LARGE_ONES.load(Relaxed) <= most, "epoch {epoch}: {LARGE_ONES:?}");
+    }
+    assert!(LARGE_IN_USE.load(Relaxed) >= 3);
+    drop(loader);
+    assert_eq!(LARGE_IN_USE.load(Relaxed), 1, "only the batch that is held");
+    assert_eq!(held.map(|batch| batch.shape()), Some([2, 1, 3, 640, 640]));
 }

@@ -41,6 +41,27 @@ fn a_few_buffers_serve_an_epoch() {
 }
 
 #[test]
+fn the_next_epoch_uses_the_memory_of_the_last_but_for_what_is_held() {
+    let (_folder, dir) = set(10, 1, (32, 24));
+    let loader = loader(&dir, ahead(2));
+    let (mut memory, mut held) = (Vec::new(), Vec::new());
+    for epoch in 0..20 {
+        for batch in loader.iter(epoch).unwrap().map(unwrap) {
+            memory.push(batch.data.bytes().as_ptr());
+            if (epoch, batch.number()) == (3, 4) || (epoch, batch.number()) == (7, 1) {
+                held.push(batch);
+            }
+        }
+    }
+    memory.sort_unstable();
+    memory.dedup();
+    assert!(memory.len() <= 3 + held.len(), "two ahead, one in use, and those held: {}", memory.len());
+    for batch in &held {
+        assert_eq!(**batch, loader.batch(batch.epoch(), batch.number()).unwrap());
+    }
+}
+
+#[test]
 fn whoever_keeps_all_batches_is_not_left_waiting() {
     let (_folder, dir) = set(12, 1, (32, 24));
     let loader = loader(&dir, ahead(1));

@@ -22,12 +22,14 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// The program: its exit status for a name and arguments.
+/// The program: its exit status for a name and arguments. `start` is the command that starts it, without arguments.
 #[pyfunction]
-fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| vidrec_cli::run(args))
+fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
+    py.detach(|| vidrec_cli::run(start, args))
 }
 
+// The interpreter's lock protects nothing here, so one without it may go on without it: all classes are frozen, what changes
+// in them is behind locks and atomic counters of their own, and the Python objects that they keep are only passed on.
 #[pymodule(gil_used = false)]
 fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -42,5 +44,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
+    #[cfg(feature = "pack")]
+    module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
     Ok(())
 }

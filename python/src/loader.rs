@@ -46,6 +46,10 @@ impl Engine {
         Ok(self.loader.get()?.first_epoch())
     }
 
+    fn batches_per_epoch(&self) -> PyResult<u64> {
+        Ok(self.loader.get()?.batches_per_epoch())
+    }
+
     fn batches_in(&self, epoch: u64) -> PyResult<u64> {
         Ok(self.loader.get()?.batches_in(epoch))
     }

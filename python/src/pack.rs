@@ -1,5 +1,6 @@
 //! Packing videos.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,7 +75,8 @@ impl Options {
     }
 }
 
-/// The report, as JSON. `progress` is called with the videos done, their number, and frames and bytes written.
+/// The report, as JSON. `progress` is called with the videos done and their number. `isolate`: what starts a process that
+/// calls [`serve`] with the same options, to decode there.
 #[pyfunction]
 pub fn pack(
     py: Python<'_>,
@@ -82,8 +84,9 @@ pub fn pack(
     out: PathBuf,
     options: Options,
     progress: Option<Bound<'_, PyAny>>,
+    isolate: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let options = options.into_pack_options()?;
+    let options = PackOptions { isolate, ..options.into_pack_options()? };
     let show = |p: Progress| {
         let Some(call) = &progress else { return Ok(()) };
         call.call1((p.videos, p.total)).map(drop)
@@ -91,4 +94,11 @@ pub fn pack(
     let work = |say: &(dyn Fn(Progress) + Sync)| vidrec::pack::pack(&inputs, out, &options, &mut |p| say(*p));
     let report = task::run(py, show, work)?;
     serde_json::to_string(&report.map_err(raise)?).map_err(|e| usage(e.to_string()))
+}
+
+/// Decodes for the run that started this process, until it ends.
+#[pyfunction]
+pub fn serve(py: Python<'_>, options: Options) -> PyResult<()> {
+    let options = options.into_pack_options()?;
+    py.detach(|| vidrec::pack::serve(&options)).map_err(raise)
 }

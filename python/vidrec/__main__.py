@@ -10,7 +10,7 @@ def main() -> int:
     """Run the program with the arguments of this process; its exit status."""
     # Python would only note Ctrl-C, and act on it when the program is done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _vidrec.main(["vidrec", *sys.argv[1:]])
+    return _vidrec.main([sys.executable, "-m", "vidrec"], ["vidrec", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections import deque
 from typing import Any, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
 
@@ -94,11 +95,12 @@ class Loader:
     prefetch : int, default 4
         Batches that are made ahead.
     prefetch_bytes : int, default 1 GiB
-        Memory to which they are kept, but for one batch.
+        Memory to which they are kept, but for one batch. The loader keeps it, and that of one more batch, between epochs.
     readahead : int, default 4
         Batches after those of which the system is asked for the pages.
     pin_memory : bool, default False
-        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``.
+        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``. Where torch finds no accelerator,
+        it warns, and the memory is not pinned.
     out : tensor or list of tensors, optional
         Your own memory, torch's or NumPy's, for the batches to be decoded into, in turn. The one of a batch is filled
         again when the next batch is asked for; all but one of them are filled ahead.
@@ -182,6 +184,8 @@ class Loader:
             raise UsageError(f"loader option output: expected 'torch' or 'numpy', found {output!r}")
         if pin_memory and out is not None:
             raise UsageError("with the loader option out, pin_memory is up to who made it")
+        if pin_memory and output == "numpy":
+            raise UsageError("the loader option pin_memory is for torch, whose memory it is")
         self.dataset = dataset
         """The data set."""
         self.batch_size = batch_size
@@ -257,16 +261,11 @@ class Loader:
         return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
 
     def __len__(self) -> int:
-        """Batches of the epoch under way or next, of this rank; fewer in one that was resumed."""
-        return self._ready().batches_in(self.epoch)
+        """Batches of a whole epoch, of this rank; a loop that goes on in the middle of one has fewer."""
+        return self._ready().batches_per_epoch()
 
     def __iter__(self) -> Iterator[Batch]:
-        return self._iterate(self._next_epoch, 0, 1)
-
-    def _iterate(self, epoch: int, first: int, step: int) -> _Iterator:
-        self._next_epoch = epoch + 1
-        self._place = (epoch, 0)
-        return _Iterator(self, self._ready(), epoch, first, step)
+        return _Iterator(self)
 
     def __repr__(self) -> str:
         return f"<vidrec.Loader of {self.dataset!r}: {len(self)} batches of {self.shape}>"
@@ -281,6 +280,11 @@ class Loader:
         """Shape of :attr:`Batch.frames`."""
         shape = self._ready().shape()
         return tuple(shape[i] for i in (0, 4, 1, 2, 3)) if self._channels_last_3d else tuple(shape)
+
+    @property
+    def sampler(self) -> Loader:
+        """The loader itself, for those who say the epoch to a ``DataLoader`` by ``loader.sampler.set_epoch``: Lightning."""
+        return self
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the next loop is, counted from 0.
@@ -343,7 +347,7 @@ class Loader:
         """Write what the loader does to a file or named pipe, for another process to read.
 
         A line of JSON each time, in a thread of its own; nothing here waits for whoever reads. It ends with the loader, or
-        with ``close()`` of what is returned. ``python -m vidrec.monitor PATH`` shows it.
+        with ``close()`` of what is returned. ``vidrec monitor PATH`` shows it in a terminal.
 
         Parameters
         ----------
@@ -355,8 +359,8 @@ class Loader:
         Returns
         -------
         Monitor
-            ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second`` and ``waiting``, the
-            share of the time that the training loop waited.
+            ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second``, and the shares of the time
+            that the training loop waited for a batch, ``waiting``, and the loader for room, ``loader_waiting``.
         """
         return Monitor(self, os.fspath(path), every)
 
@@ -372,7 +376,6 @@ class Loader:
         """
         stats: Dict[str, Any] = json.loads(self._ready().stats())
         return stats
-
 
 
 class _Made:
@@ -405,30 +408,50 @@ class _Made:
 
 
 class _Iterator:
-    """The batches of one epoch, or every ``step``-th of them."""
+    """The batches of one epoch (by default the loader's next), or every ``step``-th of them.
 
-    def __init__(self, loader: Loader, engine: _vidrec.Engine, epoch: int, first: int, step: int) -> None:
-        self._loader, self._engine, self._epoch = loader, engine, epoch
-        self._number, self._step = first, step
+    Several threads may take them in turn: each batch comes once.
+    """
+
+    def __init__(self, loader: Loader, epoch: Optional[int] = None, first: int = 0, step: int = 1) -> None:
+        self._loader, self._number, self._step = loader, first, step
         self._made = _Made(loader, _torch(loader._output))
         self._last: Any = None
         # Tensors that are being filled, in order.
         self._given: Deque[Any] = deque()
         # Of several loops at a time the loader tells of the one that began last. A reference to this iterator would keep it.
-        self._token = loader._under_way = object()
-        self._into: Optional[_vidrec.BatchesInto] = None
+        self._token = object()
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
-        if loader._out is None and self._allocate is None:
-            self._batches = engine.iter(epoch, first, step)
-            return
-        self._into = engine.iter_into(epoch, first, step)
         if loader._out is not None:
             _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
+        self._process = os.getpid()
+        # A batch is taken and numbered under it. A signal's handler may ask for a batch while one is waited for.
+        self._lock = threading.RLock()
+        self._wanted_epoch = epoch
+        self._begun = False
+
+    def _begin(self) -> None:
+        """Start to make batches: not before one is asked for, for some only look whether a loader can be iterated."""
+        loader = self._loader
+        self._epoch = self._wanted_epoch = loader._next_epoch if self._wanted_epoch is None else self._wanted_epoch
+        loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
+        self._engine = engine = loader._ready()
+        self._into: Optional[_vidrec.BatchesInto] = None
+        if loader._out is None and self._allocate is None:
+            self._batches = engine.iter(self._epoch, self._number, self._step)
+        else:
+            self._into = engine.iter_into(self._epoch, self._number, self._step)
+            self._provide_all()
+        self._begun = True
+
+    def _provide_all(self) -> None:
+        loader = self._loader
+        if loader._out is not None:
             for tensor in loader._out:
                 self._provide(tensor)
         else:
             options = loader._options
-            depth = min(options["prefetch"], options["prefetch_bytes"] // max(1, engine.batch_bytes()))
+            depth = min(options["prefetch"], options["prefetch_bytes"] // max(1, self._engine.batch_bytes()))
             for _ in range(max(1, depth)):
                 self._provide_pinned()
 
@@ -436,6 +459,15 @@ class _Iterator:
         return self
 
     def __next__(self) -> Batch:
+        # Before the lock: in a forked process it may be held for ever, by a thread that is not there.
+        if self._process != os.getpid():
+            raise UsageError("a loader's batches cannot be taken in a process forked from the one that began them")
+        with self._lock:
+            if not self._begun:
+                self._begin()
+            return self._take()
+
+    def _take(self) -> Batch:
         frames = None
         try:
             if self._into is None:

@@ -1,6 +1,6 @@
 """What a loader does, for another process to read while it runs.
 
-``loader.monitor(path)`` writes a line of JSON now and then; ``python -m vidrec.monitor path`` shows the latest.
+``loader.monitor(path)`` writes a line of JSON now and then; the program ``vidrec monitor path`` shows them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 import threading
 import time
 import weakref
@@ -86,41 +85,16 @@ class Monitor:
         now: Dict[str, Any] = {"time": time.time(), "epoch": loader.epoch, **loader.stats()}
         now["prefetch"] = loader._options["prefetch"]
         seconds = now["time"] - self._before.get("time", now["time"])
-        for name, counter in (("frames_per_second", "frames"), ("waiting", "consumer_wait_seconds")):
+        for name, counter in (
+            ("frames_per_second", "frames"),
+            ("waiting", "consumer_wait_seconds"),
+            ("loader_waiting", "producer_wait_seconds"),
+        ):
             # Of a loader that began anew, as it does when it goes on from a state, counters begin anew.
             gain = now[counter] - self._before.get(counter, 0)
             now[name] = gain / seconds if seconds > 0 and gain >= 0 else 0.0
+            if name != "frames_per_second":
+                # A wait counts when it is over, so it may have begun before these seconds.
+                now[name] = min(now[name], 1.0)
         self._before = now
         return now
-
-
-def show(line: Dict[str, Any]) -> str:
-    """A line for people."""
-    filled = min(line["ready"], line["prefetch"])
-    bar = "#" * filled + "." * (line["prefetch"] - filled)
-    return (
-        f"epoch {line['epoch']}  [{bar}] {line['ready']} ready  {line['frames_per_second']:.0f} frames/s  "
-        f"waiting {line['waiting']:.0%}  {line['batches']} batches"
-    )
-
-
-def main() -> int:
-    """Show the lines of a file or pipe as they come."""
-    if len(sys.argv) != 2:
-        print("usage: python -m vidrec.monitor PATH", file=sys.stderr)
-        return 2
-    with open(sys.argv[1], encoding="utf-8") as lines:
-        end = "\r" if sys.stdout.isatty() else "\n"
-        try:
-            while True:
-                line = lines.readline()
-                if line.endswith("\n"):
-                    print(show(json.loads(line)), end=end, flush=True)
-                else:
-                    time.sleep(0.2)
-        except KeyboardInterrupt:
-            return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

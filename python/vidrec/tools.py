@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
 
-from . import _vidrec
+from . import _isolated, _vidrec
 from .dataset import Path, open
 from .errors import UsageError
 
@@ -104,6 +104,7 @@ def pack(
     on_error: str = "skip",
     overwrite: bool = False,
     timeout: float = 600.0,
+    isolate: bool = False,
     progress: Progress = False,
 ) -> Dict[str, Any]:
     """Sample frames from videos and write them as a data set.
@@ -162,6 +163,8 @@ def pack(
         Replace a data set that is already there.
     timeout : float, default 600
         Longest time for one video, in seconds.
+    isolate : bool, default False
+        Decode in processes of their own: a codec that crashes or hangs costs one video and not this process.
     progress : bool or callable, default False
         As for :func:`verify`, in videos.
 
@@ -177,7 +180,10 @@ def pack(
         No videos were found, there is a data set already, or this build of vidrec cannot pack.
     """
     if not _vidrec.HAS_PACK:
-        raise UsageError("this build of vidrec cannot pack; use the program `vidrec`, or build with the feature pack")
+        raise UsageError(
+            "this build of vidrec cannot pack: it was made without FFmpeg. Released wheels can; from a checkout, "
+            'pip install ./python --config-settings=build-args="--features pack" makes one that can'
+        )
     if on_error not in ("skip", "stop"):
         raise UsageError(f"on_error: expected 'skip' or 'stop', found {on_error!r}")
     options = {
@@ -207,7 +213,7 @@ def pack(
     }
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     with _Shown(progress, "videos") as show:
-        told = _vidrec.pack(paths, output, options, show)
+        told = _vidrec.pack(paths, output, options, show, _isolated.command(options) if isolate else None)
     report: Dict[str, Any] = json.loads(told)
     return report
 

@@ -14,7 +14,7 @@ import torch.utils.data
 from .batch import Batch
 from .dataset import Dataset, Path
 from .errors import UsageError
-from .loader import Loader
+from .loader import Loader, _Iterator
 
 
 def _shared(number: int) -> torch.Tensor:
@@ -60,7 +60,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
         return self.loader._ready().batches_in(int(self._epoch))
 
     def __iter__(self) -> Iterator[Batch]:
-        worker = torch.utils.data.get_worker_info()
+        worker = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         return _Part(self.loader, int(self._epoch), first, step)
 
@@ -75,7 +75,7 @@ class _Part(Iterator[Batch]):
     def __next__(self) -> Batch:
         if self._batches is None:
             first = self._first + self._taken * self._step
-            self._batches = self._loader._iterate(self._epoch, first, self._step)
+            self._batches = _Iterator(self._loader, self._epoch, first, self._step)
         batch: Batch = next(self._batches)
         self._taken += 1
         return batch

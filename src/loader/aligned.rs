@@ -19,7 +19,7 @@ pub struct Aligned<T> {
 
 impl<T: Zeroable> Aligned<T> {
     /// Makes the length `len`. What was in it stays or becomes anything.
-    pub(super) fn resize(&mut self, len: usize) {
+    pub(in crate::loader) fn resize(&mut self, len: usize) {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.

@@ -111,6 +111,12 @@ impl Engine {
         self.shape().iter().product::<usize>() * sample
     }
 
+    /// Batches that are made ahead at a time.
+    pub fn depth(&self) -> usize {
+        let affordable = self.options.prefetch_bytes / (self.batch_bytes() as u64).max(1);
+        u64::from(self.options.prefetch).min(affordable).max(1) as usize
+    }
+
     /// How ranks share an epoch that is not cut short by resuming.
     pub fn whole_epoch(&self) -> Ranks {
         self.ranks

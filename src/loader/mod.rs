@@ -7,6 +7,7 @@
 //! order, ranks  position -> sample        space     sample -> clip, view, start     temporal  -> frames of the clip
 //! view, colour  what is drawn for it      plan      all of that, for one sample     read      frames into the batch
 //! prefetch      a thread that reads on    ring      batches there and memory back   engine    what they all share
+//! shelf         memory from epoch to epoch
 //! ```
 
 mod aligned;
@@ -19,6 +20,7 @@ mod plan;
 mod prefetch;
 mod read;
 mod ring;
+mod shelf;
 mod space;
 mod state;
 mod stats;
@@ -38,6 +40,7 @@ pub use colour::{ColorDraw, ColorJitter, ColorMatrix, ColorStep};
 use engine::Engine;
 pub use options::{Channels, Crop, Draws, Dtype, Layout, LoaderOptions, OnBadFrame};
 pub use prefetch::{Batches, BatchesInto, Memory, Part, PrefetchedBatch};
+use shelf::Shelf;
 pub use state::LoaderState;
 pub use stats::LoaderStats;
 pub use temporal::{Start, Temporal};
@@ -82,10 +85,15 @@ pub use temporal::{Start, Temporal};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Loader(Arc<Engine>);
+pub struct Loader {
+    engine: Arc<Engine>,
+    /// Of batches that were dropped, for the next epoch.
+    shelf: Arc<Shelf<Batch>>,
+}
 
 impl Loader {
-    /// A loader of `dataset`, which it shares. Clones share threads and counters.
+    /// A loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches, which is kept from
+    /// epoch to epoch.
     ///
     /// It costs the same whatever the number of clips, if all have as many frames. Where they do not,
     /// [`Temporal::Dense`] looks at the entry of every clip.
@@ -95,7 +103,7 @@ impl Loader {
     /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, a batch larger
     /// than memory can be, or no threads.
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
-        Ok(Loader(Arc::new(Engine::new(dataset, options)?)))
+        Ok(Loader::of(Engine::new(dataset, options)?))
     }
 
     /// A loader that goes on where another one stood, exactly: see [`LoaderState`].
@@ -130,47 +138,53 @@ impl Loader {
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
         let mut engine = Engine::new(dataset, options)?;
         engine.resume(state)?;
-        Ok(Loader(Arc::new(engine)))
+        Ok(Loader::of(engine))
+    }
+
+    fn of(engine: Engine) -> Self {
+        // Those that are made ahead, and the one in use.
+        let shelf = Shelf::new(engine.depth().saturating_add(1));
+        Loader { engine: Arc::new(engine), shelf: Arc::new(shelf) }
     }
 
     /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next epoch.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
-        self.0.state(epoch, batches)
+        self.engine.state(epoch, batches)
     }
 
     /// The epoch to begin with: 0, or that of the state from which the run goes on.
     pub fn first_epoch(&self) -> u64 {
-        self.0.first_epoch()
+        self.engine.first_epoch()
     }
 
     /// Batches that this rank has in a whole epoch; the same on every rank.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.0.whole_epoch().batches()
+        self.engine.whole_epoch().batches()
     }
 
     /// Batches that this rank has in `epoch`: fewer in one that was resumed.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.0.ranks(epoch).batches()
+        self.engine.ranks(epoch).batches()
     }
 
     /// Threads that decode.
     pub fn threads(&self) -> usize {
-        self.0.threads()
+        self.engine.threads()
     }
 
     /// Dimensions of every batch, as [`Batch::shape`].
     pub fn shape(&self) -> [usize; 5] {
-        self.0.shape()
+        self.engine.shape()
     }
 
     /// Bytes of the samples of a batch: the length of memory for [`fill_into`](Self::fill_into).
     pub fn batch_bytes(&self) -> usize {
-        self.0.batch_bytes()
+        self.engine.batch_bytes()
     }
 
     /// What was done so far, by this loader and its clones.
     pub fn stats(&self) -> LoaderStats {
-        self.0.counters.snapshot()
+        self.engine.counters.snapshot()
     }
 
     /// The batches of `epoch`, in order, made ahead by threads in the background. An item may be an error; the batches
@@ -190,7 +204,7 @@ impl Loader {
     ///
     /// As [`iter`](Self::iter).
     pub fn iter_part(&self, epoch: u64, part: Part) -> Result<Batches> {
-        Batches::start(&self.0, epoch..epoch.saturating_add(1), part)
+        Batches::start(&self.engine, &self.shelf, epoch..epoch.saturating_add(1), part)
     }
 
     /// As [`iter_part`](Self::iter_part), but the samples go straight into memory that the caller provides (pinned,
@@ -223,7 +237,7 @@ impl Loader {
     ///
     /// As [`iter`](Self::iter).
     pub fn iter_into<M: Memory>(&self, epoch: u64, part: Part) -> Result<BatchesInto<M>> {
-        BatchesInto::start(&self.0, epoch, part)
+        BatchesInto::start(&self.engine, epoch, part)
     }
 
     /// As [`iter`](Self::iter), through several epochs: the first batches of one are made while the last ones of the
@@ -233,7 +247,7 @@ impl Loader {
     ///
     /// As [`iter`](Self::iter).
     pub fn iter_epochs(&self, epochs: Range<u64>) -> Result<Batches> {
-        Batches::start(&self.0, epochs, Part::default())
+        Batches::start(&self.engine, &self.shelf, epochs, Part::default())
     }
 
     /// The batches of `epoch`, in order, each made when it is asked for. An item may be an error; the batches after it
@@ -262,7 +276,7 @@ impl Loader {
     /// There is no such batch; or a frame is damaged or cannot be decoded: then the error names file, clip and frame, of
     /// the first such frame in the batch.
     pub fn fill(&self, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-        self.0.fill(epoch, k, batch)
+        self.engine.fill(epoch, k, batch)
     }
 
     /// As [`fill`](Self::fill), but the samples go to `memory` of the caller (pinned, shared, or an array of another
@@ -274,7 +288,7 @@ impl Loader {
     /// As [`fill`](Self::fill); and `memory` is not of [`batch_bytes`](Self::batch_bytes) bytes or not aligned for a
     /// sample.
     pub fn fill_into(&self, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
-        self.0.fill_into(epoch, k, memory, batch)
+        self.engine.fill_into(epoch, k, memory, batch)
     }
 }
 

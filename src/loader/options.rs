@@ -191,7 +191,8 @@ pub struct LoaderOptions {
     /// Batches that [`Loader::iter`](super::Loader::iter) keeps ready or in the making ahead of the one in use, 1 or
     /// more. Default 2.
     pub prefetch: u32,
-    /// Bytes of samples to which it keeps those batches, but for one batch, which is always made. Default 1 GiB.
+    /// Bytes of samples to which it keeps those batches, but for one batch, which is always made. Default 1 GiB. Between
+    /// epochs the loader keeps the memory of those batches and of one more.
     pub prefetch_bytes: u64,
     /// Batches, after those, of which the system is asked to bring in the pages. Default 4; 0 asks for none.
     pub readahead: u32,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::batch::Batch;
 use super::engine::Engine;
 use super::ring::{Number, Ring};
+use super::shelf::Shelf;
 use super::state::LoaderState;
 use crate::{Error, Result};
 
@@ -34,17 +35,20 @@ impl Default for Part {
 /// The batches of one epoch or several, in order, made ahead in the background: see [`Loader::iter`](super::Loader::iter).
 ///
 /// At most [`prefetch`](super::LoaderOptions::prefetch) batches are ready or in the making; their memory is used again
-/// once a batch is dropped. Batches that are kept (`collect`) have memory of their own. Dropping this stops the work after
-/// the batch in the making.
+/// once a batch is dropped, in this epoch or the next. Batches that are kept (`collect`) have memory of their own. Dropping
+/// this stops the work after the batch in the making.
 pub struct Batches(Producer<Batch>);
 
 impl Batches {
     /// Begins to make the batches of `epochs`.
-    pub(super) fn start(engine: &Arc<Engine>, epochs: Range<u64>, part: Part) -> Result<Self> {
-        let options = &engine.options;
-        let affordable = options.prefetch_bytes / (engine.batch_bytes() as u64).max(1);
-        let depth = u64::from(options.prefetch).min(affordable).max(1);
-        Producer::start(Ring::new(depth as usize, Some(Batch::default), engine.clone()), epochs, part).map(Batches)
+    pub(super) fn start(
+        engine: &Arc<Engine>,
+        shelf: &Arc<Shelf<Batch>>,
+        epochs: Range<u64>,
+        part: Part,
+    ) -> Result<Self> {
+        let ring = Ring::new(engine.depth(), Batch::default, Arc::downgrade(shelf), engine.clone());
+        Producer::start(ring, epochs, part).map(Batches)
     }
 
     /// Waits for the next batch or the end, but no longer than `at_most`; whether `next` would return at once now. For
@@ -78,7 +82,7 @@ impl<M: AsMut<[u8]> + Send + 'static> Memory for M {}
 impl<M: Memory> BatchesInto<M> {
     /// Begins to make the batches of `epoch` as memory for them comes.
     pub(super) fn start(engine: &Arc<Engine>, epoch: u64, part: Part) -> Result<Self> {
-        let ring = Ring::new(usize::MAX, None, engine.clone());
+        let ring = Ring::of_consumer(engine.clone());
         Producer::start(ring, epoch..epoch.saturating_add(1), part).map(BatchesInto)
     }
 

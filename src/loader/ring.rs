@@ -1,9 +1,10 @@
 //! Batches on their way from the thread that makes them to the one that takes them, and their memory on its way back.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::shelf::Shelf;
 use super::stats::{Counters, add, add_time};
 use crate::Result;
 
@@ -20,6 +21,8 @@ pub(super) struct Ring<C, T> {
     depth: usize,
     /// Makes memory where none is spare. Without it, all memory comes from the consumer.
     fresh: Option<fn() -> T>,
+    /// Where memory comes from, and goes to, that outlives this; for as long as there is a loader that will want it.
+    shelf: Weak<Shelf<T>>,
     /// Where the counters are.
     pub owner: Arc<C>,
     state: Mutex<State<T>>,
@@ -40,10 +43,20 @@ struct State<T> {
 }
 
 impl<C: AsRef<Counters>, T> Ring<C, T> {
-    pub fn new(depth: usize, fresh: Option<fn() -> T>, owner: Arc<C>) -> Self {
+    /// A queue that makes memory for its batches with `fresh`, where none is on the shelf.
+    pub fn new(depth: usize, fresh: fn() -> T, shelf: Weak<Shelf<T>>, owner: Arc<C>) -> Self {
+        Ring::with(depth, Some(fresh), shelf, owner)
+    }
+
+    /// A queue for memory of the consumer.
+    pub fn of_consumer(owner: Arc<C>) -> Self {
+        Ring::with(usize::MAX, None, Weak::new(), owner)
+    }
+
+    fn with(depth: usize, fresh: Option<fn() -> T>, shelf: Weak<Shelf<T>>, owner: Arc<C>) -> Self {
         let (ready, spare) = (VecDeque::new(), VecDeque::new());
         let state = State { ready, spare, making: false, asked: false, ended: false, stopped: false };
-        Ring { depth: depth.max(1), fresh, owner, state: Mutex::new(state), changed: Condvar::new() }
+        Ring { depth: depth.max(1), fresh, shelf, owner, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Waits until another batch may be made, and gives memory for it; `None` if no more are wanted.
@@ -58,7 +71,8 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
             return None;
         }
         state.making = true;
-        state.spare.pop_front().or_else(|| self.fresh.map(|fresh| fresh()))
+        let kept = || self.shelf.upgrade().and_then(|shelf| shelf.take());
+        state.spare.pop_front().or_else(kept).or_else(|| self.fresh.map(|fresh| fresh()))
     }
 
     /// Appends a batch.
@@ -66,6 +80,7 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
         let mut state = self.lock();
         state.making = false;
         if state.stopped {
+            self.shelve(batch.ok());
             return;
         }
         state.ready.push_back((number, batch));
@@ -106,8 +121,17 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
     pub fn give_back(&self, memory: T) {
         let mut state = self.lock();
         let in_use = state.spare.len() + state.ready.len() + usize::from(state.making);
-        if in_use <= self.depth && !state.ended && !state.stopped {
+        if state.ended || state.stopped {
+            self.shelve([memory]);
+        } else if in_use <= self.depth {
             state.spare.push_back(memory);
+        }
+    }
+
+    /// Keeps memory for the next queue.
+    fn shelve(&self, memory: impl IntoIterator<Item = T>) {
+        if let Some(shelf) = self.shelf.upgrade() {
+            memory.into_iter().for_each(|memory| shelf.put(memory));
         }
     }
 
@@ -124,7 +148,7 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
     pub fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
-        state.spare.clear();
+        self.shelve(state.spare.drain(..));
         self.changed.notify_all();
     }
 
@@ -132,9 +156,9 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        let left = state.ready.drain(..).count() as u64;
-        state.spare.clear();
-        self.counters().ready.fetch_sub(left, std::sync::atomic::Ordering::Relaxed);
+        self.counters().ready.fetch_sub(state.ready.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        self.shelve(state.ready.drain(..).filter_map(|(_, batch)| batch.ok()));
+        self.shelve(state.spare.drain(..));
         self.changed.notify_all();
     }
 

@@ -66,6 +66,7 @@ mod deep;
 mod facts;
 mod geometry;
 mod input;
+mod libraries;
 #[cfg(feature = "interop")]
 mod mp4;
 mod needed;
@@ -82,6 +83,7 @@ use std::time::{Duration, Instant};
 use crate::{Error, Planes, Result, limits};
 
 pub use facts::VideoFacts;
+pub use libraries::libraries;
 #[cfg(feature = "interop")]
 pub(crate) use mp4::Mp4;
 

@@ -12,6 +12,9 @@ mod inspect;
 #[cfg(feature = "pack")]
 mod interrupt;
 mod merge;
+mod monitor;
+#[cfg(not(feature = "pack"))]
+mod no_pack;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -28,6 +31,7 @@ mod subset;
 mod threads;
 mod usage;
 mod verify;
+mod version;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,7 +44,7 @@ use clap::{Parser, Subcommand};
 /// 130 interrupted.
 /// Results go to standard output, all else to standard error.
 #[derive(Parser)]
-#[command(name = "vidrec", version, max_term_width = 110)]
+#[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -50,6 +54,9 @@ struct Cli {
 enum Command {
     #[cfg(feature = "pack")]
     Pack(pack::Args),
+    #[cfg(not(feature = "pack"))]
+    #[command(hide = true)]
+    Pack(no_pack::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Extract(extract::Args),
@@ -57,6 +64,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Bench(bench::Args),
+    Monitor(monitor::Args),
     Stats(stats::Args),
     Merge(merge::Args),
     Split(split::Args),
@@ -88,14 +96,22 @@ type Run = Result<Outcome, Box<dyn std::error::Error>>;
 // Allowed: this file is also the library `python/cli`, which has no `main`.
 #[allow(dead_code)]
 fn main() -> ExitCode {
-    run(std::env::args_os()).into()
+    let program = std::env::current_exe().unwrap_or_else(|_| "vidrec".into());
+    run(vec![program.into()], std::env::args_os()).into()
 }
 
 /// Runs the program with its name and arguments; its exit status. Wrong usage ends the process at once.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let run = match Cli::parse_from(args).command {
+///
+/// `start` and the arguments are the command that starts it once more, to help itself.
+// Allowed: only packing has use for help.
+#[cfg_attr(not(feature = "pack"), allow(unused_variables))]
+pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let run = match Cli::parse_from(&args).command {
         #[cfg(feature = "pack")]
-        Command::Pack(args) => pack::run(&args),
+        Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
+        #[cfg(not(feature = "pack"))]
+        Command::Pack(args) => no_pack::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),
@@ -103,6 +119,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Split(args) => split::run(&args),

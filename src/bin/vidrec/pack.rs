@@ -4,6 +4,7 @@ mod frames;
 mod inputs;
 mod safety;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ArgGroup;
@@ -140,7 +141,8 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> Run {
+/// `command_line` is the command that starts this once more.
+pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     if args.dry_run {
         return dry_run(args);
     }
@@ -149,7 +151,7 @@ pub fn run(args: &Args) -> Run {
         return Ok(Outcome::Done);
     }
     let mut bar = progress::Bar::new();
-    let isolate = args.safety.isolate.then(safety::worker_command).transpose()?;
+    let isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
     let options = PackOptions { cancel: Some(interrupt::flag()?), isolate, ..args.options() };
     let packed = pack(&args.input, &args.output, &options, &mut |p| bar.show(p));
     bar.clear();

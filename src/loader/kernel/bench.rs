@@ -2,6 +2,7 @@
 
 use super::isa::Machine;
 use super::*;
+use crate::loader::aligned::Aligned;
 use crate::loader::view::Span;
 
 /// Planes of a 4:2:0 frame of 340 by 256 pixels, and tables that make pictures of its middle.
@@ -9,8 +10,8 @@ pub struct KernelBench {
     kernel: Kernel,
     planes: [Vec<u8>; 3],
     scratch: Scratch,
-    out: Vec<f32>,
-    levels: Vec<u8>,
+    out: Aligned<f32>,
+    levels: Aligned<u8>,
 }
 
 const FRAME: (u32, u32) = (340, 256);
@@ -29,7 +30,10 @@ impl KernelBench {
         let plane = |samples: u32| (0..samples).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let planes = [FRAME.0 * FRAME.1, FRAME.0 * FRAME.1 / 4, FRAME.0 * FRAME.1 / 4].map(plane);
         let samples = 3 * side as usize * side as usize;
-        KernelBench { kernel, planes, scratch: Scratch::default(), out: vec![0.0; samples], levels: vec![0; samples] }
+        let (mut out, mut levels) = (Aligned::default(), Aligned::default());
+        out.resize(samples);
+        levels.resize(samples);
+        KernelBench { kernel, planes, scratch: Scratch::default(), out, levels }
     }
 
     /// Names of the kinds of machines that this machine is of.

@@ -54,17 +54,17 @@ impl Affine {
     }
 }
 
-/// From three planes to the samples of a picture: `clamp(rows * planes + offset, 0, 255) * scale + bias`.
+/// From three planes to the samples of a picture: `clamp(rows * planes + offset, low, high)`.
 #[derive(Debug, Clone)]
 pub(super) struct Conversion {
     pub rows: [[f32; 3]; 3],
     pub offset: [f32; 3],
-    pub scale: [f32; 3],
-    pub bias: [f32; 3],
+    pub low: [f32; 3],
+    pub high: [f32; 3],
 }
 
 impl Conversion {
-    /// `unit` is what the planes give for a level of 1.
+    /// To levels of 0 to 255. `unit` is what the planes give for a level of 1.
     pub fn new(planar: Planar, matrix: &ColorMatrix, channels: Channels, unit: f64) -> Self {
         let jitter = Affine { rows: matrix.rows.map(|row| row.map(f64::from)), offset: matrix.offset.map(f64::from) };
         let from = if planar == Planar::YCbCr { Affine::from_ycc() } else { Affine::IDENTITY };
@@ -75,15 +75,25 @@ impl Conversion {
         Conversion {
             rows: rows.map(|row| row.map(|v| (clean(v) / unit) as f32)),
             offset: offset.map(|v| clean(v) as f32),
-            scale: [1.0; 3],
-            bias: [0.0; 3],
+            low: [0.0; 3],
+            high: [255.0; 3],
         }
     }
 
     /// The same, and then normalised: `(level / 255 - mean) / std`.
-    pub fn normalised(self, mean: [f32; 3], std: [f32; 3]) -> Self {
+    ///
+    /// A whole level comes out as `level * scale + bias` in single precision, for the unit is a power of 2.
+    pub fn normalised(&self, mean: [f32; 3], std: [f32; 3]) -> Self {
         let scale = std.map(|std| 1.0 / (255.0 * std));
-        Conversion { scale, bias: std::array::from_fn(|c| -mean[c] / std[c]), ..self }
+        let normalise = |c: usize, level: f32| level * scale[c] - mean[c] / std[c];
+        let ends = |c: usize| (normalise(c, 0.0), normalise(c, 255.0));
+        Conversion {
+            rows: std::array::from_fn(|c| self.rows[c].map(|v| v * scale[c])),
+            offset: std::array::from_fn(|c| normalise(c, self.offset[c])),
+            // The deviation may be negative.
+            low: std::array::from_fn(|c| ends(c).0.min(ends(c).1)),
+            high: std::array::from_fn(|c| ends(c).0.max(ends(c).1)),
+        }
     }
 
     /// Whether the first `channels` of the picture depend on more than the first plane.

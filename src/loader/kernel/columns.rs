@@ -1,12 +1,23 @@
 //! The tables of one axis across, in the form that vector loops want.
 
 use super::axis::{Axis, PlaneAxis};
-
-/// Pixels that are made at a time.
-const BLOCK: usize = 16;
+use super::isa::BLOCK;
 
 /// Samples that the loops may read, but not use, behind the last one that counts.
-const SLACK: usize = 32;
+const SLACK: usize = 64;
+
+/// How far apart the samples of neighbouring pixels are: what the blocks can be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::loader) enum Windows {
+    /// Those of four pixels fit a window of 8: about two samples from one to the next; and those of sixteen fit one of 32,
+    Narrow,
+    /// or only the latter.
+    Wide,
+    /// Those of sixteen fit a window of 64: about four samples from one to the next.
+    Double,
+    /// There are no blocks, and the loops go sample by sample.
+    None,
+}
 
 /// Sixteen pixels: which samples make them.
 ///
@@ -15,42 +26,49 @@ const SLACK: usize = 32;
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub(in crate::loader) struct Block {
-    /// Which of 32 samples of the line the pairs of all sixteen pixels are.
+    /// Which of the samples from `window` on the pairs of all sixteen pixels are: of 32, or of 64 if [`Windows::Double`].
     pub order: [u16; 32],
-    /// For each eight pixels: which bytes of two times 8 samples their pairs are, counted in each 16 by themselves.
+    /// For [`Windows::Narrow`], and each eight pixels: which bytes of two times 8 samples their pairs are, counted in each
+    /// 16 by themselves.
     pub shuffles: [[u8; 32]; 2],
-    /// Where the 32 samples begin,
     pub window: u32,
-    /// and where the two times 8.
+    /// Where the two times 8 begin.
     pub windows: [[u32; 2]; 2],
+}
+
+impl Block {
+    fn new(first: &[u32; BLOCK]) -> (Windows, Self) {
+        let start = |pixels: &[u32]| pixels.iter().copied().min().unwrap_or(0);
+        let fits = |pixels: &[u32], window: u32| pixels.iter().all(|&x| x - start(pixels) + 2 <= window);
+        let fours = first.as_chunks::<4>().0;
+        let windows = if !fits(first, 64) {
+            Windows::None
+        } else if !fits(first, 32) {
+            Windows::Double
+        } else if !fours.iter().all(|four| fits(four, 8)) {
+            Windows::Wide
+        } else {
+            Windows::Narrow
+        };
+        // Where they do not fit, these are anything.
+        let byte = |i: usize| {
+            let (pixel, byte) = (i / 4, i % 4);
+            (2 * (first[pixel] - start(&fours[pixel / 4])) as usize + byte) as u8
+        };
+        let block = Block {
+            window: start(first),
+            order: std::array::from_fn(|i| (first[i / 2] - start(first)) as u16 + (i % 2) as u16),
+            windows: [[start(&fours[0]), start(&fours[1])], [start(&fours[2]), start(&fours[3])]],
+            shuffles: [std::array::from_fn(byte), std::array::from_fn(|i| byte(32 + i))],
+        };
+        (windows, block)
+    }
 }
 
 /// The weights of one pair of samples for sixteen pixels.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(in crate::loader) struct Weights(pub [i16; 32]);
-
-impl Block {
-    /// None if pixels are so far apart that their samples do not fit the windows: more than two samples, about.
-    fn new(first: &[u32; BLOCK]) -> Option<Self> {
-        let start = |pixels: &[u32]| pixels.iter().copied().min().unwrap_or(0);
-        let fits = |pixels: &[u32], window: u32| pixels.iter().all(|&x| x - start(pixels) + 2 <= window);
-        let fours = first.as_chunks::<4>().0;
-        if !fits(first, 32) || !fours.iter().all(|four| fits(four, 8)) {
-            return None;
-        }
-        let byte = |i: usize| {
-            let (pixel, byte) = (i / 4, i % 4);
-            2 * (first[pixel] - start(&fours[pixel / 4])) as u8 + byte as u8
-        };
-        Some(Block {
-            window: start(first),
-            order: std::array::from_fn(|i| (first[i / 2] - start(first)) as u16 + (i % 2) as u16),
-            windows: [[start(&fours[0]), start(&fours[1])], [start(&fours[2]), start(&fours[3])]],
-            shuffles: [std::array::from_fn(byte), std::array::from_fn(|i| byte(32 + i))],
-        })
-    }
-}
 
 /// One axis across: the plane's columns that count, and how the picture's are made of them.
 #[derive(Debug, Clone)]
@@ -60,7 +78,7 @@ pub(in crate::loader) struct Columns {
     start: u32,
     /// Columns that count.
     len: usize,
-    /// Empty if the loops have to go sample by sample.
+    windows: Windows,
     blocks: Vec<Block>,
     /// For each block, and in it for each pair: the weights of sixteen pixels.
     weights: Vec<Weights>,
@@ -70,7 +88,8 @@ impl Columns {
     pub fn new(axis: PlaneAxis, out: u32, flip: bool) -> Self {
         let axis = Axis::new(axis, out, flip);
         let (start, end) = axis.reach();
-        let mut columns = Columns { start, len: (end - start) as usize, blocks: Vec::new(), weights: Vec::new(), axis };
+        let (windows, blocks, weights) = (Windows::Narrow, Vec::new(), Vec::new());
+        let mut columns = Columns { start, len: (end - start) as usize, windows, blocks, weights, axis };
         columns.fill_blocks();
         columns
     }
@@ -78,8 +97,12 @@ impl Columns {
     fn fill_blocks(&mut self) {
         let last = self.axis.first.last().map_or(0, |first| first - self.start);
         for first in self.axis.first.chunks(BLOCK) {
-            let block = Block::new(&std::array::from_fn(|i| first.get(i).map_or(last, |first| first - self.start)));
-            let Some(block) = block else { return self.blocks.clear() };
+            let first = std::array::from_fn(|i| first.get(i).map_or(last, |first| first - self.start));
+            let (windows, block) = Block::new(&first);
+            self.windows = self.windows.max(windows);
+            if windows == Windows::None {
+                return self.blocks.clear();
+            }
             self.blocks.push(block);
         }
         let pairs = self.pairs();
@@ -92,13 +115,12 @@ impl Columns {
     }
 
     /// Weights a column of the picture has.
-    #[cfg(test)]
     pub fn taps(&self) -> usize {
         self.axis.taps
     }
 
     /// Pairs of samples that a column of the picture is made of.
-    pub fn pairs(&self) -> usize {
+    fn pairs(&self) -> usize {
         self.axis.taps.div_ceil(2)
     }
 
@@ -107,35 +129,52 @@ impl Columns {
         (self.start, self.len)
     }
 
-    /// Samples that a line must have: those that count, and as many more as the loops may read.
+    /// Samples that a line must have: those that count, and as many more as the loops may read or write.
     pub fn line_len(&self) -> usize {
         self.len + SLACK
     }
 
-    /// Sums that a row of the picture has: its columns, filled up to whole blocks.
-    pub fn out_len(&self) -> usize {
-        self.axis.first.len().next_multiple_of(BLOCK)
-    }
-
-    /// Whether there are [`blocks`](Self::blocks).
-    pub fn permutes(&self) -> bool {
-        !self.blocks.is_empty()
+    /// Which of the loops there are [`block`](Self::block)s for.
+    #[inline(always)]
+    pub fn windows(&self) -> Windows {
+        self.windows
     }
 
     /// Each block with its weights, one array for each pair.
-    pub fn blocks(&self) -> impl Iterator<Item = (&Block, &[Weights])> {
-        self.blocks.iter().zip(self.weights.chunks_exact(self.pairs()))
+    #[inline(always)]
+    pub fn blocks(&self) -> Blocks<'_> {
+        Blocks { blocks: self.blocks.iter(), weights: &self.weights, pairs: self.pairs() }
     }
 
-    /// The same for `N` [`pairs`](Self::pairs): none if there are as many as that.
+    /// Of column `x` of the picture, if there is one: the first sample of the line that counts, and all weights from its
+    /// own on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub fn blocks_of<const N: usize>(&self) -> impl Iterator<Item = (&Block, &[Weights; N])> {
-        self.blocks.iter().zip(self.weights.as_chunks().0)
+    pub fn pixel(&self, x: usize) -> Option<(usize, &[i16])> {
+        let first = self.axis.first.get(x)?;
+        Some(((first - self.start) as usize, &self.axis.weights[x * self.axis.taps..]))
     }
 
     /// For each column of the picture: the first sample of the line that counts, and the weights from there on.
     pub fn pixels(&self) -> impl Iterator<Item = (usize, &[i16])> {
         self.axis.pixels().map(|(first, weights)| ((first - self.start) as usize, weights))
+    }
+}
+
+/// See [`Columns::blocks`].
+pub(in crate::loader) struct Blocks<'a> {
+    blocks: std::slice::Iter<'a, Block>,
+    weights: &'a [Weights],
+    pairs: usize,
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = (&'a Block, &'a [Weights]);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (weights, rest) = self.weights.split_at_checked(self.pairs)?;
+        self.weights = rest;
+        Some((self.blocks.next()?, weights))
     }
 }

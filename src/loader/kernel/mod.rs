@@ -17,6 +17,7 @@ mod exact;
 mod isa;
 mod pass;
 mod plan;
+mod rows;
 mod sample;
 mod slot;
 

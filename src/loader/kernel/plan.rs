@@ -1,10 +1,11 @@
 //! How the pictures of a clip are made: what to decode, and the tables for it.
 
-use super::axis::{Axis, PlaneAxis, Samples};
+use super::axis::{PlaneAxis, Samples};
 use super::color::{Conversion, Planar};
 use super::columns::Columns;
 use super::exact::{Exact, is_copy};
 use super::isa::UNIT;
+use super::rows::Rows;
 use super::{Channels, Target, Wanted};
 use crate::jpeg::{Pixels, Region, Scale};
 use crate::loader::view::View;
@@ -15,7 +16,7 @@ pub(super) struct PlaneTables {
     /// Frame pixels for each sample, along both axes.
     pub step: u32,
     pub columns: Columns,
-    pub rows: Axis,
+    pub rows: Rows,
 }
 
 impl PlaneTables {
@@ -25,7 +26,7 @@ impl PlaneTables {
         PlaneTables {
             step: if samples == Samples::Full { step } else { 2 * step },
             columns: Columns::new(axis(view.x, frame.0), target.size.0, view.flip),
-            rows: Axis::new(axis(view.y, frame.1), target.size.1, false),
+            rows: Rows::new(axis(view.y, frame.1), target.size.1),
         }
     }
 
@@ -85,7 +86,7 @@ impl Plan {
             .then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
         let region = regions.fold(first.region(frame), union);
-        let normalised = levels.clone().normalised(target.mean, target.std);
+        let normalised = levels.normalised(target.mean, target.std);
         Plan { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalised }
     }
 

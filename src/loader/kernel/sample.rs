@@ -1,9 +1,8 @@
-//! The types of sample a batch can have, and how a row of floats becomes one of them.
+//! The types of sample a batch can have, and how floats become one of them.
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::isa::Isa;
+use super::isa::{BLOCK, Isa};
 
 /// A type of sample.
 pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
@@ -11,19 +10,25 @@ pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
     const NORMALISED: bool;
 
     /// Converts `values`, rounding to the nearest, ties to even.
-    fn convert<I: Isa>(isa: I, values: &[f32], out: &mut [Self]);
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
+
+    /// The same, to a batch: see [`Isa::stream`].
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]) {
+        Self::store(isa, values, out);
+    }
 }
 
 impl Sample for u8 {
     const NORMALISED: bool = false;
 
     #[inline(always)]
-    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [u8]) {
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
+        let mut levels = [0.0; BLOCK];
         // A float of 2^23 and more has no fraction, so that adding 2^23 rounds to the nearest, and the level stands in
         // the lowest bits.
-        for (out, value) in out.iter_mut().zip(values) {
-            *out = (value + 8_388_608.0).to_bits() as u8;
-        }
+        isa.store(isa.scale_and_add(values, 1.0, isa.splat(8_388_608.0)), &mut levels);
+        *out = levels.map(|level| level.to_bits() as u8);
     }
 }
 
@@ -31,8 +36,13 @@ impl Sample for f32 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
-    fn convert<I: Isa>(isa: I, values: &[f32], out: &mut [f32]) {
-        isa.store(&values[..out.len()], out);
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
+        isa.store(values, out);
+    }
+
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
+        isa.stream(values, out);
     }
 }
 
@@ -40,9 +50,8 @@ impl Sample for f16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
-    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [f16]) {
-        // The crate uses F16C, or NEON's own conversion, where the machine has it.
-        out.convert_from_f32_slice(&values[..out.len()]);
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f16; BLOCK]) {
+        isa.store_halves(values, out);
     }
 }
 
@@ -50,12 +59,12 @@ impl Sample for bf16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
-    fn convert<I: Isa>(_: I, values: &[f32], out: &mut [bf16]) {
+    fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [bf16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        isa.store(values, &mut floats);
         // Never a NaN, which this would turn into an infinity.
         let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
-        for (out, value) in out.iter_mut().zip(values) {
-            *out = bf16::from_bits(round(value.to_bits()) as u16);
-        }
+        *out = floats.map(|value| bf16::from_bits(round(value.to_bits()) as u16));
     }
 }
 
@@ -66,8 +75,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn one<S: Sample>(value: f32) -> S {
-        let mut out = [S::default()];
-        S::convert(Portable, &[value], &mut out);
+        let mut out = [S::default(); BLOCK];
+        S::store(Portable, [value; BLOCK], &mut out);
         out[0]
     }
 

@@ -131,7 +131,7 @@ proptest! {
             return Ok(());
         }
         let expected = naive_rgb(&view, size, &planes, pitches, step);
-        let taps = plan.first.columns.taps() + plan.first.rows.taps + 2;
+        let taps = plan.first.columns.taps() + plan.first.rows.taps() + 2;
         // A plane's error reaches a channel by at most 1 + 1.772 of it.
         let bound = 2.8 * plane_bound(taps) + 0.01;
         let floats: Vec<f32> = run_plan(Machine::best(), &plan, &planes, pitches);

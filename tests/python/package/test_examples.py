@@ -10,16 +10,19 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-EXAMPLE = Path(__file__).parents[3] / "examples/train_pytorch.py"
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples/train_pytorch.py"
+VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Starts the example with the clips that the first start made."""
+    """Starts the example with the clips that the first start made, or with the real ones."""
     folder = tmp_path_factory.mktemp("example")
 
-    def run(*arguments, **environment):
-        command = [sys.executable, EXAMPLE, "--clips", "24", "--batch-size", "8", *map(str, arguments)]
+    def run(*arguments, real=False, **environment):
+        generated = [] if real else ["--clips", "24"]
+        command = [sys.executable, EXAMPLE, *generated, "--batch-size", "8", *map(str, arguments)]
         # One thread, so that sums are in the same order in every run.
         environment = {**os.environ, "TMPDIR": str(folder), "OMP_NUM_THREADS": "1", **environment}
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -33,14 +36,17 @@ def output(process):
     return text
 
 
+def shares(told):
+    return [int(share) for share in re.findall(r"(\d+)% of held-out", told)]
+
+
 def steps(log, rank=0):
     return [json.loads(line) for line in Path(f"{log}.{rank}").read_text().splitlines()]
 
 
 def test_it_learns_and_goes_on_with_the_same_losses(run, tmp_path):
     told = output(run("--epochs", 5, "--log", tmp_path / "whole"))
-    shares = [int(share) for share in re.findall(r"(\d+)% of held-out", told)]
-    assert len(shares) == 5 and max(shares) >= 60, f"four classes, chance is 25 %: {shares}"
+    assert len(shares(told)) == 5 and max(shares(told)) >= 60, f"four classes, chance is 25 %: {shares(told)}"
     whole = steps(tmp_path / "whole")
     assert sum(s["loss"] for s in whole[-10:]) < 0.7 * sum(s["loss"] for s in whole[:10])
 
@@ -50,6 +56,12 @@ def test_it_learns_and_goes_on_with_the_same_losses(run, tmp_path):
     first, second = steps(tmp_path / "first"), steps(tmp_path / "second")
     assert (len(first), len(second)) == (7, 20 - 6)
     assert first[:6] + second == whole[:20], "the same clips and, to the last bit, the same losses"
+
+
+@pytest.mark.skipif(not VIDEOS.is_dir(), reason=f"no test videos at {VIDEOS}; VIDREC_VIDEOS names them")
+def test_it_learns_from_real_footage(run):
+    told = output(run("--epochs", 15, real=True))
+    assert max(shares(told)) >= 40, f"the most common scene is 24 %: {shares(told)}"
 
 
 def test_two_processes_see_each_clip_once(run, tmp_path):

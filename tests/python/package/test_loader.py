@@ -175,7 +175,7 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
 
     same = make(ds, batch_size=4, shuffle=True, seed=5)
     same.load_state_dict(state)
-    assert len(same) == 2 and same.epoch == 0
+    assert len(same) == 3 and same.epoch == 0, "a whole epoch, as schedulers of learning rates want it"
     # What training scripts do at the head of the epoch changes nothing.
     same.set_epoch(0)
     rest = list(same)
@@ -198,6 +198,36 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
         make(ds[:6], shuffle=True, seed=5).load_state_dict(state)
     with pytest.raises(vidrec.UsageError, match="state"):
         make(ds).load_state_dict({"epoch": 1})
+
+
+def test_an_epoch_begins_with_its_first_batch(ds):
+    loader = make(ds, shuffle=True)
+    expected = clips(make(ds, shuffle=True))
+    iter(loader), iter(loader)
+    assert loader.epoch == 0 and clips(loader) == expected
+    loader.set_epoch(7)
+    unused = iter(loader)
+    loader.set_epoch(0)
+    assert next(unused).epoch == 0
+
+
+@pytest.mark.parametrize("out", [None, 8])
+def test_threads_may_share_a_loop(ds, out):
+    order = [i % 12 for i in range(400)]
+    memory = out and [np.zeros((1, 1, 3, 16, 16), np.uint8) for _ in range(out)]
+    loader = make(ds, batch_size=1, frames=1, size=16, order=order, out=memory)
+    batches, found = iter(loader), []
+
+    def take():
+        found.extend((batch.number, int(batch.clips[0])) for batch in batches)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(found) == list(enumerate(order)), "each once, with its own number"
+    assert loader.epoch == 1
 
 
 def test_of_two_loops_the_state_is_that_of_the_one_that_began_last(ds):
@@ -317,6 +347,7 @@ def test_one_iterator_can_serve_several_threads(ds):
 
 WAITING = """
 import os, signal, sys, threading, vidrec
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
 order = list(range(12)) * 1000
 loader = vidrec.Loader(sys.argv[1], len(order), size=32, order=order, threads=1, output="numpy")
 batches = iter(loader)

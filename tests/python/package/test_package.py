@@ -36,7 +36,7 @@ def of_module(value):
 def test_the_stub_is_that_of_the_module():
     stub = {node.name: node for node in ast.parse(STUB.read_text()).body if hasattr(node, "name")}
     public = {name for name, value in vars(_vidrec).items() if not name.startswith("__") and callable(value)}
-    assert set(stub) - {"pack"} == public - {"pack"}
+    assert set(stub) - {"pack", "serve"} == public - {"pack", "serve"}
     for name in public:
         node, value = stub[name], getattr(_vidrec, name)
         if isinstance(node, ast.FunctionDef):
@@ -95,7 +95,13 @@ def test_the_program_is_installed(train, damaged):
     assert program("verify", damaged).returncode == 3
     assert program("nonsense").returncode == 2
     module = subprocess.run([sys.executable, "-m", "vidrec", "--version"], capture_output=True, text=True)
-    assert module.stdout == f"vidrec {vidrec.__version__}\n"
+    assert module.stdout.splitlines()[0] == f"vidrec {vidrec.__version__}"
+
+
+def test_processes_that_decode_are_the_same_python(videos, tmp_path):
+    packed = program("pack", videos, "-o", tmp_path / "set", "--frames", "2", "--short-side", "32", "--isolate")
+    assert packed.returncode == 0, packed.stderr
+    assert len(vidrec.open(tmp_path / "set")) == 12
 
 
 def test_ctrl_c_ends_the_program(train):
@@ -148,6 +154,23 @@ def test_pack_says_what_it_left_out(videos, tmp_path):
     with pytest.raises(vidrec.DecodeError):
         vidrec.pack(source.parent, tmp_path / "other", on_error="stop")
     assert not (tmp_path / "other" / "dataset.json").exists()
+
+
+def files(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_isolated_packs_give_the_same_files(videos, tmp_path, capfd):
+    arguments = ["--frames", "3", "--size", "32x24", "-j", "2"]
+    assert program("pack", videos, "-o", tmp_path / "here", *arguments).returncode == 0
+    isolated = program("pack", videos, "-o", tmp_path / "apart", *arguments, "--isolate")
+    assert isolated.returncode == 0, isolated.stderr
+    expected = files(tmp_path / "here")
+    assert expected and files(tmp_path / "apart") == expected
+
+    vidrec.pack(videos, tmp_path / "function", frames=3, size=(24, 32), isolate=True, root=tmp_path, threads=2)
+    assert capfd.readouterr().err == ""
+    assert files(tmp_path / "function") == expected
 
 
 def test_true_shows_progress(train, capsys):

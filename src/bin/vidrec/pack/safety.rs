@@ -83,11 +83,10 @@ impl SafetyArgs {
     }
 }
 
-/// This command line again, for a process that decodes.
-pub fn worker_command() -> std::io::Result<Vec<OsString>> {
-    let mut command = vec![std::env::current_exe()?.into_os_string()];
-    command.extend(std::env::args_os().skip(1).chain(["--isolated-worker".into()]));
-    Ok(command)
+/// A command line again, for a process that decodes.
+pub fn worker_command(mut command_line: Vec<OsString>) -> Vec<OsString> {
+    command_line.push("--isolated-worker".into());
+    command_line
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::columns::Columns;
-use super::{Isa, Work};
+use half::f16;
+
+use super::super::columns::{Block, Columns, Weights, Windows};
+use super::{BLOCK, Isa, Work};
 
 /// Proof that the machine has AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,8 @@ impl Avx2 {
 }
 
 impl Isa for Avx2 {
+    type Floats = [__m256; 2];
+
     fn run(self, work: impl Work) {
         #[target_feature(enable = "avx2,f16c")]
         fn run(isa: Avx2, work: impl Work) {
@@ -26,31 +30,89 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
         // SAFETY: as in `run`.
-        unsafe { blend(line, base, row, weight, begin) }
+        unsafe { blend(line, base, rows, begin) }
     }
 
     #[inline(always)]
-    fn columns(self, line: &[i16], columns: &Columns, out: &mut [i32]) {
-        if !columns.permutes() {
-            return super::Portable.columns(line, columns, out);
+    fn has_loops_for(self, windows: Windows) -> bool {
+        windows == Windows::Narrow
+    }
+
+    #[inline(always)]
+    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [[__m256; 2]; N] {
+        // SAFETY: as in `run`.
+        unsafe { permute(lines, block, weights) }
+    }
+
+    #[inline(always)]
+    fn sums(self, line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+        if columns.taps() > 8 {
+            return super::Portable.sums(line, columns, out);
         }
         // SAFETY: as in `run`.
-        unsafe {
-            match columns.pairs() {
-                1 => permute_pairs::<1>(line, columns, out),
-                2 => permute_pairs::<2>(line, columns, out),
-                3 => permute_pairs::<3>(line, columns, out),
-                _ => permute(line, columns, out),
-            }
+        unsafe { sums(line, columns, out.as_flattened_mut()) }
+    }
+
+    #[inline(always)]
+    fn floats(self, sums: &[i32; BLOCK]) -> [__m256; 2] {
+        // SAFETY: as in `run`.
+        unsafe { floats(sums) }
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> [__m256; 2] {
+        // SAFETY: as in `run`.
+        unsafe { [_mm256_set1_ps(value); 2] }
+    }
+
+    #[inline(always)]
+    fn scale_and_add(self, a: [__m256; 2], factor: f32, b: [__m256; 2]) -> [__m256; 2] {
+        // SAFETY: as in `run`.
+        unsafe { scale_and_add(a, factor, b) }
+    }
+
+    #[inline(always)]
+    fn clamp(self, values: [__m256; 2], low: f32, high: f32) -> [__m256; 2] {
+        // SAFETY: as in `run`.
+        unsafe { clamp(values, low, high) }
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; BLOCK]) -> [__m256; 2] {
+        let [first, second] = [&values.as_chunks::<8>().0[0], &values.as_chunks::<8>().0[1]];
+        // SAFETY: as in `run`; reads the 32 bytes of an array each.
+        unsafe { [_mm256_loadu_ps(first.as_ptr()), _mm256_loadu_ps(second.as_ptr())] }
+    }
+
+    #[inline(always)]
+    fn store(self, values: [__m256; 2], out: &mut [f32; BLOCK]) {
+        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
+            // SAFETY: as in `run`; writes the 32 bytes of an array of eight.
+            unsafe { _mm256_storeu_ps(out.as_mut_ptr(), values) }
+        }
+    }
+
+    /// Writes a whole cache line past the caches, which would first have to read it.
+    #[inline(always)]
+    fn stream(self, values: [__m256; 2], out: &mut [f32; BLOCK]) {
+        if !out.as_ptr().addr().is_multiple_of(size_of_val(out)) {
+            return self.store(values, out);
+        }
+        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
+            // SAFETY: as in `run`; writes the 32 bytes of an array of eight, which are aligned, as those of both are.
+            // `finish` orders it before whatever tells other threads.
+            unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) }
         }
     }
 
     #[inline(always)]
-    fn store(self, values: &[f32], out: &mut [f32]) {
-        // SAFETY: as in `run`.
-        unsafe { stream(values, out) }
+    fn store_halves(self, values: [__m256; 2], out: &mut [f16; BLOCK]) {
+        for (values, out) in values.into_iter().zip(out.as_chunks_mut::<8>().0) {
+            // SAFETY: as in `run`; writes the 16 bytes of an array of eight. Every pattern of bits is a half.
+            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
+        }
     }
 
     #[inline(always)]
@@ -62,68 +124,109 @@ impl Isa for Avx2 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
-    let factor = _mm256_set1_epi16(weight);
-    let (lines, rest) = line.as_chunks_mut::<16>();
-    let (bases, base_rest) = base.as_chunks::<16>();
-    let (rows, row_rest) = row.as_chunks::<16>();
-    for ((line, base), row) in lines.iter_mut().zip(bases).zip(rows) {
-        let base = _mm256_slli_epi16::<7>(_mm256_cvtepu8_epi16(load_bytes(base)));
-        let row = _mm256_slli_epi16::<7>(_mm256_cvtepu8_epi16(load_bytes(row)));
-        let step = _mm256_mulhrs_epi16(_mm256_sub_epi16(row, base), factor);
-        let sum = if begin { base } else { load_words(line) };
-        store_words(line, _mm256_adds_epi16(sum, step));
-    }
-    super::Portable.blend(rest, base_rest, row_rest, weight, begin);
+fn floats(sums: &[i32; BLOCK]) -> [__m256; 2] {
+    let [first, second] = [sums.as_chunks().0[0], sums.as_chunks().0[1]];
+    [_mm256_cvtepi32_ps(load_sums(&first)), _mm256_cvtepi32_ps(load_sums(&second))]
 }
 
-/// As [`permute`] for `N` pairs: without a loop inside the loop.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn permute_pairs<const N: usize>(line: &[i16], columns: &Columns, out: &mut [i32]) {
-    for ((block, weights), out) in columns.blocks_of::<N>().zip(out.as_chunks_mut::<16>().0) {
-        for half in 0..2 {
-            let shuffle = load_shuffle(&block.shuffles[half]);
-            let [low, high] = block.windows[half].map(|base| &line[base as usize..][..8 + 2 * (N - 1)]);
-            let mut sum = _mm256_setzero_si256();
-            for (pair, weights) in weights.iter().enumerate() {
-                let samples = _mm256_set_m128i(window(high, 2 * pair), window(low, 2 * pair));
-                let pairs = _mm256_shuffle_epi8(samples, shuffle);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, load_words(&weights.0.as_chunks().0[half])));
-            }
-            store_sums(&mut out.as_chunks_mut().0[half], sum);
+fn scale_and_add(a: [__m256; 2], factor: f32, b: [__m256; 2]) -> [__m256; 2] {
+    let factor = _mm256_set1_ps(factor);
+    [_mm256_add_ps(_mm256_mul_ps(a[0], factor), b[0]), _mm256_add_ps(_mm256_mul_ps(a[1], factor), b[1])]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn clamp([first, second]: [__m256; 2], low: f32, high: f32) -> [__m256; 2] {
+    let (low, high) = (_mm256_set1_ps(low), _mm256_set1_ps(high));
+    [_mm256_min_ps(_mm256_max_ps(first, low), high), _mm256_min_ps(_mm256_max_ps(second, low), high)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
+    const VECTOR: usize = 16;
+    let whole = base.len() / VECTOR * VECTOR;
+    let (line, rest) = line.split_at_mut(whole);
+    let (base, base_rest) = base.split_at(whole);
+    let split = rows.map(|(row, weight)| (row.split_at(whole), weight));
+    for (i, line) in line.as_chunks_mut::<VECTOR>().0.iter_mut().enumerate() {
+        let load = |bytes: &[u8]| _mm256_cvtepu8_epi16(load_bytes(&bytes.as_chunks().0[i]));
+        let base = load(base);
+        let mut sum = if begin { _mm256_slli_epi16::<7>(base) } else { load_words(line) };
+        for ((row, _), weight) in split {
+            let difference = _mm256_slli_epi16::<7>(_mm256_sub_epi16(load(row), base));
+            sum = _mm256_adds_epi16(sum, _mm256_mulhrs_epi16(difference, _mm256_set1_epi16(weight)));
         }
+        store_words(line, sum);
     }
+    super::Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each half of a register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn permute(line: &[i16], columns: &Columns, out: &mut [i32]) {
-    for ((block, weights), out) in columns.blocks().zip(out.as_chunks_mut::<16>().0) {
-        for half in 0..2 {
-            let shuffle = load_shuffle(&block.shuffles[half]);
-            let [low, high] = block.windows[half];
-            let mut sum = _mm256_setzero_si256();
-            for (pair, weights) in weights.iter().enumerate() {
-                let at = |base: u32| window(line, base as usize + 2 * pair);
-                let samples = _mm256_set_m128i(at(high), at(low));
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [[__m256; 2]; N] {
+    let mut floats = [[_mm256_setzero_ps(); 2]; N];
+    for half in 0..2 {
+        let shuffle = load_shuffle(&block.shuffles[half]);
+        let mut sums = [_mm256_setzero_si256(); N];
+        let [mut low, mut high] = [block.windows[half][0] as usize, block.windows[half][1] as usize];
+        for weights in weights {
+            let weights = load_words(&weights.0.as_chunks().0[half]);
+            for (sum, line) in sums.iter_mut().zip(lines) {
+                let samples = _mm256_set_m128i(window(line, high), window(line, low));
                 let pairs = _mm256_shuffle_epi8(samples, shuffle);
-                let weights = load_words(&weights.0.as_chunks().0[half]);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, weights));
             }
-            store_sums(&mut out.as_chunks_mut().0[half], sum);
+            (low, high) = (low + 2, high + 2);
         }
+        for (floats, sums) in floats.iter_mut().zip(sums) {
+            floats[half] = _mm256_cvtepi32_ps(sums);
+        }
+    }
+    floats
+}
+
+/// Each register makes one pixel of up to eight samples, wherever they are.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums(line: &[i16], columns: &Columns, out: &mut [i32]) {
+    let mut mask = [0; 8];
+    mask[..columns.taps()].fill(-1);
+    let mask = load_eight(&mask);
+    let mut products = [_mm_setzero_si128(); 4];
+    for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        for (k, product) in products.iter_mut().enumerate() {
+            let Some((first, weights)) = columns.pixel(4 * i + k) else { break };
+            let weights = match weights.first_chunk() {
+                Some(weights) => load_eight(weights),
+                None => load_eight(&std::array::from_fn(|i| weights.get(i).copied().unwrap_or(0))),
+            };
+            *product = _mm_madd_epi16(window(line, first), _mm_and_si128(weights, mask));
+        }
+        let [a, b, c, d] = products;
+        let sums = _mm_hadd_epi32(_mm_hadd_epi32(a, b), _mm_hadd_epi32(c, d));
+        // SAFETY: writes the 16 bytes of the array; needs no alignment.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) }
     }
 }
 
-/// Eight samples of `line` from `at` on.
+/// Eight samples from `at` on.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn window(line: &[i16], at: usize) -> __m128i {
-    let samples: &[i16] = &line[at..at + 8];
+fn window(samples: &[i16], at: usize) -> __m128i {
+    let samples = &samples[at..at + 8];
     // SAFETY: 16 bytes, as just cut out; the load needs no alignment.
     unsafe { _mm_loadu_si128(samples.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_eight(words: &[i16; 8]) -> __m128i {
+    // SAFETY: reads the 16 bytes of the array; needs no alignment.
+    unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
 }
 
 #[inline]
@@ -156,26 +259,7 @@ fn store_words(words: &mut [i16; 16], value: __m256i) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store_sums(sums: &mut [i32; 8], value: __m256i) {
-    // SAFETY: writes the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), value) }
-}
-
-/// Writes past the caches, which would first have to read each line, except at the ends of `out`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn stream(values: &[f32], out: &mut [f32]) {
-    const VECTOR: usize = 8;
-    let head = out.as_ptr().align_offset(64).min(out.len());
-    let (out_head, out) = out.split_at_mut(head);
-    let (value_head, values) = values.split_at(head);
-    out_head.copy_from_slice(value_head);
-    let (out, out_tail) = out.as_chunks_mut::<VECTOR>();
-    let (values, value_tail) = values.as_chunks::<VECTOR>();
-    for (values, out) in values.iter().zip(out) {
-        // SAFETY: reads and writes the 32 bytes of an array each. The store needs alignment to 32 bytes, which `head`
-        // brought about and the size of the arrays keeps. `finish` orders it before whatever tells other threads.
-        unsafe { _mm256_stream_ps(out.as_mut_ptr(), _mm256_loadu_ps(values.as_ptr())) }
-    }
-    out_tail.copy_from_slice(value_tail);
+fn load_sums(sums: &[i32; 8]) -> __m256i {
+    // SAFETY: reads the 32 bytes of the array; needs no alignment.
+    unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }

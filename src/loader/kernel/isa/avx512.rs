@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::columns::Columns;
-use super::{Isa, Work};
+use half::f16;
+
+use super::super::columns::{Block, Columns, Weights, Windows};
+use super::{BLOCK, Isa, Work};
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ impl Avx512 {
 }
 
 impl Isa for Avx512 {
+    type Floats = __m512;
+
     fn run(self, work: impl Work) {
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
         fn run(isa: Avx512, work: impl Work) {
@@ -29,31 +33,82 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
         // SAFETY: as in `run`.
-        unsafe { blend(line, base, row, weight, begin) }
+        unsafe { blend(line, base, rows, begin) }
     }
 
     #[inline(always)]
-    fn columns(self, line: &[i16], columns: &Columns, out: &mut [i32]) {
-        if !columns.permutes() {
-            return super::Portable.columns(line, columns, out);
-        }
-        // SAFETY: as in `run`.
-        unsafe {
-            match columns.pairs() {
-                1 => permute_pairs::<1>(line, columns, out),
-                2 => permute_pairs::<2>(line, columns, out),
-                3 => permute_pairs::<3>(line, columns, out),
-                _ => permute(line, columns, out),
-            }
-        }
+    fn has_loops_for(self, windows: Windows) -> bool {
+        windows <= Windows::Wide
     }
 
     #[inline(always)]
-    fn store(self, values: &[f32], out: &mut [f32]) {
+    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [__m512; N] {
         // SAFETY: as in `run`.
-        unsafe { stream(values, out) }
+        unsafe { permute(lines, block, weights) }
+    }
+
+    #[inline(always)]
+    fn sums(self, line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+        if columns.windows() == Windows::None {
+            return super::Portable.sums(line, columns, out);
+        }
+        // SAFETY: as in `run`.
+        unsafe { permute_double(line, columns, out) }
+    }
+
+    #[inline(always)]
+    fn floats(self, sums: &[i32; BLOCK]) -> __m512 {
+        // SAFETY: as in `run`; reads the 64 bytes of the array.
+        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m512 {
+        // SAFETY: as in `run`.
+        unsafe { _mm512_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    fn scale_and_add(self, a: __m512, factor: f32, b: __m512) -> __m512 {
+        // SAFETY: as in `run`.
+        unsafe { _mm512_add_ps(_mm512_mul_ps(a, _mm512_set1_ps(factor)), b) }
+    }
+
+    #[inline(always)]
+    fn clamp(self, values: __m512, low: f32, high: f32) -> __m512 {
+        // SAFETY: as in `run`.
+        unsafe { _mm512_min_ps(_mm512_max_ps(values, _mm512_set1_ps(low)), _mm512_set1_ps(high)) }
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; BLOCK]) -> __m512 {
+        // SAFETY: as in `run`; reads the 64 bytes of the array.
+        unsafe { _mm512_loadu_ps(values.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn store(self, values: __m512, out: &mut [f32; BLOCK]) {
+        // SAFETY: as in `run`; writes the 64 bytes of the array.
+        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), values) }
+    }
+
+    /// Writes a whole cache line past the caches, which would first have to read it.
+    #[inline(always)]
+    fn stream(self, values: __m512, out: &mut [f32; BLOCK]) {
+        if !out.as_ptr().addr().is_multiple_of(size_of::<__m512>()) {
+            return self.store(values, out);
+        }
+        // SAFETY: as in `run`; writes the 64 bytes of the array, which are aligned, as just seen. `finish` orders it
+        // before whatever tells other threads.
+        unsafe { _mm512_stream_ps(out.as_mut_ptr(), values) }
+    }
+
+    #[inline(always)]
+    fn store_halves(self, values: __m512, out: &mut [f16; BLOCK]) {
+        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a half.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
     }
 
     #[inline(always)]
@@ -65,79 +120,75 @@ impl Isa for Avx512 {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
-    let factor = _mm512_set1_epi16(weight);
-    let blended = |base: __m256i, row: __m256i, line: __m512i| {
-        let base = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(base));
-        let row = _mm512_slli_epi16::<7>(_mm512_cvtepu8_epi16(row));
-        let step = _mm512_mulhrs_epi16(_mm512_sub_epi16(row, base), factor);
-        _mm512_adds_epi16(if begin { base } else { line }, step)
-    };
-    let (lines, rest) = line.as_chunks_mut::<32>();
-    let (bases, base_rest) = base.as_chunks::<32>();
-    let (rows, row_rest) = row.as_chunks::<32>();
-    for ((line, base), row) in lines.iter_mut().zip(bases).zip(rows) {
-        let sum = blended(load_bytes(base), load_bytes(row), load_words(line));
+fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
+    let length = base.len();
+    assert!(rows.iter().all(|(row, _)| row.len() == length));
+    let lines = &mut line.as_chunks_mut::<32>().0[..length.div_ceil(32)];
+    for (i, line) in lines.iter_mut().enumerate() {
+        let at = 32 * i;
+        let mask = if length - at < 32 { (1 << (length - at)) - 1 } else { u32::MAX };
+        // SAFETY: `at` is below `length`, the length of all slices of bytes, as just asserted. The mask has a bit for
+        // each byte that there is from there on; what it has no bit for is not read.
+        let load = |bytes: &[u8]| unsafe {
+            _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, bytes.as_ptr().add(at).cast()))
+        };
+        let base = load(base);
+        let mut sum = if begin { _mm512_slli_epi16::<7>(base) } else { load_words(line) };
+        for (row, weight) in rows {
+            let difference = _mm512_slli_epi16::<7>(_mm512_sub_epi16(load(row), base));
+            sum = _mm512_adds_epi16(sum, _mm512_mulhrs_epi16(difference, _mm512_set1_epi16(weight)));
+        }
         store_words(line, sum);
     }
-    assert!(base_rest.len() == rest.len() && row_rest.len() == rest.len());
-    let mask = (1u32 << rest.len()) - 1;
-    // SAFETY: the mask has a bit for each element that the three slices have, fewer than 32, as just asserted; what it has
-    // no bit for is neither read nor written.
-    unsafe {
-        let (base, row) = (base_rest.as_ptr().cast(), row_rest.as_ptr().cast());
-        let (base, row) = (_mm256_maskz_loadu_epi8(mask, base), _mm256_maskz_loadu_epi8(mask, row));
-        let sum = blended(base, row, _mm512_maskz_loadu_epi16(mask, rest.as_ptr()));
-        _mm512_mask_storeu_epi16(rest.as_mut_ptr(), mask, sum);
-    }
 }
 
-/// As [`permute`] for `N` pairs: without a loop inside the loop.
+/// A window of 32 samples, permuted into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute_pairs<const N: usize>(line: &[i16], columns: &Columns, out: &mut [i32]) {
-    for ((block, weights), out) in columns.blocks_of::<N>().zip(out.as_chunks_mut::<16>().0) {
-        let order = load_order(&block.order);
-        let samples = &line[block.window as usize..][..32 + 2 * (N - 1)];
-        let mut sum = _mm512_setzero_si512();
-        for (pair, weights) in weights.iter().enumerate() {
-            let pairs = _mm512_permutexvar_epi16(order, window(samples, 2 * pair));
-            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [__m512; N] {
+    let order = load_order(&block.order);
+    let mut sums = [_mm512_setzero_si512(); N];
+    let mut at = block.window as usize;
+    for weights in weights {
+        let weights = load_words(&weights.0);
+        for (sum, line) in sums.iter_mut().zip(lines) {
+            let pairs = _mm512_permutexvar_epi16(order, window(line, at));
+            *sum = _mm512_add_epi32(*sum, _mm512_madd_epi16(pairs, weights));
         }
-        store_sums(out, sum);
+        at += 2;
     }
+    let mut floats = [_mm512_setzero_ps(); N];
+    for (floats, sums) in floats.iter_mut().zip(sums) {
+        *floats = _mm512_cvtepi32_ps(sums);
+    }
+    floats
 }
 
-/// A register makes sixteen pixels: a window of 32 samples, permuted into a pair for each pixel.
+/// The same for windows of 64 samples.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute(line: &[i16], columns: &Columns, out: &mut [i32]) {
-    for ((block, weights), out) in columns.blocks().zip(out.as_chunks_mut::<16>().0) {
+fn permute_double(line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+    for ((block, weights), out) in columns.blocks().zip(out) {
         let order = load_order(&block.order);
         let mut sum = _mm512_setzero_si512();
-        for (pair, weights) in weights.iter().enumerate() {
-            let samples = window(line, block.window as usize + 2 * pair);
-            let pairs = _mm512_permutexvar_epi16(order, samples);
+        let mut at = block.window as usize;
+        for weights in weights {
+            let pairs = _mm512_permutex2var_epi16(window(line, at), order, window(line, at + 32));
             sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
+            at += 2;
         }
-        store_sums(out, sum);
+        // SAFETY: writes the 64 bytes of the array; needs no alignment.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sum) }
     }
 }
 
-/// 32 samples of `line` from `at` on.
+/// 32 samples from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn window(line: &[i16], at: usize) -> __m512i {
-    let samples: &[i16] = &line[at..at + 32];
+fn window(samples: &[i16], at: usize) -> __m512i {
+    let samples = &samples[at..at + 32];
     // SAFETY: 64 bytes, as just cut out; the load needs no alignment.
     unsafe { _mm512_loadu_si512(samples.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn load_bytes(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: reads the 32 bytes of the array; needs no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[inline]
@@ -159,30 +210,4 @@ fn load_words(words: &[i16; 32]) -> __m512i {
 fn store_words(words: &mut [i16; 32], value: __m512i) {
     // SAFETY: writes the 64 bytes of the array; needs no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn store_sums(sums: &mut [i32; 16], value: __m512i) {
-    // SAFETY: writes the 64 bytes of the array; needs no alignment.
-    unsafe { _mm512_storeu_si512(sums.as_mut_ptr().cast(), value) }
-}
-
-/// Writes whole cache lines past the caches, which would first have to read them, and the ends of `out` through them.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn stream(values: &[f32], out: &mut [f32]) {
-    const LINE: usize = 16;
-    let head = out.as_ptr().align_offset(size_of::<[f32; LINE]>()).min(out.len());
-    let (out_head, out) = out.split_at_mut(head);
-    let (value_head, values) = values.split_at(head);
-    out_head.copy_from_slice(value_head);
-    let (out, out_tail) = out.as_chunks_mut::<LINE>();
-    let (values, value_tail) = values.as_chunks::<LINE>();
-    for (values, out) in values.iter().zip(out) {
-        // SAFETY: reads and writes the 64 bytes of an array each. The store needs alignment to 64 bytes, which `head`
-        // brought about and the size of the arrays keeps. `finish` orders it before whatever tells other threads.
-        unsafe { _mm512_stream_ps(out.as_mut_ptr(), _mm512_loadu_ps(values.as_ptr())) }
-    }
-    out_tail.copy_from_slice(value_tail);
 }

@@ -2,8 +2,8 @@
 
 use std::arch::aarch64::*;
 
-use super::super::columns::Columns;
-use super::{Isa, Work};
+use super::super::columns::{Block, Weights, Windows};
+use super::{BLOCK, Isa, Work};
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,12 @@ impl Neon {
     }
 }
 
+/// A block in four registers.
+type Floats = [float32x4_t; 4];
+
 impl Isa for Neon {
+    type Floats = Floats;
+
     fn run(self, work: impl Work) {
         #[target_feature(enable = "neon")]
         fn run(isa: Neon, work: impl Work) {
@@ -26,18 +31,56 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
         // SAFETY: as in `run`.
-        unsafe { blend(line, base, row, weight, begin) }
+        unsafe { blend(line, base, rows, begin) }
     }
 
     #[inline(always)]
-    fn columns(self, line: &[i16], columns: &Columns, out: &mut [i32]) {
-        if !columns.permutes() {
-            return super::Portable.columns(line, columns, out);
-        }
+    fn has_loops_for(self, windows: Windows) -> bool {
+        windows == Windows::Narrow
+    }
+
+    #[inline(always)]
+    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [Floats; N] {
         // SAFETY: as in `run`.
-        unsafe { permute(line, columns, out) }
+        unsafe { permute(lines, block, weights) }
+    }
+
+    #[inline(always)]
+    fn floats(self, sums: &[i32; BLOCK]) -> Floats {
+        // SAFETY: as in `run`.
+        unsafe { floats(sums) }
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Floats {
+        // SAFETY: as in `run`.
+        unsafe { [vdupq_n_f32(value); 4] }
+    }
+
+    #[inline(always)]
+    fn scale_and_add(self, a: Floats, factor: f32, b: Floats) -> Floats {
+        // SAFETY: as in `run`.
+        unsafe { scale_and_add(a, factor, b) }
+    }
+
+    #[inline(always)]
+    fn clamp(self, values: Floats, low: f32, high: f32) -> Floats {
+        // SAFETY: as in `run`.
+        unsafe { clamp(values, low, high) }
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; BLOCK]) -> Floats {
+        // SAFETY: as in `run`.
+        unsafe { load(values) }
+    }
+
+    #[inline(always)]
+    fn store(self, values: Floats, out: &mut [f32; BLOCK]) {
+        // SAFETY: as in `run`.
+        unsafe { store(values, out) }
     }
 }
 
@@ -45,47 +88,108 @@ impl Isa for Neon {
 /// two samples is that large.
 #[inline]
 #[target_feature(enable = "neon")]
-fn blend(line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
-    let (lines, rest) = line.as_chunks_mut::<8>();
-    let (bases, base_rest) = base.as_chunks::<8>();
-    let (rows, row_rest) = row.as_chunks::<8>();
-    for ((line, base), row) in lines.iter_mut().zip(bases).zip(rows) {
-        let (base, row) = (widen(base), widen(row));
-        let step = vqrdmulhq_n_s16(vsubq_s16(row, base), weight);
-        let sum = if begin { base } else { load_words(line) };
-        store_words(line, vqaddq_s16(sum, step));
+fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
+    const VECTOR: usize = 8;
+    let whole = base.len() / VECTOR * VECTOR;
+    let (line, rest) = line.split_at_mut(whole);
+    let (base, base_rest) = base.split_at(whole);
+    let split = rows.map(|(row, weight)| (row.split_at(whole), weight));
+    for (i, line) in line.as_chunks_mut::<VECTOR>().0.iter_mut().enumerate() {
+        let base = widen(&base.as_chunks().0[i]);
+        let mut sum = if begin { base } else { load_words(line) };
+        for ((row, _), weight) in split {
+            sum = vqaddq_s16(sum, vqrdmulhq_n_s16(vsubq_s16(widen(&row.as_chunks().0[i]), base), weight));
+        }
+        store_words(line, sum);
     }
-    super::Portable.blend(rest, base_rest, row_rest, weight, begin);
+    super::Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "neon")]
-fn permute(line: &[i16], columns: &Columns, out: &mut [i32]) {
-    for ((block, weights), out) in columns.blocks().zip(out.as_chunks_mut::<16>().0) {
-        for (quarter, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let (half, side) = (quarter / 2, quarter % 2);
-            let shuffle = load_bytes(&block.shuffles[half].as_chunks::<16>().0[side]);
-            let first = block.windows[half][side] as usize;
-            let mut sum = vdupq_n_s32(0);
-            for (pair, weights) in weights.iter().enumerate() {
-                let samples = window(line, first + 2 * pair);
-                let pairs = vreinterpretq_s16_u8(vqtbl1q_u8(vreinterpretq_u8_s16(samples), shuffle));
-                let weights = load_words(&weights.0.as_chunks().0[quarter]);
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [Floats; N] {
+    let mut floats = [[vdupq_n_f32(0.0); 4]; N];
+    for quarter in 0..4 {
+        let (half, side) = (quarter / 2, quarter % 2);
+        let shuffle = load_bytes(&block.shuffles[half].as_chunks::<16>().0[side]);
+        let mut sums = [vdupq_n_s32(0); N];
+        let mut at = block.windows[half][side] as usize;
+        for weights in weights {
+            let weights = load_words(&weights.0.as_chunks().0[quarter]);
+            for (sum, line) in sums.iter_mut().zip(lines) {
+                let samples = vreinterpretq_u8_s16(window(line, at));
+                let pairs = vreinterpretq_s16_u8(vqtbl1q_u8(samples, shuffle));
                 let low = vmull_s16(vget_low_s16(pairs), vget_low_s16(weights));
                 let high = vmull_high_s16(pairs, weights);
-                sum = vaddq_s32(sum, vpaddq_s32(low, high));
+                *sum = vaddq_s32(*sum, vpaddq_s32(low, high));
             }
-            store_sums(out, sum);
+            at += 2;
         }
+        for (floats, sums) in floats.iter_mut().zip(sums) {
+            floats[quarter] = vcvtq_f32_s32(sums);
+        }
+    }
+    floats
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn floats(sums: &[i32; BLOCK]) -> Floats {
+    let mut floats = [vdupq_n_f32(0.0); 4];
+    for (floats, sums) in floats.iter_mut().zip(sums.as_chunks::<4>().0) {
+        // SAFETY: reads the 16 bytes of the array.
+        *floats = vcvtq_f32_s32(unsafe { vld1q_s32(sums.as_ptr()) });
+    }
+    floats
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn scale_and_add(a: Floats, factor: f32, mut b: Floats) -> Floats {
+    for (a, b) in a.into_iter().zip(&mut b) {
+        *b = vaddq_f32(vmulq_n_f32(a, factor), *b);
+    }
+    b
+}
+
+/// By comparing: `vmaxq` and `vminq` have other ideas of zeros and of what is not a number.
+#[inline]
+#[target_feature(enable = "neon")]
+fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {
+    let (low, high) = (vdupq_n_f32(low), vdupq_n_f32(high));
+    for value in &mut values {
+        let above = vbslq_f32(vcgtq_f32(*value, low), *value, low);
+        *value = vbslq_f32(vcltq_f32(above, high), above, high);
+    }
+    values
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(values: &[f32; BLOCK]) -> Floats {
+    let mut floats = [vdupq_n_f32(0.0); 4];
+    for (floats, values) in floats.iter_mut().zip(values.as_chunks::<4>().0) {
+        // SAFETY: reads the 16 bytes of the array.
+        *floats = unsafe { vld1q_f32(values.as_ptr()) };
+    }
+    floats
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn store(values: Floats, out: &mut [f32; BLOCK]) {
+    for (values, out) in values.into_iter().zip(out.as_chunks_mut::<4>().0) {
+        // SAFETY: writes the 16 bytes of the array.
+        unsafe { vst1q_f32(out.as_mut_ptr(), values) }
     }
 }
 
-/// Eight samples of `line` from `at` on.
+/// Eight samples from `at` on.
 #[inline]
 #[target_feature(enable = "neon")]
-fn window(line: &[i16], at: usize) -> int16x8_t {
-    let samples: &[i16] = &line[at..at + 8];
+fn window(samples: &[i16], at: usize) -> int16x8_t {
+    let samples = &samples[at..at + 8];
     // SAFETY: 16 bytes, as just cut out.
     unsafe { vld1q_s16(samples.as_ptr()) }
 }
@@ -117,11 +221,4 @@ fn load_words(words: &[i16; 8]) -> int16x8_t {
 fn store_words(words: &mut [i16; 8], value: int16x8_t) {
     // SAFETY: writes the 16 bytes of the array.
     unsafe { vst1q_s16(words.as_mut_ptr(), value) }
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn store_sums(sums: &mut [i32; 4], value: int32x4_t) {
-    // SAFETY: writes the 16 bytes of the array.
-    unsafe { vst1q_s32(sums.as_mut_ptr(), value) }
 }

@@ -1,33 +1,69 @@
 //! The inner loops in plain Rust: for any machine, and the definition of what the others compute.
 
-use super::super::columns::Columns;
-use super::{Isa, Work};
+use super::super::columns::{Block, Weights, Windows};
+use super::{BLOCK, Isa, Work};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Portable;
 
 impl Isa for Portable {
+    type Floats = [f32; BLOCK];
+
     fn run(self, work: impl Work) {
         work.run(self);
     }
 
     #[inline(always)]
-    fn blend(self, line: &mut [i16], base: &[u8], row: &[u8], weight: i16, begin: bool) {
-        let samples = line.iter_mut().zip(base).zip(row);
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
         if begin {
-            samples
-                .for_each(|((sum, &base), &row)| *sum = (i16::from(base) << 7).saturating_add(step(base, row, weight)));
-        } else {
-            samples.for_each(|((sum, &base), &row)| *sum = sum.saturating_add(step(base, row, weight)));
+            line.iter_mut().zip(base).for_each(|(sum, &base)| *sum = i16::from(base) << 7);
+        }
+        for (row, weight) in rows {
+            for ((sum, &base), &row) in line.iter_mut().zip(base).zip(row) {
+                *sum = sum.saturating_add(step(base, row, weight));
+            }
         }
     }
 
+    /// None: [`sums`](Isa::sums) needs no windows.
     #[inline(always)]
-    fn columns(self, line: &[i16], columns: &Columns, out: &mut [i32]) {
-        for (out, (first, weights)) in out.iter_mut().zip(columns.pixels()) {
-            let samples = &line[first..][..weights.len()];
-            *out = samples.iter().zip(weights).map(|(&sample, &weight)| i32::from(sample) * i32::from(weight)).sum();
-        }
+    fn has_loops_for(self, _: Windows) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn columns<const N: usize>(self, _: [&[i16]; N], _: (&Block, &[Weights])) -> [[f32; BLOCK]; N] {
+        [[0.0; BLOCK]; N]
+    }
+
+    #[inline(always)]
+    fn floats(self, sums: &[i32; BLOCK]) -> [f32; BLOCK] {
+        sums.map(|sum| sum as f32)
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> [f32; BLOCK] {
+        [value; BLOCK]
+    }
+
+    #[inline(always)]
+    fn scale_and_add(self, a: [f32; BLOCK], factor: f32, b: [f32; BLOCK]) -> [f32; BLOCK] {
+        std::array::from_fn(|i| a[i] * factor + b[i])
+    }
+
+    #[inline(always)]
+    fn clamp(self, values: [f32; BLOCK], low: f32, high: f32) -> [f32; BLOCK] {
+        values.map(|v| if v > low { v } else { low }).map(|v| if v < high { v } else { high })
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; BLOCK]) -> [f32; BLOCK] {
+        *values
+    }
+
+    #[inline(always)]
+    fn store(self, values: [f32; BLOCK], out: &mut [f32; BLOCK]) {
+        *out = values;
     }
 }
 

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Fetches the sources of FFmpeg, dav1d and zlib as this Debian or Ubuntu has them, security updates included: through the
+# machine's own apt, which checks their signatures. Its settings are not touched, and no root is needed.
+#
+#     scripts/ffmpeg_sources.sh FOLDER
+#
+# FOLDER gets ffmpeg-VERSION.tar.xz, dav1d-VERSION.tar.xz and zlib-VERSION.tar.xz, with the distribution's patches
+# applied. They are what scripts/build_ffmpeg.sh builds from, here or on a machine without apt, and what has to be given
+# to whoever gets the libraries.
+set -euo pipefail
+
+folder=${1:?usage: scripts/ffmpeg_sources.sh FOLDER}
+for program in apt-get dpkg-source; do
+  command -v "$program" > /dev/null || { echo "ffmpeg_sources: $program is missing (Debian's package dpkg-dev)" >&2; exit 1; }
+done
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The lists of this machine, asked for sources instead of packages.
+mkdir -p "$work"/{parts,lists,cache,unpacked}
+for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+  [ -f "$list" ] || continue
+  sed -E -e 's/^deb(-src)? /deb-src /' -e 's/^Types:.*/Types: deb-src/' "$list" > "$work/parts/$(basename "$list")"
+done
+apt=(apt-get --quiet=2 -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/parts"
+  -o Dir::State::Lists="$work/lists" -o Dir::Cache="$work/cache")
+"${apt[@]}" update
+
+for name in ffmpeg dav1d zlib; do
+  mkdir "$work/unpacked/$name"
+  (cd "$work/unpacked/$name" && "${apt[@]}" source "$name" > "$work/log" 2>&1) || { cat "$work/log" >&2; exit 1; }
+  description=$(echo "$work/unpacked/$name"/*.dsc)
+  version=$(sed -n 's/^Version: \([0-9]*:\)\?//p' "$description" | head -n 1)
+  tree=$(find "$work/unpacked/$name" -mindepth 1 -maxdepth 1 -type d)
+  mv "$tree" "$work/unpacked/$name-$version"
+  rm -f "$folder/$name"-*.tar.xz
+  # The same bytes each time.
+  tar --create --xz --file "$folder/$name-$version.tar.xz" --directory "$work/unpacked" --sort=name --owner=0 --group=0 \
+    --numeric-owner --mtime="@$(dpkg-parsechangelog -l "$work/unpacked/$name-$version/debian/changelog" -S Timestamp)" \
+    "$name-$version"
+  echo "$folder/$name-$version.tar.xz"
+done

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Tries what scripts/release.sh made: neither the wheel nor the program may need a library that a bare machine lacks, and
+# both, the wheel in a new virtual environment with NumPy alone, must pack videos of several codecs to the same bytes.
+#
+#     scripts/try_release.sh [FOLDER]       by default target/release-files
+#
+# Needs the ffmpeg program, which makes the videos.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+files=$(cd "${1:-target/release-files}" && pwd)
+vectors=$PWD/format-spec/vectors/good/two-shards
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+wheel=$(echo "$files"/*.whl)
+mkdir program
+tar --extract --file "$(echo "$files"/vidrec-*-*-*.tar.gz)" --directory program --strip-components 1
+python3 -m venv venv
+venv/bin/pip install --quiet --disable-pip-version-check "$wheel"
+module=$(venv/bin/python -c "import vidrec._vidrec as m; print(m.__file__)")
+
+# What is there on every machine that such a wheel may be installed on, and nothing else.
+needed() { if [ "$(uname -s)" = Linux ]; then ldd "$1"; else otool -L "$1" | tail -n +2; fi; }
+bare='linux-vdso|ld-linux|lib(c|m|dl|rt|util|pthread|gcc_s)\.so|/usr/lib/|/System/Library/'
+for binary in "$module" program/vidrec; do
+  if [ "$(uname -s)" = Linux ]; then bare=${bare%%|/usr*}; fi
+  if needed "$binary" | grep --invert-match --extended-regexp "$bare"; then
+    echo "$binary needs what a bare machine lacks" >&2
+    exit 1
+  fi
+done
+
+mkdir -p videos/a videos/b
+make() { # FILE OPTIONS...
+  local file=$1
+  shift
+  ffmpeg -nostdin -loglevel error -f lavfi -i testsrc2=size=192x144:rate=10:duration=2 -pix_fmt yuv420p "$@" "videos/$file"
+}
+make a/h264.mp4 -c:v libx264
+make a/hevc.mp4 -c:v libx265 -x265-params log-level=none
+make a/vp9.webm -c:v libvpx-vp9
+make b/mpeg4.avi -c:v mpeg4
+make b/prores.mov -c:v prores
+make b/ffv1.mkv -c:v ffv1
+av1=0
+if ffmpeg -hide_banner -encoders 2> /dev/null | grep --quiet libsvtav1; then
+  make b/av1.mkv -c:v libsvtav1 2> /dev/null
+  av1=1
+fi
+
+export PYTHONDONTWRITEBYTECODE=1
+venv/bin/python - "$((6 + av1))" "$vectors" <<'END'
+import sys
+import vidrec
+
+report = vidrec.pack("videos", "by-wheel", frames=4, short_side=64)
+assert (report["clips"], report["failed"]) == (int(sys.argv[1]), 0), report
+assert vidrec.verify("by-wheel", deep=True)["ok"]
+assert vidrec.verify(sys.argv[2], deep=True)["ok"]
+(batch,) = vidrec.Loader("by-wheel", batch_size=int(sys.argv[1]), frames=4, size=56)
+assert batch.frames.shape == (int(sys.argv[1]), 4, 3, 56, 56) and batch.frames.max() > 200
+END
+program/vidrec pack videos -o by-program --frames 4 --short-side 64 > /dev/null
+venv/bin/vidrec pack videos -o isolated --frames 4 --short-side 64 --isolate > /dev/null
+cmp by-wheel/shard-00000.rec by-program/shard-00000.rec
+cmp by-wheel/shard-00000.rec isolated/shard-00000.rec
+venv/bin/vidrec verify --deep by-program
+licences=$(venv/bin/python -c "import importlib.metadata as m; print(*m.files('vidrec'), sep='\n')" | grep --count /third-party/)
+((licences > 5)) && [ -f program/third-party/NOTICE.txt ] || { echo "the notices are missing" >&2; exit 1; }
+venv/bin/vidrec --version | tail -n 1
+program/vidrec --version | tail -n 1
+echo "$((6 + av1)) videos packed by the wheel and by the program, to the same bytes"
