@@ -73,6 +73,12 @@ impl Parts {
             // Another number of a restart marker, or another marker.
             4 if parts[i].len() > 1 => parts[i][1] = parts[i][1] & 0xF8 | random.next_u32() as u8 & 7,
             5 if parts[i].len() > 1 => parts[i][1] = random.next_u32() as u8,
+            // The end of a segment, where damage shows last.
+            6 => parts[i].extend((0..=random.below(3)).map(|_| random.next_u32() as u8)),
+            7 => {
+                let length = parts[i].len();
+                parts[i].truncate(length.saturating_sub(1 + k % 3));
+            }
             _ => Self::change_bytes(&mut parts[i], random),
         }
     }

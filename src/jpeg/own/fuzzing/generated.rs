@@ -46,7 +46,7 @@ pub fn generated(seed: u64) -> Vec<u8> {
             difference(&mut bits, dc, &mut predictions[component], &mut random);
             coefficients(&mut bits, ac, short, &mut random);
         }
-        jpeg.extend(bits.stuffed());
+        jpeg.extend(bits.stuffed(&mut random));
         jpeg.extend([0xFF, if tile + 1 < tiles { 0xD0 + (tile % 8) as u8 } else { 0xD9 }]);
     }
     jpeg
@@ -175,9 +175,10 @@ impl Bits {
         }
     }
 
-    /// Filled up with ones, and with a zero behind each byte of ones.
-    fn stuffed(mut self) -> Vec<u8> {
-        self.put(0x7F, 7);
+    /// Filled up with ones, as it should be, or with anything, and with a zero behind each byte of ones.
+    fn stuffed(mut self, random: &mut Random) -> Vec<u8> {
+        let fill = if random.below(8) == 0 { random.below(128) as u32 } else { 127 };
+        self.put(fill, 7);
         self.bytes.into_iter().flat_map(|byte| [byte, 0].into_iter().take(1 + usize::from(byte == 0xFF))).collect()
     }
 }

@@ -32,8 +32,7 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
 }
 
 /// Decodes at a scale and in part as `turn` says; says whether ours gave pixels.
-fn same_on_all_machines(on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool {
-    let mut tiler = Tiler::default();
+fn same_on_all_machines(tiler: &mut Tiler, on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool {
     let Some((width, height)) = tiler.size(jpeg).filter(|&(width, height)| width.max(height) <= 256) else {
         return false;
     };
@@ -42,7 +41,7 @@ fn same_on_all_machines(on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool 
     let (x, y) = (random.below(width.into()) as u32, random.below(height.into()) as u32);
     let part = Region { x, y, width: 1, height: height - y };
     let region = if turn.is_multiple_of(2) { Region::whole((width, height)) } else { part };
-    let mut found = on.iter_mut().map(|own| decode(&mut tiler, own, jpeg, region, scale));
+    let mut found = on.iter_mut().map(|own| decode(tiler, own, jpeg, region, scale));
     let first = found.next().unwrap();
     assert!(found.all(|other| other == first), "{turn}: {region:?} {scale:?}");
     first.is_some()
@@ -52,12 +51,13 @@ fn same_on_all_machines(on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool 
 fn all_machines_give_the_same_for_generated_and_for_changed_pictures() {
     let cases = if cfg!(miri) { 8 } else { 200 };
     let mut on: Vec<_> = Machine::all().into_iter().map(TileDecoder::on).collect();
+    let mut tiler = Tiler::default();
     let (mut whole, mut changed) = (0, 0);
     for turn in 0..cases {
         let jpeg = fuzzing::generated(turn);
-        whole += u64::from(same_on_all_machines(&mut on, &jpeg, turn));
+        whole += u64::from(same_on_all_machines(&mut tiler, &mut on, &jpeg, turn));
         let input = fuzzing::changed_again(&[&[0; 5], &jpeg[..]].concat(), turn, usize::MAX);
-        changed += u64::from(same_on_all_machines(&mut on, input.get(5..).unwrap_or_default(), turn));
+        changed += u64::from(same_on_all_machines(&mut tiler, &mut on, input.get(5..).unwrap_or_default(), turn));
     }
     println!("of {cases} pictures {whole} are decoded, {changed} of the changed ones, on {} machines", on.len());
     assert!(whole > cases / 2 && changed > 0 && changed < cases);
