@@ -214,8 +214,8 @@ impl Decompressor {
         self.0.check(status)
     }
 
-    /// Decodes a 4:2:0 YCbCr JPEG to its planes, each side divided by `scale` and rounded up. Reads the header first to
-    /// prove that they fit.
+    /// Decodes a 4:2:0 YCbCr JPEG to its planes, each side divided by `scale` and rounded up; padding repeats the edge.
+    /// Reads the header first to prove that they fit.
     pub fn yuv420(&mut self, jpeg: &[u8], scale: Scale, out: Yuv420<&mut [u8]>) -> Result<()> {
         let header = self.header(jpeg)?;
         sides(header.width, header.height)?;
@@ -226,7 +226,8 @@ impl Decompressor {
             return Err(Error::usage("planes that do not fit the JPEG's size and subsampling"));
         }
         self.0.scale(scale)?;
-        let mut planes = out.planes.map(<[u8]>::as_mut_ptr);
+        let [luma, blue, red] = out.planes;
+        let mut planes = [luma.as_mut_ptr(), blue.as_mut_ptr(), red.as_mut_ptr()];
         // SAFETY: the library reads `jpeg` within its length and takes size and subsampling from the header just
         // read, from the same unchanged bytes, and the scale just set, which rounds up as `Scale::side` does; null
         // strides mean its own plane widths, and each plane has exactly as many bytes as those need (checked above).
@@ -236,7 +237,23 @@ impl Decompressor {
             let strides = std::ptr::null_mut();
             raw::tj3DecompressToYUVPlanes8(handle, jpeg.as_ptr(), jpeg.len() as _, planes.as_mut_ptr(), strides)
         };
-        self.0.check(status)
+        self.0.check(status)?;
+        repeat_edge(luma, out.width as usize, out.height as usize);
+        Ok(())
+    }
+}
+
+/// Gives a plane of luma that is padded to even sides its last column and row again.
+///
+/// At 1/8 TurboJPEG (3.1.x) pads an odd side with memory that it has not written: libjpeg skips blocks that lie outside
+/// of the picture.
+fn repeat_edge(luma: &mut [u8], width: usize, height: usize) {
+    let pitch = width.next_multiple_of(2);
+    if width % 2 == 1 {
+        luma.chunks_exact_mut(pitch).for_each(|row| row[width] = row[width - 1]);
+    }
+    if height % 2 == 1 {
+        luma.copy_within((height - 1) * pitch..height * pitch, height * pitch);
     }
 }
 
@@ -360,6 +377,26 @@ mod tests {
         let planes = [&mut [0u8; 200][..], &mut [0; 50], &mut [0; 49]];
         let e = decompressor.yuv420(&jpeg, Scale::Full, Yuv420 { width: 20, height: 10, planes }).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn padding_repeats_the_edge() {
+        for ((width, height), scale) in
+            [(22, 2), (24, 24), (8, 40), (17, 9)].into_iter().flat_map(|size| Scale::ALL.map(|scale| (size, scale)))
+        {
+            let planes = plane_lengths(width, height).map(|n| (0..n).map(|i| (i * i * 37) as u8).collect::<Vec<_>>());
+            let picture = Yuv420 { width, height, planes: [&planes[0][..], &planes[1], &planes[2]] };
+            let mut jpeg = vec![0; 1 << 16];
+            let length = Compressor::new(90).unwrap().compress(&picture, 1, &mut jpeg).unwrap();
+
+            let (width, height) = (scale.side(width), scale.side(height));
+            let mut planes = plane_lengths(width, height).map(|n| vec![0; n]);
+            let out = Yuv420 { width, height, planes: planes.each_mut().map(|plane| &mut plane[..]) };
+            Decompressor::new().unwrap().yuv420(&jpeg[..length], scale, out).unwrap();
+            let rows: Vec<_> = planes[0].chunks(width.next_multiple_of(2) as usize).collect();
+            assert!(rows.iter().all(|row| row[row.len() - 1] == row[width as usize - 1]), "{width} {scale:?}");
+            assert!(rows[rows.len() - 1] == rows[height as usize - 1], "{height} {scale:?}");
+        }
     }
 
     #[test]
