@@ -9,7 +9,7 @@ pub(in crate::jpeg) struct Bits<'a> {
     at: usize,
     /// The next bits, from the top.
     buffer: u64,
-    /// How many of them count.
+    /// How many of them count, in the lowest six bits.
     count: u32,
     /// Whether a word was asked for that `data` does not have.
     over: bool,
@@ -34,9 +34,16 @@ impl<'a> Bits<'a> {
                 0
             }
         };
-        self.buffer |= word >> self.count;
-        self.at += ((63 - self.count) >> 3) as usize;
-        self.count |= 56;
+        let count = self.count & 63;
+        self.buffer |= word >> count;
+        self.at += ((63 - count) >> 3) as usize;
+        self.count = count | 56;
+    }
+
+    /// The next bits from the top: all 64 right after [`refill`](Self::refill), and zeros behind those available.
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        self.buffer
     }
 
     /// The next `N` bits, which stay.
@@ -45,26 +52,33 @@ impl<'a> Bits<'a> {
         (self.buffer >> (64 - N)) as usize
     }
 
-    /// Goes on by `n` bits, at most those available.
+    /// Goes on by as many bits as the lowest six of `n` say, at most those available.
     #[inline(always)]
-    pub fn skip(&mut self, n: u32) {
+    pub fn skip(&mut self, n: u64) {
         self.buffer <<= n & 63;
-        self.count = self.count.wrapping_sub(n);
+        self.count = self.count.wrapping_sub(n as u32);
     }
 
-    /// The next `n` bits, 0 to 15, as the difference or coefficient that they stand for (T.81, F.2.2.1, EXTEND).
+    /// The next `n` bits, 0 to 15, as the difference or coefficient that they stand for.
     #[inline(always)]
     pub fn extended(&mut self, n: u32) -> i32 {
+        let value = Self::value(self.buffer, n);
+        self.skip(n.into());
+        value
+    }
+
+    /// The same for the upper `n` bits of `word` (T.81, F.2.2.1, EXTEND).
+    #[inline(always)]
+    pub fn value(word: u64, n: u32) -> i32 {
         // In two steps, the second of which may be by 63 bits, for no bits at all.
-        let value = ((self.buffer >> 1) >> (63 - (n & 15))) as i32;
-        let negative = (self.buffer >> 63) as i32 - 1;
-        self.skip(n);
-        value + (negative & (1 - (1 << n)))
+        let value = ((word >> 1) >> (63 - (n & 15))) as i32;
+        let negative = (word >> 63) as i32 - 1;
+        value + (negative & (1 - (1 << (n & 15))))
     }
 
     /// Whether of a segment of `length` bytes all was read but for less than a byte.
     pub fn ended_well(&self, length: usize) -> bool {
-        let read = 8 * self.at as u64 - u64::from(self.count.min(64));
+        let read = 8 * self.at as u64 - u64::from(self.count & 63);
         let all = 8 * length as u64;
         !self.over && read <= all && all - read < 8
     }

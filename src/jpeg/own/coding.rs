@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::huffman::{AcTable, Block, DcTable};
+use super::blocks::Block;
 use super::idct::{Factors, Quantisation};
+use super::steps::{AcTable, DcTable};
 use crate::jpeg::segments::{DHT, DQT, SOF0, SOS, Segments};
 
 /// How the blocks of the three components are coded.

@@ -6,25 +6,23 @@
 //! gives or refuses.
 
 mod bits;
+mod blocks;
 mod coding;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(in crate::jpeg) mod fuzzing;
 mod huffman;
 mod idct;
+mod steps;
 
 use std::ops::Range;
 
 pub(super) use bits::Bits;
+use blocks::{Block, Blocks, MCU, Plan};
 pub(super) use coding::Coding;
-use coding::component_of;
-use huffman::Block;
-use idct::{Factors, Idct, Machine};
+use idct::{Idct, Machine};
 
 use super::tiles::Segment;
 use super::tj::Scale;
-
-/// Sides of a block of coefficients.
-const BLOCK: usize = 8;
 
 /// What to decode: tiles in rows from the top left, of `restart` MCUs each.
 pub(super) struct Tiles<'a> {
@@ -46,8 +44,7 @@ pub(super) struct TileDecoder {
     machine: Machine,
     /// A segment without byte stuffing.
     plain: Vec<u8>,
-    /// The blocks of an MCU: four of luma, then blue, then red.
-    blocks: [Block; 6],
+    blocks: Box<Blocks>,
 }
 
 /// Planes of whole MCUs, without padding.
@@ -63,7 +60,7 @@ impl TileDecoder {
     }
 
     fn on(machine: Machine) -> Self {
-        TileDecoder { machine, plain: Vec::new(), blocks: [[0; 128]; 6] }
+        TileDecoder { machine, plain: Vec::new(), blocks: Blocks::new() }
     }
 
     /// Decodes `tiles` to `target`, at `scale`. None, and anything in the planes, unless all is as an encoder writes it.
@@ -97,32 +94,18 @@ impl Work<'_> {
     #[inline(always)]
     fn decode<I: Idct, const N: usize>(&mut self, idct: I) -> Option<()> {
         let Tiles { jpeg, coding, segments, across, ref columns, ref rows, restart } = *self.tiles;
-        let tables = [coding.tables(0)?, coding.tables(1)?, coding.tables(2)?];
+        let plan = Plan::new([coding.tables(0)?, coding.tables(1)?, coding.tables(2)?]);
         let TileDecoder { plain, blocks, .. } = &mut *self.decoder;
         for row in rows.clone() {
             let wanted = &segments[row * across..][columns.clone()];
             for (column, segment) in wanted.iter().enumerate() {
                 let mut bits = Bits::new(segment.data(jpeg, plain));
-                let mut predictions = [0i32; 3];
+                let mut predictions = [0; 3];
                 for mcu in 0..restart {
-                    let mut last = [0; 6];
-                    for (i, block) in blocks.iter_mut().enumerate() {
-                        let component = component_of(i);
-                        let (dc, ac) = tables[component];
-                        block[..BLOCK * BLOCK].fill(0);
-                        bits.refill();
-                        predictions[component] = predictions[component].wrapping_add(dc.read(&mut bits)?);
-                        last[i] = ac.read(&mut bits, block)?;
-                        // libjpeg's coefficients have 16 bits.
-                        block[0] = predictions[component] as i16;
-                    }
-                    // Elsewhere libjpeg-turbo's vector code has other overflows than on x86-64, which is what ours does.
-                    let as_here = cfg!(target_arch = "x86_64");
-                    if !as_here && blocks.iter().enumerate().any(|(i, block)| coding.beyond_pictures(i, block)) {
-                        return None;
-                    }
-                    let place = ((column * restart + mcu), row - rows.start);
-                    self.target.mcu::<I, N>(idct, blocks, &last, coding, place)?;
+                    let (blocks, behind) = blocks.read(&plan, bits, &mut predictions)?;
+                    bits = behind;
+                    let place = (column * restart + mcu, row - rows.start);
+                    self.target.mcu::<I, N>(idct, blocks, coding, place)?;
                 }
                 if !bits.ended_well(segment.plain_length()) {
                     return None;
@@ -139,25 +122,25 @@ impl Target<'_> {
     fn mcu<I: Idct, const N: usize>(
         &mut self,
         idct: I,
-        blocks: &[Block; 6],
-        last: &[usize; 6],
+        blocks: &[Block; MCU],
         coding: &Coding,
         (x, y): (usize, usize),
     ) -> Option<()> {
-        let pair = |first: usize, factors: &Factors| {
-            let blocks = [&blocks[first], &blocks[first + 1]];
-            idct::pair::<I, N>(idct, blocks, factors, last[first] | last[first + 1] == 0)
-        };
+        // Elsewhere libjpeg-turbo's vector code has other overflows than on x86-64, which is what ours does.
+        let as_here = cfg!(target_arch = "x86_64");
+        if !as_here && blocks.iter().enumerate().any(|(i, block)| coding.beyond_pictures(i, block)) {
+            return None;
+        }
         let [to_luma, to_blue, to_red] = &mut self.planes;
         for half in 0..2 {
-            let rows = pair(2 * half, &coding.luma)?;
+            let rows = idct::pair::<I, N>(idct, [&blocks[2 * half], &blocks[2 * half + 1]], &coding.luma)?;
             let start = (2 * y + half) * N * self.pitches[0] + x * 2 * N;
             for (row, samples) in rows[..N].iter().enumerate() {
                 let at = start + row * self.pitches[0];
                 to_luma.get_mut(at..at + 2 * N)?.copy_from_slice(&samples[..2 * N]);
             }
         }
-        let rows = pair(4, &coding.chroma)?;
+        let rows = idct::pair::<I, N>(idct, [&blocks[4], &blocks[5]], &coding.chroma)?;
         for (row, samples) in rows[..N].iter().enumerate() {
             for (plane, pitch, samples) in
                 [(&mut *to_blue, self.pitches[1], &samples[..N]), (&mut *to_red, self.pitches[2], &samples[N..2 * N])]

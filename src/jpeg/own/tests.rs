@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::fuzzing::{self, decoder, encoded, optimised, picture, planes};
-use super::idct::{Machine, Quantisation};
+use super::idct::{Factors, Machine, Quantisation};
 use super::*;
 use crate::jpeg::tiles::Region;
 use crate::jpeg::{Decoder, JpegDecoder};
@@ -103,14 +103,13 @@ proptest! {
         impl idct::Work for Pair<'_> {
             fn run<I: Idct>(self, idct: I) -> Option<()> {
                 let Pair(blocks, factors, out) = self;
-                out[0] = idct::pair::<I, 8>(idct, blocks, &factors, false);
-                out[1] = idct::pair::<I, 4>(idct, blocks, &factors, false);
+                out[0] = idct::pair::<I, 8>(idct, blocks, &factors);
+                out[1] = idct::pair::<I, 4>(idct, blocks, &factors);
                 Some(())
             }
         }
         let factors = Quantisation::from_zigzag(&std::array::from_fn(|i| factors[i / 2]));
-        let mut blocks = [[0; 128]; 2];
-        blocks.iter_mut().zip(coefficients.chunks(64)).for_each(|(block, c)| block[..64].copy_from_slice(c));
+        let blocks: [Block; 2] = [0, 64].map(|from| coefficients[from..from + 64].try_into().unwrap());
         let on = |machine: Machine| {
             let mut rows = [None; 2];
             machine.run(Pair([&blocks[0], &blocks[1]], Factors::new([&factors, &factors]), &mut rows));

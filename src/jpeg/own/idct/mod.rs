@@ -10,7 +10,7 @@ mod avx2;
 mod neon;
 mod portable;
 
-use super::huffman::{Block, ZIGZAG};
+use super::blocks::{Block, ZIGZAG};
 use portable::Portable;
 
 /// The factors of a component's coefficients, row by row.
@@ -117,14 +117,9 @@ impl Machine {
     }
 }
 
-/// Two blocks to `N` by `N` samples each. `only_dc` says that all other coefficients are zero.
+/// Two blocks to `N` by `N` samples each.
 #[inline(always)]
-pub(super) fn pair<I: Idct, const N: usize>(
-    idct: I,
-    blocks: [&Block; 2],
-    factors: &Factors,
-    only_dc: bool,
-) -> Option<Rows> {
+pub(super) fn pair<I: Idct, const N: usize>(idct: I, blocks: [&Block; 2], factors: &Factors) -> Option<Rows> {
     let mut out = [[0; 16]; 8];
     let mut each = |samples: fn([&Block; 2], usize, &Factors) -> [[u8; 2]; 2]| {
         for i in 0..2 {
@@ -137,7 +132,7 @@ pub(super) fn pair<I: Idct, const N: usize>(
     let fits = match N {
         1 => each(|blocks, i, factors| [[portable::eighth(blocks, i, factors), 0]; 2]),
         2 => each(portable::quarter),
-        _ if only_dc => {
+        _ if only_dc(blocks) => {
             let (first, second) = (portable::dc_alone(blocks, 0, factors), portable::dc_alone(blocks, 1, factors));
             let row: [u8; 16] = std::array::from_fn(|x| if x < N { first } else { second });
             out = [row; 8];
@@ -147,6 +142,14 @@ pub(super) fn pair<I: Idct, const N: usize>(
         _ => idct.full(blocks, factors, &mut out),
     };
     fits.then_some(out)
+}
+
+/// Whether all coefficients but the first are zero.
+#[inline(always)]
+fn only_dc([a, b]: [&Block; 2]) -> bool {
+    // The next two say no, mostly.
+    let likely = a[1] | a[8] | b[1] | b[8];
+    likely == 0 && a[1..].iter().chain(&b[1..]).fold(0, |all, coefficient| all | coefficient) == 0
 }
 
 /// `FIX(x)` of jidctint.c and jidctred.c: x times 2^13, rounded.

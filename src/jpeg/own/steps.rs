@@ -1,0 +1,214 @@
+//! What one look-up says of the data: a step, which is a symbol or two with the values that follow them.
+
+use super::bits::Bits;
+use super::huffman::{Code, INDEX_BITS, Indexed};
+
+/// The steps for all that the next [`INDEX_BITS`] bits can be.
+pub(super) type Steps = [Step; 1 << INDEX_BITS];
+
+/// Up to two coefficients, and perhaps the end of the block behind them. All in 64 bits:
+///
+/// | bits | |
+/// |---|---|
+/// | 0..6 | bits in all, at most [`MOST_BITS`] |
+/// | 6 | [`END`]: the block ends |
+/// | 8..16 | from the last coefficient to the first of these |
+/// | 16..32 | its value |
+/// | 32..48 | the second one's value |
+/// | 48 | there is one coefficient, whose value is not here: see [`later`](Self::later) |
+/// | 56..64 | from the last coefficient to the second, which becomes the last |
+///
+/// A lone coefficient is both the first and the second. Where there is none, a zero goes to a place that is zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step(u64);
+
+/// Most bits of a step: any difference of DC below 1,024 in a picture's usual code.
+pub(super) const MOST_BITS: u32 = 18;
+
+/// The bit of a step that says that the block ends.
+pub(super) const END: usize = 64;
+
+/// Behind all coefficients, wherever the last one is. No place in a step is further.
+pub(super) const BEYOND: u8 = 64;
+
+impl Step {
+    /// Nothing to be known from so few bits.
+    const UNKNOWN: Step = Step::new(0, [(BEYOND, 0); 2]);
+
+    /// Of `length` bits and two coefficients: how far each is from the last, and its value.
+    const fn new(length: u8, [(place1, value1), (place2, value2)]: [(u8, i16); 2]) -> Self {
+        let values = (value1 as u16 as u64) << 16 | (value2 as u16 as u64) << 32;
+        Step(length as u64 | (place1 as u64) << 8 | values | (place2 as u64) << 56)
+    }
+
+    /// The first coefficient: how far from the last, at most [`BEYOND`], and its value.
+    #[inline(always)]
+    pub fn first(self) -> (usize, i16) {
+        ((self.0 >> 8) as u8 as usize, (self.0 >> 16) as i16)
+    }
+
+    /// The second.
+    #[inline(always)]
+    pub fn second(self) -> (usize, i16) {
+        ((self.0 >> 56) as usize, (self.0 >> 32) as i16)
+    }
+
+    /// [`END`] or 0.
+    #[inline(always)]
+    pub fn end(self) -> usize {
+        self.0 as usize & END
+    }
+
+    /// 1 if the coefficient's value has to be read with [`value_of`], from the bits that this step was looked up with and what
+    /// it gave for a value, else 0.
+    #[inline(always)]
+    pub fn later(self) -> usize {
+        (self.0 >> 48) as usize & 1
+    }
+
+    /// Goes on behind the step's bits.
+    #[inline(always)]
+    pub fn skip(self, bits: &mut Bits<'_>) {
+        bits.skip(self.0);
+    }
+
+    /// The first symbol of `bits` as far as [`INDEX_BITS`] tell, with its value to be read later.
+    fn without_value(code: &Indexed, bits: usize, place: impl Fn(u8) -> u8) -> Self {
+        let Some((symbol, length)) = code.look_up(bits) else { return Step::UNKNOWN };
+        let (run, extra) = (symbol >> 4, symbol & 15);
+        if u32::from(length + extra) > MOST_BITS {
+            return Step::UNKNOWN;
+        }
+        let value = i16::from_le_bytes([length, extra]);
+        let Step(step) = Step::new(length + extra, [(place(run), value); 2]);
+        Step(step | 1 << 48)
+    }
+}
+
+/// The value of a coefficient that was left for [`later`](Step::later).
+#[inline(always)]
+pub(super) fn value_of(bits: u64, step_value: i16) -> i16 {
+    let [length, extra] = step_value.to_le_bytes();
+    Bits::value(bits << (length & 63), extra.into()) as i16
+}
+
+fn steps(step: impl Fn(usize) -> Step) -> Box<Steps> {
+    let mut steps = Box::new([Step::UNKNOWN; 1 << INDEX_BITS]);
+    steps.iter_mut().enumerate().for_each(|(bits, to)| *to = step(bits));
+    steps
+}
+
+/// Differences of DC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DcTable {
+    code: Indexed,
+    pub steps: Box<Steps>,
+}
+
+impl DcTable {
+    /// None unless libjpeg takes the code for DC: differences of at most 15 bits.
+    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
+        if symbols.iter().any(|&symbol| symbol > 15) {
+            return None;
+        }
+        let code = Indexed::new(Code::new(counts, symbols)?);
+        Some(DcTable { steps: steps(|bits| Step::without_value(&code, bits, |_| 0)), code })
+    }
+
+    /// Reads a difference. Needs 31 bits.
+    pub fn read(&self, bits: &mut Bits<'_>) -> Option<i32> {
+        let extra = self.code.read(bits)?;
+        Some(bits.extended(extra.into()))
+    }
+}
+
+/// Coefficients other than DC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AcTable {
+    code: Indexed,
+    pub steps: Box<Steps>,
+}
+
+/// What a symbol says of coefficients.
+pub(super) enum Ac {
+    /// So far from the last one there is one, or a zero that ends a run of sixteen.
+    Coefficient(usize, i16),
+    End,
+}
+
+impl AcTable {
+    /// None unless libjpeg takes the code.
+    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
+        let code = Indexed::new(Code::new(counts, symbols)?);
+        Some(AcTable { steps: steps(|bits| ac_step(&code, bits)), code })
+    }
+
+    /// Reads a symbol and its value. Needs 31 bits.
+    pub fn read(&self, bits: &mut Bits<'_>) -> Option<Ac> {
+        let symbol = self.code.read(bits)?;
+        let (run, extra) = (symbol >> 4, symbol & 15);
+        let value = bits.extended(extra.into()) as i16;
+        Some(if run < 15 && extra == 0 { Ac::End } else { Ac::Coefficient(usize::from(run) + 1, value) })
+    }
+}
+
+/// What the symbols say that `bits`, of [`INDEX_BITS`], begin with.
+fn ac_step(code: &Indexed, bits: usize) -> Step {
+    let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
+    let mut count = 0;
+    loop {
+        let rest = bits << length & ((1 << INDEX_BITS) - 1);
+        let Some((symbol, code_length)) = code.look_up(rest) else { break };
+        let (run, extra) = (symbol >> 4, symbol & 15);
+        let behind = length + code_length + extra;
+        let end = run < 15 && extra == 0;
+        if u32::from(behind) > INDEX_BITS || (count == 2 && !end) {
+            break;
+        }
+        if end {
+            // The zero of an end alone goes behind the last coefficient, where there is none.
+            let nothing = (1, 0);
+            let [first, second] = if count == 0 { [nothing; 2] } else { found };
+            let Step(step) = Step::new(behind, [first, second]);
+            return Step(step | END as u64);
+        }
+        place += run + 1;
+        let value = Bits::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+        found[1] = (place, value);
+        if count == 0 {
+            found[0] = found[1];
+        }
+        (length, count) = (behind, count + 1);
+    }
+    if count == 0 { Step::without_value(code, bits, |run| run + 1) } else { Step::new(length, found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_libjpeg_refuses_are_refused() {
+        let mut counts = [0; 16];
+        assert!(AcTable::new(&counts, &[]).is_some(), "no codes at all, of which nothing can be read");
+        counts[1] = 1;
+        assert!(DcTable::new(&counts, &[15]).is_some() && DcTable::new(&counts, &[16]).is_none());
+    }
+
+    #[test]
+    fn no_step_is_longer_or_goes_further_than_promised() {
+        // Short codes for the longest runs and values.
+        let symbols = [0xF0, 0xFF, 0x00, 0xF1, 0x11, 0x0F, 0x01];
+        let tables = [[0, 3, 0, 3], [1, 1, 1, 1], [0, 0, 7, 0]].map(|first| {
+            let mut counts = [0; 16];
+            counts[..4].copy_from_slice(&first);
+            AcTable::new(&counts, &symbols[..first.iter().map(|&n| usize::from(n)).sum()]).unwrap()
+        });
+        for step in tables.iter().flat_map(|table| table.steps.iter()) {
+            let (length, (first, _), (second, _)) = (step.0 as u32 & 63, step.first(), step.second());
+            assert!(length <= MOST_BITS && first <= second && second <= BEYOND.into(), "{step:?}");
+            assert!(length > 0 || *step == Step::UNKNOWN);
+            assert!(step.later() == 0 || step.end() == 0);
+        }
+    }
+}
