@@ -97,5 +97,5 @@ fn it_ends_when_nobody_reads_and_says_what_cannot_be_read() {
     let run = Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("monitor").arg(folder.path().join("no")).output().unwrap();
     let message = String::from_utf8(run.stderr).unwrap();
     assert_eq!(run.status.code(), Some(1));
-    assert!(message.starts_with("vidrec: ") && message.contains("no: "), "{message}");
+    assert!(message.starts_with("vidrec: ") && message.contains("no: ") && message.contains("mkfifo"), "{message}");
 }

@@ -31,7 +31,15 @@ pub struct Args {
 /// Shows until it is interrupted, or nobody reads.
 pub fn run(args: &Args) -> Run {
     let about = |e: io::Error| format!("{}: {e}", args.path.display());
-    let mut lines = Lines::new(File::open(&args.path).map_err(about)?);
+    let file = File::open(&args.path).map_err(|e| {
+        let help = if e.kind() == ErrorKind::NotFound {
+            "; nobody writes there: begin with `loader.monitor(PATH)` in Python, or make a pipe with mkfifo"
+        } else {
+            ""
+        };
+        about(e) + help
+    })?;
+    let mut lines = Lines::new(file);
     let mut shown = Shown::new();
     loop {
         match lines.next().map_err(about)? {

@@ -160,9 +160,10 @@ impl<'a> Reader<'a, '_> {
         let ((place1, value1), (place2, value2)) = (step.first(), step.second());
         debug_assert!(self.base / BLOCK < MCU && self.last < 63 && self.later <= self.base + self.last + 1);
         debug_assert!(place1 <= BEYOND.into() && place2 <= BEYOND.into());
-        // SAFETY: `base` is that of a block. No step goes further than `BEYOND`, 64, so `last` and it are below 128; there
-        // all places are up to 64, so within the block or right behind it, and there is room for one more
-        // block. Each block has had at most 64 values for later, so there is room for one more.
+        // SAFETY: `base` is that of a block, and an element of `next` has as many bytes as a block has coefficients (proven
+        // below), so that is the block's. No step goes further than `BEYOND`, 64, so `last` and it are below 128;
+        // there all places are up to 64, so within the block or right behind it, and there is room for one more block. Each block
+        // has had at most 64 values for later, so there is room for one more.
         let Next { ac, dc } = unsafe {
             let next = *plan.next.as_ptr().byte_add(self.base);
             let at1 = self.base + usize::from(*blocks.zigzag.get_unchecked(self.last + place1));
@@ -187,8 +188,8 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// [`END`] is how far it is from one block to the next.
-const _: () = assert!(END == BLOCK);
+/// How far it is from one block to the next.
+const _: () = assert!(END == BLOCK && size_of::<Next<'_>>() == BLOCK);
 
 /// Makes a step that ends a block without saying so, because it is full, or reads one symbol that is too long for a step.
 #[cold]
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn whatever_is_written_in_any_code_is_read_and_damage_does_no_harm() {
         let (mut read, mut refused) = (0, 0);
-        for seed in 0..if cfg!(miri) { 20 } else { 2000 } {
+        for seed in 0..if cfg!(miri) { 3 } else { 2000 } {
             let random = &mut Random::new(seed, &[7]);
             let widest = 1 + random.below(15);
             let codes: [(Code, Code); 3] = std::array::from_fn(|_| {
@@ -337,7 +338,7 @@ mod tests {
             }
             assert!(bits.ended_well(data.len() - Bits::SLACK), "{seed}");
 
-            for _ in 0..20 {
+            for _ in 0..if cfg!(miri) { 2 } else { 20 } {
                 let damaged = random.below(data.len() as u64) as usize;
                 data[damaged] ^= random.next_u32() as u8;
                 let mut bits = Bits::new(&data);
@@ -349,6 +350,6 @@ mod tests {
                 }
             }
         }
-        assert!(read > 100 && refused > 100, "{read} {refused}");
+        assert!(cfg!(miri) || (read > 100 && refused > 100), "{read} {refused}");
     }
 }
