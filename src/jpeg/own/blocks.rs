@@ -319,7 +319,7 @@ mod tests {
                 codes.each_ref().map(|((n, dc), (m, ac))| (DcTable::new(n, dc).unwrap(), AcTable::new(m, ac).unwrap()));
             let mut output = Output::default();
             let mut mcu = || -> Vec<_> {
-                (0..MCU).map(|i| component_of(i)).map(|i| output.block(random, &codes[i].0, &codes[i].1)).collect()
+                (0..MCU).map(component_of).map(|i| output.block(random, &codes[i].0, &codes[i].1)).collect()
             };
             let mcus = [mcu(), mcu(), mcu()];
 
