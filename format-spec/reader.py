@@ -6,6 +6,7 @@ dataset.json. verify.py, beside it, proves the data too. Both are meant to be re
 """
 import json
 import mmap
+import re
 import struct
 import sys
 from collections import namedtuple
@@ -17,6 +18,7 @@ RECORD_MAGIC = struct.pack("<I", 0xCED7230A)
 REQUIRED = (b"FRMS", b"CLPS", b"STRS", b"DATA", b"META")
 META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
+FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
 LISTING_TYPES = {"format": str, "format_version": int, "clips": int, "frames": int, "bytes": int, "shards": list}
 
 class FormatError(Exception):
@@ -59,18 +61,18 @@ def map_file(path: Path):
 
 class Shard:
     """One record file with its index. Construction checks the "open" rules, the methods the "use" rules."""
-    def __init__(self, path: Path):
-        self.record_path, self.index_path = path.with_suffix(".rec"), path.with_suffix(".vidx")
+    def __init__(self, index_path: Path, record_path: Path = None, listed: dict = {}):
+        self.index_path, self.record_path = index_path, record_path
         b = self.index = map_file(self.index_path)
         check(len(b) >= 64 + 24, "index-length", "too short")
         check(b[:8] == INDEX_MAGIC, "index-magic", "not a vidrec index")
         fields = struct.unpack("<HHIIIQQQQII", b[8:64])
-        major, _, required, _, count, table, length, self.clip_count, self.frame_count, table_crc, crc = fields
+        major, _, required, _, count, table, length, self.clip_count, self.frame_count, table_crc, self.crc32 = fields
         check(major == 1, "index-version", f"version {major}")
-        check(crc32(b[:60]) == crc, "index-header-crc", "CRC-32 does not fit")
+        check(crc32(b[:60]) == self.crc32, "index-header-crc", "CRC-32 does not fit")
         check(required == 0, "index-flags", f"unknown required flags {required:#x}")
         check(len(b) == length, "index-file-length", f"{len(b)} bytes, not {length}")
-        footer = struct.pack("<QI", length, crc)
+        footer = struct.pack("<QI", length, self.crc32)
         check(b[-24:] == footer + struct.pack("<I", crc32(footer)) + INDEX_MAGIC, "index-footer", "does not fit")
         check(table + 32 * count == length - 24, "index-table-bounds", "not before the footer")
         check(crc32(b[table:-24]) == table_crc, "index-table-crc", "CRC-32 does not fit")
@@ -88,9 +90,15 @@ class Shard:
         self.data_length, self.sha256, edge_crc = struct.unpack("<Q32sI4x", self.section(b"DATA"))
         self.meta = json_object(self.section(b"META"), "meta-json", META_TYPES)
         check(self.meta.setdefault("draws", 1) in range(1 << 32), "meta-json", "draws is of the wrong type")
+        if record_path is None:  # see "Names of files"
+            self.record_path = index_path.with_suffix(".rec")
+            if not self.record_path.exists() and re.search("-[0-9a-f]{12}$", index_path.stem):
+                self.record_path = index_path.with_name(f"{index_path.stem[:-12]}{self.sha256.hex()[:12]}.rec")
         r = self.records = map_file(self.record_path)
         check(len(r) == self.data_length, "data-length", f"{len(r)} bytes, not {self.data_length}")
         check(crc32(r[-4096:], crc32(r[:4096])) == edge_crc, "data-edges", "the ends' CRC-32 does not fit")
+        differ = [key for key, value in self.listing().items() if listed.get(key, value) != value]
+        check(not differ, "dataset-shard", f"{index_path} is not what dataset.json lists: {differ}")
 
     def section(self, name: bytes) -> bytes:
         offset, length, crc = self.sections[name]
@@ -151,12 +159,11 @@ class Shard:
 
     def listing(self) -> dict:
         return {"record_file": self.record_path.name, "index_file": self.index_path.name, "clips": self.clip_count,
-                "frames": self.frame_count, "bytes": self.data_length, "sha256": self.sha256.hex()}
+                "frames": self.frame_count, "bytes": self.data_length,
+                "sha256": self.sha256.hex(), "index_crc32": self.crc32}
 
 class Dataset:
     def __init__(self, shards):
-        if not shards:
-            raise FileNotFoundError("neither dataset.json nor .vidx files")
         self.shards, self.meta = shards, shards[0].meta
         for other in shards:
             check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
@@ -178,19 +185,27 @@ def read_listing(path: Path) -> dict:
     listing = json_object(path.read_bytes(), "dataset-json", {**LISTING_TYPES, **META_TYPES}, tuple(LISTING_TYPES))
     check((listing["format"], listing["format_version"]) == ("vidrec", 1), "dataset-version", "not version 1")
     check(len(listing["shards"]) > 0, "dataset-json", "no shards")
-    for shard in listing["shards"]:
-        shard = json_object(json.dumps(shard).encode(), "dataset-json", SHARD_TYPES, tuple(SHARD_TYPES))
-        for name in shard["record_file"], shard["index_file"]:
+    failures = listing.get("failures")
+    for part in listing["shards"] + ([] if failures is None else [failures]):
+        types = FAILURES_TYPES if part is failures else SHARD_TYPES
+        part = json_object(json.dumps(part).encode(), "dataset-json", types, tuple(types))
+        for name in (part[key] for key in ("record_file", "index_file", "file") if key in part):
             check(name == Path(name).name != "..", "dataset-json", f"{name!r} is not a plain file name")
+    for key in "clips", "frames", "bytes":
+        check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
     return listing
 
 def open_dataset(path) -> Dataset:
     path = Path(path)
     listing = path / "dataset.json" if path.is_dir() else path
-    if listing.suffix == ".json" and listing.exists():
-        return Dataset([Shard(listing.with_name(s["index_file"])) for s in read_listing(listing)["shards"]])
-    loose = sorted(path.glob("[!.]*.vidx"), key=lambda p: p.name.encode()) if path.is_dir() else [path]
-    return Dataset([Shard(p) for p in loose])
+    if listing.suffix == ".json":
+        at = listing.with_name
+        return Dataset([Shard(at(s["index_file"]), at(s["record_file"]), s) for s in read_listing(listing)["shards"]])
+    index, record = path.with_suffix(".vidx"), path if path.suffix == ".rec" else None
+    if record and not index.exists():
+        listed = read_listing(path.with_name("dataset.json"))["shards"]
+        index = next(path.with_name(s["index_file"]) for s in listed if s["record_file"] == path.name)
+    return Dataset([Shard(index, record)])
 
 if __name__ == "__main__":
     try:

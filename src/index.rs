@@ -3,6 +3,8 @@
 //! Opening costs the same for ten frames and for a hundred million: header, footer, section table, and the two small
 //! sections are proven; entries carry a CRC-32 of their own and are proven when they are used.
 
+use byteorder::{ByteOrder, LittleEndian as LE};
+
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
 use crate::format::data_binding::{self, DataBinding};
 use crate::format::footer;
@@ -17,6 +19,8 @@ use crate::{Error, Result, limits};
 #[derive(Debug)]
 pub(crate) struct Index {
     pub header: Header,
+    /// The header's CRC-32, which covers all sections by way of the section table.
+    pub header_crc32: u32,
     pub sections: Vec<SectionEntry>,
     pub binding: DataBinding,
     pub meta: Meta,
@@ -39,7 +43,8 @@ impl Index {
         let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
         let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
         let meta = parse_meta(bytes, &find(SectionId::META)?)?;
-        Ok(Index { header, sections, binding, meta, frames, clips, strings })
+        let header_crc32 = LE::read_u32(&bytes[header::BYTES - 4..]);
+        Ok(Index { header, header_crc32, sections, binding, meta, frames, clips, strings })
     }
 
     /// What is left of a damaged index, by the supposed places of frame table, clip table and string pool.
@@ -47,7 +52,7 @@ impl Index {
     /// A wrong guess does no harm: entries and strings are proven when they are used.
     pub fn unproven(header: Header, [frames, clips, strings]: [SectionEntry; 3]) -> Self {
         let binding = DataBinding { length: 0, sha256: [0; 32], edge_crc32: 0 };
-        Index { header, sections: Vec::new(), binding, meta: Meta::default(), frames, clips, strings }
+        Index { header, header_crc32: 0, sections: Vec::new(), binding, meta: Meta::default(), frames, clips, strings }
     }
 
     /// The entry of clip `ordinal` of this shard.

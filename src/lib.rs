@@ -65,22 +65,18 @@
 //! `vidrec = { version = "0.1", default-features = false }`.
 
 mod advice;
-mod atomic_file;
 pub mod dataset_json;
+mod disk;
 pub mod edit;
 mod error;
-mod fault;
 mod fingerprint;
-mod folder_lock;
 pub mod format;
-#[cfg(feature = "pack")]
-mod free_space;
 mod index;
-mod index_file;
 #[cfg(feature = "interop")]
 pub mod interop;
 pub mod jpeg;
 pub mod limits;
+mod listing;
 mod loader;
 mod map;
 pub mod order;

@@ -10,17 +10,18 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::advice::{Advice, advise};
-use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::dataset_json::{DatasetJson, ShardJson};
 use crate::fingerprint::Fingerprint;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
-use crate::format::{crc32, recordio};
+use crate::format::{crc32, names, recordio};
 use crate::index::Index;
+use crate::listing::{self, ShardFiles};
 use crate::storage::{self, IndexBytes, Io, Records};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
@@ -119,25 +120,36 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    fn open(path: &Path, io: Io) -> Result<Self> {
-        let shard = Self::open_unbound(path, io)?;
+    fn open(files: &ShardFiles, io: Io) -> Result<Self> {
+        let shard = Self::open_unbound(files, io)?;
         shard.prove_binding()?;
+        shard.prove_listed(files.listed.as_ref())?;
         Ok(shard)
     }
 
     /// Opens index and record file without proving that they belong together.
-    pub fn open_unbound(path: &Path, io: Io) -> Result<Self> {
-        let (record_path, index_path) = (path.with_extension("rec"), path.with_extension("vidx"));
-        let index_bytes = IndexBytes::open(&index_path, io).map_err(|e| {
-            if path == record_path && record_path.exists() && e.kind() == ErrorKind::Io {
-                e.help("a record file is read through the index of the same name beside it")
-            } else {
-                e
-            }
-        })?;
+    pub fn open_unbound(files: &ShardFiles, io: Io) -> Result<Self> {
+        let index_path = files.index.clone();
+        let index_bytes = IndexBytes::open(&index_path, io)?;
         let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
+        let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
         let records = Records::open(&record_path, io)?;
         Ok(Shard { record_path, index_path, records, index_bytes, index })
+    }
+
+    /// Proves in constant time that this is the shard that `dataset.json` lists.
+    pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
+        let found = self.to_json();
+        let Some(listed) = listed.filter(|listed| !listed.is(&found)) else { return Ok(()) };
+        let words = |s: &ShardJson| {
+            let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
+            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}", s.clips, s.frames, s.bytes, s.sha256)
+        };
+        Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
+            .file(&self.index_path)
+            .expected(words(listed))
+            .found(words(&found))
+            .help("bring back the listed files, or let `vidrec repair` make dataset.json from those that are here"))
     }
 
     /// Proves in constant time that index and record file belong together.
@@ -176,6 +188,7 @@ impl Shard {
             frames: self.index.header.frame_count,
             bytes: self.index.binding.length,
             sha256: data_binding::hex(&self.index.binding.sha256),
+            index_crc32: Some(self.index.header_crc32),
         }
     }
 
@@ -239,49 +252,21 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
     Ok((header, record_header::BYTES + labels))
 }
 
-/// The files that a path stands for.
-pub(crate) struct ShardFiles {
-    /// The index files, in order of the clips.
-    pub indexes: Vec<PathBuf>,
-    /// The `dataset.json` that lists them, where there is one.
-    pub listed_by: Option<PathBuf>,
-}
-
-/// Finds the shards of a data set's directory, a `.rec`, a `.vidx` or a `dataset.json`.
-pub(crate) fn shard_files(path: &Path) -> Result<ShardFiles> {
-    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
-    if meta.is_dir() {
-        let listed = path.join(dataset_json::FILE_NAME);
-        return if listed.exists() { listed_shards(&listed) } else { loose_shards(path) };
+/// The record file of an index that was named by itself: that of the same name, or else the one that it says.
+fn record_of(index_path: &Path, index: &Index) -> PathBuf {
+    let same = index_path.with_extension("rec");
+    let name = index_path.file_name().unwrap_or_default().to_string_lossy();
+    if same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+        return same;
     }
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("rec" | "vidx") => Ok(ShardFiles { indexes: vec![path.to_owned()], listed_by: None }),
-        Some("json") => listed_shards(path),
-        _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
-    }
-}
-
-fn listed_shards(path: &Path) -> Result<ShardFiles> {
-    let json = DatasetJson::read(path)?;
-    let indexes = json.shards.iter().map(|s| path.with_file_name(&s.index_file)).collect();
-    Ok(ShardFiles { indexes, listed_by: Some(path.to_owned()) })
-}
-
-fn loose_shards(dir: &Path) -> Result<ShardFiles> {
-    let indexes = dataset_json::index_files(dir)?;
-    if indexes.is_empty() {
-        return Err(Error::usage("there is no data set in this folder")
-            .file(dir)
-            .expected("a dataset.json or .vidx files")
-            .help("`vidrec pack` makes one"));
-    }
-    Ok(ShardFiles { indexes, listed_by: None })
+    index_path.with_file_name(names::with_digest(names::stem(&name), &index.binding.sha256, "rec"))
 }
 
 impl Dataset {
     /// Opens a data set's directory, a `.rec` file, a `.vidx` file or a `dataset.json`.
     ///
-    /// In a directory, `dataset.json` lists the shards; without it, every `.vidx` file counts, in order of name.
+    /// A directory is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by either
+    /// of its files.
     ///
     /// # Errors
     ///
@@ -302,12 +287,12 @@ impl Dataset {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, io: Io) -> Result<Self> {
-        Self::open_shards_with(&shard_files(path.as_ref())?.indexes, io)
+        Self::open_files(&listing::find(path.as_ref())?.shards, io)
     }
 
     /// Opens several shards as one data set; clip ordinals count on from one to the next.
     ///
-    /// Each path is a `.rec` or `.vidx` file; the other of the pair lies beside it under the same name.
+    /// Each path is a `.rec` or `.vidx` file; the other of the pair lies beside it.
     ///
     /// # Errors
     ///
@@ -322,7 +307,12 @@ impl Dataset {
     ///
     /// As [`open_shards`](Self::open_shards).
     pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
-        let shards = paths.iter().map(|p| Shard::open(p.as_ref(), io).map(Arc::new)).collect::<Result<_>>()?;
+        let files = paths.iter().map(|path| listing::shard(path.as_ref())).collect::<Result<Vec<_>>>()?;
+        Self::open_files(&files, io)
+    }
+
+    pub(crate) fn open_files(files: &[ShardFiles], io: Io) -> Result<Self> {
+        let shards = files.iter().map(|files| Shard::open(files, io).map(Arc::new)).collect::<Result<_>>()?;
         Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
     }
 
@@ -422,7 +412,7 @@ impl Dataset {
         self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
     }
 
-    /// What `dataset.json` should hold, made anew from the indexes.
+    /// What `dataset.json` should hold, as far as the indexes say it: all but `failures`.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
         DatasetJson::new(&self.meta().cloned().unwrap_or_default(), shards)
@@ -502,7 +492,14 @@ impl Dataset {
         self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
     }
 
-    fn files(&self) -> impl Iterator<Item = &Path> {
+    /// Bytes of all index files.
+    #[cfg(feature = "pack")]
+    pub(crate) fn index_bytes(&self) -> u64 {
+        self.0.shards.iter().map(|s| s.index_bytes.len() as u64).sum()
+    }
+
+    /// Paths of all index and record files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.shards.iter().flat_map(|s| [s.index_path.as_path(), s.record_path.as_path()])
     }
 

@@ -12,7 +12,8 @@ use crate::format::data_binding::hex;
 use crate::format::{crc32, recordio};
 use crate::index::proven_bytes;
 use crate::jpeg::Decoder;
-use crate::reader::{self, Shard, ShardFiles};
+use crate::listing::{self, Listing};
+use crate::reader::Shard;
 use crate::storage::Io;
 use crate::{Dataset, Error, ErrorKind, Result};
 
@@ -88,8 +89,8 @@ impl From<Error> for Problem {
 /// ```
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<VerifyReport> {
     let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new() };
-    match reader::shard_files(path.as_ref()) {
-        Ok(files) => verify_shards(&files, options, progress, &mut report),
+    match listing::find(path.as_ref()) {
+        Ok(files) => verify_files(&files, options, progress, &mut report),
         Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
         Err(e) => return Err(e),
     }
@@ -97,20 +98,16 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn
     Ok(report)
 }
 
-fn verify_shards(
-    files: &ShardFiles,
-    options: VerifyOptions,
-    progress: &(dyn Fn(u64) + Sync),
-    report: &mut VerifyReport,
-) {
-    for path in &files.indexes {
-        let shard = match Shard::open_unbound(path, Io::Map) {
+fn verify_files(files: &Listing, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync), report: &mut VerifyReport) {
+    for paths in &files.shards {
+        let shard = match Shard::open_unbound(paths, Io::Map) {
             Ok(shard) => shard,
             Err(e) => {
                 report.problems.push(e.into());
                 continue;
             }
         };
+        report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
         let mut scan = ShardScan { shard: &shard, problems: Vec::new(), record_end: 0, frames_seen: 0 };
         scan.index();
         scan.binding();
@@ -123,34 +120,48 @@ fn verify_shards(
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
     }
-    let openable = Dataset::open_shards(&files.indexes);
-    match (&files.listed_by, openable) {
-        (Some(json), Ok(dataset)) => report.problems.extend(compare_listing(json, &dataset)),
+    match (&files.json, Dataset::open_files(&files.shards, Io::Map)) {
+        (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
         _ => {}
+    }
+    if let Some((path, json)) = &files.json {
+        report.problems.extend(verify_failures(path, json).err().map(Problem::from));
     }
 }
 
 /// `dataset.json` must be what the indexes give.
-fn compare_listing(path: &Path, dataset: &Dataset) -> Option<Problem> {
-    let listed = match DatasetJson::read(path) {
-        Ok(listed) => listed,
-        Err(e) => return Some(e.into()),
-    };
+fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Option<Problem> {
     let rebuilt = dataset.to_json();
+    // Shards were compared one by one.
+    let same = DatasetJson { shards: listed.shards.clone(), failures: listed.failures.clone(), ..rebuilt };
     let what = match () {
-        () if listed.shards != rebuilt.shards => "the list of shards",
-        () if listed.classes != rebuilt.classes => "the class names",
-        () if listed != rebuilt => "counts, settings or provenance",
+        () if listed.classes != same.classes => "the class names",
+        () if *listed != same => "counts, settings or provenance",
         () => return None,
     };
     let message = format!("{what} in dataset.json are not those of the indexes");
     Some(
         Error::format("dataset-json", message)
             .file(path)
-            .help("the indexes are right; it can be rebuilt from them")
+            .help("the indexes are right; `vidrec repair` makes it from them")
             .into(),
     )
+}
+
+/// The list of failures must be the one that `dataset.json` lists.
+fn verify_failures(listing: &Path, json: &DatasetJson) -> Result<()> {
+    let Some(listed) = &json.failures else { return Ok(()) };
+    let path = listing.with_file_name(&listed.file);
+    let bytes = std::fs::read(&path).map_err(|e| Error::io("read the file", &path, e))?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found == listed.sha256 {
+        return Ok(());
+    }
+    Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
+        .file(path)
+        .expected(format!("SHA-256 {}", listed.sha256))
+        .found(found))
 }
 
 struct ShardScan<'a> {

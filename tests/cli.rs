@@ -1,10 +1,14 @@
 //! The `vidrec` program from outside: exit status, standard output, files.
 #![cfg(all(feature = "pack", feature = "cli"))]
 
+#[path = "common/names.rs"]
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use names::file;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.
@@ -95,7 +99,7 @@ fn packs_inspects_verifies_extracts_and_draws() {
     assert!(packed["failures"][0]["error"].as_str().unwrap().contains("Invalid data found"), "FFmpeg's own words");
 
     let set = videos.out("set");
-    let listed = fs::read_to_string(set.join("failures.jsonl")).unwrap();
+    let listed = fs::read_to_string(file(&set, "failures.jsonl")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&listed).unwrap(), packed["failures"][0]);
 
     let overview = report("inspect", &set, &["--classes"]);
@@ -152,13 +156,13 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
                 let name = format!("{sample}{threads}");
                 videos.pack(&name, &["-j", threads, "--sample", sample, "--seed", "7"]);
                 ["shard-00000.rec", "shard-00000.vidx", "dataset.json", "failures.jsonl"]
-                    .map(|file| fs::read(videos.out(&name).join(file)).unwrap())
+                    .map(|name_of| fs::read(file(videos.out(&name), name_of)).unwrap())
             })
             .collect();
         assert!(sets[0] == sets[1] && sets[0] == sets[2], "{sample}");
     }
     videos.pack("other", &["--sample", "random", "--seed", "8"]);
-    let read = |name: &str| fs::read(videos.out(name).join("shard-00000.rec")).unwrap();
+    let read = |name: &str| fs::read(file(videos.out(name), "shard-00000.rec")).unwrap();
     assert_ne!(read("other"), read("random1"), "another seed");
 }
 
@@ -225,12 +229,12 @@ fn a_manifest_gives_labels_and_attributes() {
 fn an_existing_set_is_kept_unless_forced() {
     let videos = Videos::make();
     videos.pack("set", &[]);
-    let before = fs::read(videos.out("set/shard-00000.rec")).unwrap();
+    let before = fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap();
     let again =
         vidrec().arg("pack").arg(videos.path()).args(["-n", "4", "-o"]).arg(videos.out("set")).output().unwrap();
     assert_eq!(again.status.code(), Some(1), "{}", show(&again));
     assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
-    assert_eq!(fs::read(videos.out("set/shard-00000.rec")).unwrap(), before);
+    assert_eq!(fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap(), before);
     assert_eq!(videos.pack("set", &["-n", "4", "--force"])["frames"], 16);
     assert_eq!(report("inspect", &videos.out("set"), &[])["frames_per_clip"], 4);
 }
@@ -271,7 +275,7 @@ fn damage_is_reported_with_its_place_and_status_3() {
     let videos = Videos::make();
     videos.pack("set", &[]);
     let set = videos.out("set");
-    let path = set.join("shard-00000.rec");
+    let path = file(&set, "shard-00000.rec");
     let clip = report("inspect", &set, &["--clip", "1"]);
     let offset = clip["frames"][3]["offset"].as_u64().unwrap();
     let mut bytes = fs::read(&path).unwrap();
@@ -294,13 +298,13 @@ fn damage_is_reported_with_its_place_and_status_3() {
 fn a_cut_file_cannot_be_opened() {
     let videos = Videos::make();
     videos.pack("set", &[]);
-    let path = videos.out("set/shard-00000.rec");
+    let path = file(videos.out("set"), "shard-00000.rec");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 4]).unwrap();
     let run = vidrec().arg("inspect").arg(videos.out("set")).output().unwrap();
     assert_eq!(run.status.code(), Some(1));
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(text.contains("shard-00000.rec") && text.contains("data-length") && text.contains("expected"), "{text}");
+    assert!(text.contains("shard-00000-") && text.contains("data-length") && text.contains("expected"), "{text}");
     let run = vidrec().arg("verify").arg(videos.out("set")).output().unwrap();
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
 }

@@ -1,8 +1,12 @@
 //! Data sets from outside: what is written is read, what is damaged is refused, and `verify` finds every flipped byte.
 
+#[path = "common/names.rs"]
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use names::file;
 use vidrec::jpeg::Encoder;
 use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Planes, VerifyOptions, Writer, WriterOptions, verify};
 
@@ -90,12 +94,18 @@ fn what_is_written_is_read() {
 #[test]
 fn a_set_opens_by_any_of_its_names() {
     let (_temp, dir) = small();
-    for name in ["", "shard-00000.rec", "shard-00000.vidx", "dataset.json"] {
-        assert_eq!(Dataset::open(dir.join(name)).unwrap().len(), 3, "{name}");
+    for path in [dir.clone(), file(&dir, "shard-00000.rec"), file(&dir, "shard-00000.vidx"), dir.join("dataset.json")] {
+        assert_eq!(Dataset::open(&path).unwrap().len(), 3, "{}", path.display());
     }
+    let shard = file(&dir, "shard-00000.vidx");
     fs::remove_file(dir.join("dataset.json")).unwrap();
-    let loose = Dataset::open(&dir).unwrap();
-    let shard = dir.join("shard-00000.rec");
+    let loose = Dataset::open(&shard).unwrap();
+    // A folder without dataset.json is no data set, whatever lies in it.
+    let e = Dataset::open(&dir).unwrap_err();
+    let name = shard.file_name().unwrap().to_str().unwrap();
+    assert!([name, "repair"].iter().all(|part| e.to_string().contains(part)), "{e}");
+    let e = Dataset::open(file(&dir, "shard-00000.rec")).unwrap_err();
+    assert!(e.to_string().contains("dataset.json"), "{e}");
     let twice = Dataset::open_shards(&[&shard, &shard]).unwrap();
     assert_eq!((twice.len(), twice.frame_count()), (6, 18));
     let (a, b) = (loose.clip(2).unwrap().frame(3).unwrap(), twice.clip(5).unwrap().frame(3).unwrap());
@@ -106,7 +116,7 @@ fn a_set_opens_by_any_of_its_names() {
 fn the_same_clips_give_the_same_bytes() {
     let ((_a, a), (_b, b)) = (small(), small());
     for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json"] {
-        assert_eq!(fs::read(a.join(name)).unwrap(), fs::read(b.join(name)).unwrap(), "{name}");
+        assert_eq!(fs::read(file(&a, name)).unwrap(), fs::read(file(&b, name)).unwrap(), "{name}");
     }
 }
 
@@ -126,7 +136,7 @@ fn shards_follow_each_other_and_empty_ones_are_left_out() {
     assert_eq!((writer.bytes(), writer.shard_bytes()), (bytes, 0));
     assert_eq!(writer.finish().unwrap().clips, 3);
     let names = ["dataset.json", "shard-00000.rec", "shard-00001.rec", "shard-00002.rec"];
-    assert!(names.iter().all(|name| temp.path().join(name).exists()));
+    assert!(names.iter().all(|name| file(&temp, name).exists()));
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 7);
     let set = Dataset::open(&temp).unwrap();
     assert!((0..3).all(|c| set.clip(c).unwrap().source().unwrap() == c.to_string()));
@@ -197,7 +207,7 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
         let mut writer = Writer::create(&dir, options()).unwrap();
         writer.append(&clip(0, "a"), &[FrameData { jpeg: &forged, pts: 0, source_index: None }]).unwrap();
         writer.finish().unwrap();
-        let record = fs::read(dir.join("shard-00000.rec")).unwrap();
+        let record = fs::read(file(&dir, "shard-00000.rec")).unwrap();
         let heads = record.chunks_exact(4).filter(|w| **w == [0x0a, 0x23, 0xd7, 0xce]).count();
         assert_eq!(heads, 1, "shift {shift}");
         let set = Dataset::open(&dir).unwrap();
@@ -229,7 +239,7 @@ fn every_flipped_byte_is_found_and_none_panics() {
     let dir = temp.path().join("set");
     write(&dir, &[1, 2]);
     for name in ["shard-00000.rec", "shard-00000.vidx"] {
-        let path = dir.join(name);
+        let path = file(&dir, name);
         let good = fs::read(&path).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
@@ -249,7 +259,7 @@ fn every_flipped_byte_is_found_and_none_panics() {
 fn every_truncation_is_an_error_at_open() {
     let (_temp, dir) = small();
     for name in ["shard-00000.rec", "shard-00000.vidx"] {
-        let path = dir.join(name);
+        let path = file(&dir, name);
         let good = fs::read(&path).unwrap();
         for length in 0..good.len() {
             replace(&path, &good[..length]);
@@ -266,7 +276,7 @@ fn every_truncation_is_an_error_at_open() {
 #[test]
 fn verify_reports_every_problem() {
     let (_temp, dir) = small();
-    let path = dir.join("shard-00000.rec");
+    let path = file(&dir, "shard-00000.rec");
     let mut bytes = fs::read(&path).unwrap();
     let set = Dataset::open(&dir).unwrap();
     let damaged = [(0u64, 1u32), (1, 0), (2, 3)];
@@ -291,7 +301,7 @@ fn an_index_and_another_record_file_are_told_apart() {
     let picture = jpeg(32, 16, 77);
     writer.append(&clip(0, "other"), &[FrameData { jpeg: &picture, pts: 0, source_index: None }]).unwrap();
     writer.finish().unwrap();
-    fs::copy(b.join("shard-00000.rec"), a.join("shard-00000.rec")).unwrap();
+    fs::copy(file(&b, "shard-00000.rec"), file(&a, "shard-00000.rec")).unwrap();
     assert_eq!(Dataset::open(&a).unwrap_err().rule(), Some("data-length"));
 }
 
@@ -300,7 +310,7 @@ fn a_listing_cannot_name_files_elsewhere() {
     let (_temp, dir) = small();
     let path = dir.join("dataset.json");
     let good = fs::read_to_string(&path).unwrap();
-    fs::write(&path, good.replace("shard-00000.vidx", "../set/shard-00000.vidx")).unwrap();
+    fs::write(&path, good.replace("\"shard-00000", "\"../set/shard-00000")).unwrap();
     assert_eq!(Dataset::open(&dir).unwrap_err().rule(), Some("dataset-json"));
     fs::write(&path, good.replace("\"clips\": 3", "\"clips\": 4")).unwrap();
     let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();

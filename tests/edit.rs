@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::names::file;
 use common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
@@ -330,11 +331,8 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
     assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
     assert!(again(&after).contains("the output is an input"), "{}", again(&after));
-    fs::write(place.at("set/shard-00004.rec"), b"left behind").unwrap();
-    assert!(again(&more).contains("dataset.json does not list it"), "{}", again(&more));
-    fs::remove_file(place.at("set/shard-00004.rec")).unwrap();
     fs::remove_file(place.at("set/dataset.json")).unwrap();
-    assert!(again(&more).contains("no dataset.json"), "{}", again(&more));
+    assert!(again(&more).contains("no data set in this folder"), "{}", again(&more));
 }
 
 #[cfg(unix)]
@@ -351,7 +349,7 @@ fn relabelling_without_new_numbers_shares_the_record_files() {
     let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut |_| ()).unwrap();
     assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);
     assert_verifies(&place.at("out"));
-    let inode = |dir: &str| fs::metadata(place.at(dir).join("shard-00001.rec")).unwrap().ino();
+    let inode = |dir: &str| fs::metadata(file(place.at(dir), "shard-00001.rec")).unwrap().ino();
     assert_eq!(inode("set"), inode("out"));
     let out = Dataset::open(place.at("out")).unwrap();
     assert_eq!(out.classes(), ["sprint", "walk", "jump"]);
@@ -467,7 +465,6 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let after: Vec<_> =
         fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
     assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
-    assert!(!place.at("set/.append.tmp").exists());
     let by = SplitBy::Attribute("split".into());
     assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut |_| ()).is_err());
     assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");

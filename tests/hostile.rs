@@ -3,10 +3,14 @@
 #[path = "common/hostile.rs"]
 mod hostile;
 
+#[path = "common/names.rs"]
+mod names;
+
 use std::fs;
 use std::path::Path;
 
 use hostile::{input, read_everything, seal};
+use names::file;
 use proptest::prelude::*;
 use vidrec::format::{footer, frame_entry, header};
 use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};
@@ -42,7 +46,7 @@ proptest! {
         let temp = tempfile::tempdir().unwrap();
         let dir = temp.path().join("set");
         small_set(&dir);
-        let path = dir.join("shard-00000.vidx");
+        let path = file(&dir, "shard-00000.vidx");
         let mut index = fs::read(&path).unwrap();
         for (at, value, bytes) in changes {
             let at = at % (index.len() - 8);
@@ -54,7 +58,7 @@ proptest! {
         seal(&mut index);
         fs::remove_file(&path).unwrap();
         fs::write(&path, &index).unwrap();
-        read_everything(&dir);
+        read_everything(&path);
     }
 }
 
@@ -64,13 +68,13 @@ fn a_sealed_change_is_believed() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("set");
     small_set(&dir);
-    let path = dir.join("shard-00000.vidx");
+    let path = file(&dir, "shard-00000.vidx");
     let mut index = fs::read(&path).unwrap();
     let clips = header::BYTES + 4 * frame_entry::BYTES;
     index[clips + 12] = 1;
     seal(&mut index);
     fs::write(&path, &index).unwrap();
-    assert_eq!(Dataset::open(&dir).unwrap().clip(0).unwrap().label(), Some(1));
+    assert_eq!(Dataset::open(&path).unwrap().clip(0).unwrap().label(), Some(1));
 }
 
 /// All vectors of the format, with some bytes changed: what the fuzz targets try.

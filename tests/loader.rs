@@ -234,7 +234,7 @@ fn clips_of_several_lengths_need_the_option_frames() {
 fn a_damaged_frame_is_named_and_the_other_batches_still_come() {
     let (_folder, dir) = set(8, 3, (160, 120));
     common::damage(&dir, 5, 1);
-    let path = dir.join("shard-00000.rec");
+    let path = common::names::file(&dir, "shard-00000.rec");
     for threads in [1, 4] {
         let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..options(2, (32, 32)) });
         let batches: Vec<_> = loader.epoch(0).collect();
@@ -251,7 +251,7 @@ fn a_frame_that_does_not_decode_is_named() {
     let (_folder, dir) = write(&[vec![jpeg((64, 64), 1)], vec![cut]], (64, 64));
     let e = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap_err();
     assert_eq!((e.kind(), e.clip(), e.frame()), (vidrec::ErrorKind::Decode, Some(1), Some(0)));
-    assert!(e.path().is_some_and(|path| path.ends_with("shard-00000.rec")), "{e}");
+    assert!(e.path().is_some_and(|path| path.display().to_string().contains("shard-00000-")), "{e}");
 }
 
 #[test]

@@ -48,10 +48,11 @@ fn files_that_are_cut_while_they_are_open_are_an_error() {
         let set = Dataset::open_with(&dir, io).unwrap();
         let offset = set.clip(3).unwrap().frame(1).unwrap().offset();
         let loader = Loader::new(&set, LoaderOptions { batch_size: 1, ..options(1, (32, 32)) }).unwrap();
-        let path = dir.join("shard-00000.rec");
+        let path = common::names::file(&dir, "shard-00000.rec");
+        let index = common::names::file(&dir, "shard-00000.vidx");
         let whole = std::fs::read(&path).unwrap();
         OpenOptions::new().write(true).open(&path).unwrap().set_len(offset + 1000).unwrap();
-        OpenOptions::new().write(true).open(dir.join("shard-00000.vidx")).unwrap().set_len(100).unwrap();
+        OpenOptions::new().write(true).open(&index).unwrap().set_len(100).unwrap();
         let batches: Vec<_> = loader.epoch(0).collect();
         assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false, false, false]);
         let e = batches[3].as_ref().unwrap_err();
@@ -59,7 +60,7 @@ fn files_that_are_cut_while_they_are_open_are_an_error() {
         assert!(e.to_string().contains("found 1000 bytes"), "{e}");
         std::fs::write(&path, whole).unwrap();
         let (_again, other) = common::set(6, 2, (640, 480));
-        std::fs::copy(other.join("shard-00000.vidx"), dir.join("shard-00000.vidx")).unwrap();
+        std::fs::copy(common::names::file(&other, "shard-00000.vidx"), &index).unwrap();
     }
 }
 

@@ -1,18 +1,13 @@
 //! Further shards for a data set, beside those that it has.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::copy::{self, refuse_input};
 use super::merge::require_group;
 use super::plan::{Describe, Plan, Source};
 use super::{EditOptions, EditReport, classes, groups};
-use crate::atomic_file;
-use crate::dataset_json::{self, DatasetJson, ShardJson};
-use crate::{Dataset, Error, Result, writer};
-
-/// The folder in which the new shards are written, inside that of the data set.
-const WORKPLACE: &str = ".append.tmp";
+use crate::dataset_json::{self, DatasetJson};
+use crate::{Dataset, Error, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as further shards; its own shards are not touched.
 ///
@@ -22,7 +17,7 @@ const WORKPLACE: &str = ".append.tmp";
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage): `to` has no `dataset.json`; `more` has a class that it has not, other draws, or is
+/// [`Usage`](crate::ErrorKind::Usage): `to` is no data set; `more` has a class that it has not, other draws, or is
 /// the same data set; another process writes there, or a pack was interrupted there. Otherwise as [`reshard`](super::reshard).
 pub fn append(
     to: impl AsRef<Path>,
@@ -31,29 +26,22 @@ pub fn append(
     progress: &mut dyn FnMut(u64),
 ) -> Result<EditReport> {
     let to = to.as_ref();
+    if !to.is_dir() {
+        return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));
+    }
+    let lock = writer::lock(to)?;
     let listing = to.join(dataset_json::FILE_NAME);
     if !listing.is_file() {
-        return Err(Error::usage("there is no dataset.json, which is needed to append in one step")
-            .file(to)
-            .help("`vidrec repair` makes one; `vidrec merge` writes a new data set"));
+        return Err(dataset_json::missing(to));
     }
-    let _lock = writer::lock(to)?;
     let old = Dataset::open(to)?;
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
-    let workplace = to.join(WORKPLACE);
-    let written = copy::run_one(&plan, &workplace, &EditOptions { overwrite: true, ..*options }, progress);
-    let added = written.and_then(|report| Ok((report, move_shards(&workplace, to, &old)?)));
-    // Best effort: the next append replaces what stays.
-    let _ = fs::remove_dir_all(&workplace);
-    let (report, added) = added?;
-    let mut shards = old.to_json().shards;
-    shards.extend(added);
-    let json = DatasetJson::new(&old.meta().cloned().unwrap_or_default(), shards);
-    atomic_file::sync_folder(to)?;
-    atomic_file::write_file(&listing, &json.to_bytes())?;
-    atomic_file::sync_folder(to)?;
-    Ok(EditReport { output: to.display().to_string(), ..report })
+    // Its shards as the indexes have them, so that what earlier versions did not list is listed from now on.
+    let before = DatasetJson { failures: DatasetJson::read(&listing)?.failures, ..old.to_json() };
+    let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
+    let writer = Writer::extend(to, meta, lock, before)?;
+    copy::fill_one(&plan, writer, to, options, progress)
 }
 
 fn plan(old: &Dataset, more: &Dataset) -> Result<Plan<'static>> {
@@ -71,29 +59,4 @@ fn plan(old: &Dataset, more: &Dataset) -> Result<Plan<'static>> {
     let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
     plan.sources = vec![Source { set: more.clone(), describe }];
     Ok(plan)
-}
-
-/// Moves the finished shards beside the old ones, where nothing lists them yet; gives their entries in the list.
-fn move_shards(workplace: &Path, to: &Path, old: &Dataset) -> Result<Vec<ShardJson>> {
-    let written = DatasetJson::read(&workplace.join(dataset_json::FILE_NAME))?;
-    let first = old.shards().len();
-    let name = |ordinal: usize, ending: &str| format!("shard-{ordinal:05}.{ending}");
-    let taken = |ordinal: usize| ["rec", "vidx"].iter().any(|ending| to.join(name(ordinal, ending)).exists());
-    if let Some(ordinal) = (first..first + written.shards.len()).find(|&ordinal| taken(ordinal)) {
-        return Err(Error::usage("a file stands where the new shard must go, and dataset.json does not list it there")
-            .file(to.join(name(ordinal, "rec")))
-            .help("if it was left by an append that was interrupted, remove it"));
-    }
-    let mut added = Vec::new();
-    for (ordinal, shard) in (first..).zip(written.shards) {
-        let (record_file, index_file) = (name(ordinal, "rec"), name(ordinal, "vidx"));
-        rename(workplace.join(&shard.record_file), to.join(&record_file))?;
-        rename(workplace.join(&shard.index_file), to.join(&index_file))?;
-        added.push(ShardJson { record_file, index_file, ..shard });
-    }
-    Ok(added)
-}
-
-fn rename(from: PathBuf, to: PathBuf) -> Result<()> {
-    fs::rename(from, &to).map_err(|e| Error::io("give the file its name", &to, e))
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::plan::{Pick, Plan};
 use super::{EditOptions, EditReport, Sharding};
-use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Result, Writer, WriterOptions};
+use crate::disk::{folder_of, publication};
+use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Result, Writer, WriterOptions, Written};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(
@@ -18,7 +19,7 @@ pub(super) fn run_one(
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
 }
 
-/// Writes all outputs and only then gives the first one its name.
+/// Writes all outputs, and only then publishes them, together.
 pub(super) fn run(
     plans: &[(&Plan<'_>, PathBuf)],
     options: &EditOptions,
@@ -30,7 +31,28 @@ pub(super) fn run(
     let create = |(plan, out): &(&Plan<'_>, PathBuf)| {
         Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
     };
-    let mut writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
+    let writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
+    fill(plans, writers, options, progress)
+}
+
+/// As [`run`], with the writer of the only output.
+pub(super) fn fill_one(
+    plan: &Plan<'_>,
+    writer: Writer,
+    out: &Path,
+    options: &EditOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<EditReport> {
+    let reports = fill(&[(plan, out.to_owned())], vec![writer], options, progress)?;
+    reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
+}
+
+fn fill(
+    plans: &[(&Plan<'_>, PathBuf)],
+    mut writers: Vec<Writer>,
+    options: &EditOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<EditReport>> {
     let mut done = 0;
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
         stream(plan, options.shards, writer, &mut || {
@@ -38,31 +60,33 @@ pub(super) fn run(
             progress(done);
         })?;
     }
-    writers.into_iter().zip(plans).map(|(writer, (plan, out))| finish(writer, plan, out)).collect()
+    let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
+    let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(ready.written, plan, out)).collect();
+    publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
+    Ok(reports)
 }
 
-fn finish(writer: Writer, plan: &Plan<'_>, out: &Path) -> Result<EditReport> {
-    let written = writer.finish()?;
-    let shards = crate::dataset_json::DatasetJson::read(&out.join(crate::dataset_json::FILE_NAME))?.shards.len();
-    Ok(EditReport {
+fn report(written: Written, plan: &Plan<'_>, out: &Path) -> EditReport {
+    EditReport {
         output: out.display().to_string(),
         clips: written.clips,
         frames: written.frames,
         bytes: written.bytes,
-        shards: shards as u64,
+        shards: written.shards,
         left_out: plan.left_out(),
         not_found: plan.not_found.clone(),
         notes: plan.notes.clone(),
-    })
+    }
 }
 
-/// An output that replaced its own input would destroy what it reads.
+/// An output that replaced its own input would destroy what it reads, also where the input is links to it.
 pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     // A folder that is not there yet is nobody's input.
     let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
-    for file in set.record_files() {
-        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if fs::canonicalize(folder).is_ok_and(|folder| folder == out_folder) {
+    for file in set.files() {
+        let folders =
+            [fs::canonicalize(folder_of(file)), fs::canonicalize(file).map(|file| folder_of(&file).to_owned())];
+        if folders.into_iter().flatten().any(|folder| folder == out_folder) {
             return Err(Error::usage("the output is an input").file(out).help("choose another folder"));
         }
     }

@@ -1,16 +1,17 @@
 //! New indexes for the same record files, which are shared with the input.
 
-use std::fs;
 use std::path::Path;
 
 use super::copy::refuse_input;
 use super::plan::Plan;
 use super::{EditOptions, EditReport};
-use crate::atomic_file;
-use crate::dataset_json::{self, DatasetJson, ShardJson};
-use crate::index_file::IndexFile;
+use crate::dataset_json::{self, DatasetJson};
+use crate::disk::{publication, remove_temporaries, share};
+use crate::format::meta::Meta;
+use crate::format::names;
 use crate::reader::Shard;
-use crate::{Dataset, Error, Result, writer};
+use crate::writer::index::IndexWriter;
+use crate::{Dataset, Result, writer};
 
 /// Writes the plan, which is all clips of `set` in their order with the labels that they have.
 pub(super) fn run(
@@ -21,36 +22,30 @@ pub(super) fn run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
-    let _lock = writer::lock(out)?;
-    let stale = writer::replaceable(out, options.overwrite)?;
-    writer::remove_leftovers(out)?;
-    let mut first = 0;
-    let (mut indexes, mut shards, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let lock = writer::lock(out)?;
+    let replaced = dataset_json::replaceable(out, options.overwrite)?;
+    remove_temporaries(out, names::is_ours)?;
+    let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {
-        let path = out.join(format!("shard-{ordinal:05}.vidx"));
-        let mut index = IndexFile::create(&path)?;
+        let stem = names::shard(ordinal);
+        let path = |ending: &str| out.join(format!("{stem}.{ending}"));
+        let mut index = IndexWriter::create(&path("vidx"))?;
         for ordinal in first..first + shard.clip_count() {
             push(&mut index, set, plan, ordinal)?;
             progress(ordinal + 1);
         }
         first += shard.clip_count();
-        let (index, length) = index.finish(&shard.index.binding, &meta_of(plan, shard))?;
-        indexes.push(index);
-        bytes += length + shard.index.binding.length;
-        let name = |ending: &str| format!("shard-{ordinal:05}.{ending}");
-        shards.push(ShardJson { record_file: name("rec"), index_file: name("vidx"), ..shard.to_json() });
+        let binding = &shard.index.binding;
+        let index = index.finish(binding, &meta_of(plan, shard))?;
+        let (record, is_copy) = share(&shard.record_path, &path("rec"))?;
+        copied += u64::from(is_copy);
+        bytes += index.length + binding.length;
+        let json = index.listed(names::with_digest(&stem, &binding.sha256, "rec"), binding);
+        files.extend([(record, json.record_file.clone()), (index.file.seal(), json.index_file.clone())]);
+        shards.push(json);
     }
-    for file in &stale {
-        fs::remove_file(file).map_err(|e| Error::io("remove what is replaced", file, e))?;
-    }
-    let mut copied = 0;
-    for (shard, json) in set.shards().iter().zip(&shards) {
-        copied += u64::from(!share(&shard.record_path, &out.join(&json.record_file))?);
-    }
-    indexes.into_iter().try_for_each(atomic_file::AtomicFile::publish)?;
     let json = DatasetJson::new(&meta_of(plan, &set.shards()[0]), shards);
-    atomic_file::write_file(&out.join(dataset_json::FILE_NAME), &json.to_bytes())?;
-    atomic_file::sync_folder(out)?;
+    publication::publish(vec![dataset_json::stage(out, lock, files, &json, replaced)?])?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {
         0 => "no label changed: the record files are shared with the input (hard links)".into(),
@@ -69,28 +64,12 @@ pub(super) fn run(
 }
 
 /// Each shard keeps its own settings.
-fn meta_of(plan: &Plan<'_>, shard: &Shard) -> crate::format::meta::Meta {
-    crate::format::meta::Meta { classes: plan.meta.classes.clone(), ..shard.index.meta.clone() }
+fn meta_of(plan: &Plan<'_>, shard: &Shard) -> Meta {
+    Meta { classes: plan.meta.classes.clone(), ..shard.index.meta.clone() }
 }
 
-fn push(index: &mut IndexFile, set: &Dataset, plan: &Plan<'_>, ordinal: u64) -> Result<()> {
+fn push(index: &mut IndexWriter, set: &Dataset, plan: &Plan<'_>, ordinal: u64) -> Result<()> {
     let clip = set.clip(ordinal)?;
     let info = (plan.sources[0].describe)(&clip)?;
     index.push(&info, &clip.frame_entries()?)
-}
-
-/// Gives a record file a second name, or a copy where it cannot have one; whether it is a second name.
-///
-/// Record files are never changed in place, so nobody notices that they are shared.
-fn share(from: &Path, to: &Path) -> Result<bool> {
-    if fs::hard_link(from, to).is_ok() {
-        return Ok(true);
-    }
-    let io = |e| Error::io("copy the file", from, e);
-    let name = to.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = to.with_file_name(format!(".{name}.tmp"));
-    fs::copy(from, &temporary).map_err(io)?;
-    fs::File::open(&temporary).and_then(|f| f.sync_all()).map_err(io)?;
-    fs::rename(&temporary, to).map_err(io)?;
-    Ok(false)
 }

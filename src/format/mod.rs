@@ -8,6 +8,7 @@ pub mod footer;
 pub mod frame_entry;
 pub mod header;
 pub mod meta;
+pub mod names;
 pub mod record_header;
 pub mod recordio;
 pub mod section;

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::folder::NewFolder;
 use super::text;
+use crate::disk::NewFolder;
 use crate::format::meta::Meta;
 use crate::{Clip, ClipInfo, Dataset, Result, limits};
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::ExportReport;
-use super::folder::NewFolder;
+use crate::disk::NewFolder;
 use crate::{Clip, Dataset, Error, Result};
 
 /// Name, encoding and length of the columns, in order of name.
@@ -52,9 +52,8 @@ pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64) -> Result<ExportR
     if !samples.is_empty() {
         shards.push(write_shard(&mut folder, shards.len(), &config, &samples)?);
     }
-    (folder.report.clips, folder.report.frames) = (dataset.len(), dataset.frame_count());
     folder.write("index.json", json!({ "version": 2, "shards": shards }).to_string().as_bytes())?;
-    folder.publish()
+    Ok(ExportReport::new(dataset, folder.publish()?))
 }
 
 fn config(shard_bytes: u64) -> Value {

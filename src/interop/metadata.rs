@@ -1,6 +1,5 @@
 //! What is known of clips and frames as a table, without the pictures.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::ExportReport;
-use crate::atomic_file::AtomicFile;
+use crate::disk::AtomicFile;
 use crate::{Clip, Dataset, Error, Result};
 
 /// The form of the table.
@@ -150,16 +149,6 @@ fn frame_rows(clip: &Clip<'_>) -> Result<Vec<Vec<Value>>> {
 trait Table {
     fn push(&mut self, row: Vec<Value>) -> Result<()>;
     fn end(self: Box<Self>) -> Result<()>;
-}
-
-impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.write_all(bytes).map(|()| bytes.len()).map_err(std::io::Error::other)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 fn failed(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

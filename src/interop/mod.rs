@@ -38,7 +38,6 @@
 //! ```
 
 mod clip_json;
-mod folder;
 pub mod frames;
 pub mod gulp;
 pub mod mds;

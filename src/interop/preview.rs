@@ -1,13 +1,12 @@
 //! Clips as videos, for people to look at.
 
-use std::fs;
 use std::path::Path;
 
 use super::ExportReport;
-use super::folder::NewFolder;
+use crate::disk::NewFolder;
 use crate::jpeg::Decoder;
 use crate::video::Mp4;
-use crate::{Clip, Dataset, Error, Result};
+use crate::{Clip, Dataset, Result};
 
 /// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second, whatever
 /// their times. The pictures are encoded a second time, so they are not those that a training loop gets.
@@ -22,15 +21,11 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
     let mut decoder = Decoder::new()?;
     for clip in dataset.clips() {
         let clip = clip?;
-        let path = folder.join(format!("{:06}.mp4", clip.ordinal()));
-        write(&clip, &path, fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
-        let length = fs::metadata(&path).map_err(|e| Error::io("read the file's size", &path, e))?.len();
-        folder.report.clips += 1;
-        folder.report.frames += u64::from(clip.frame_count());
-        folder.report.files += 1;
-        folder.report.bytes += length;
+        let name = format!("{:06}.mp4", clip.ordinal());
+        write(&clip, &folder.join(&name), fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
+        folder.adopt(&name)?;
     }
-    folder.publish()
+    Ok(ExportReport::new(dataset, folder.publish()?))
 }
 
 fn write(clip: &Clip<'_>, path: &Path, fps: u32, decoder: &mut Decoder) -> Result<()> {

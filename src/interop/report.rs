@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use crate::Dataset;
+use crate::disk::WrittenFolder;
+
 /// What an import wrote, and what it left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
@@ -45,4 +48,12 @@ pub struct ExportReport {
     pub bytes: u64,
     /// What is good to know and wrong with nothing.
     pub notes: Vec<String>,
+}
+
+impl ExportReport {
+    /// That of all clips, in a folder.
+    pub(super) fn new(dataset: &Dataset, written: WrittenFolder) -> Self {
+        let (clips, frames) = (dataset.len(), dataset.frame_count());
+        ExportReport { clips, frames, files: written.files, bytes: written.bytes, notes: Vec::new() }
+    }
 }

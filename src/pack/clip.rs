@@ -15,7 +15,7 @@ use super::{Item, PackOptions, pictures};
 use crate::jpeg::Encoder;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
-use crate::{ClipInfo, Error, Result, fault};
+use crate::{ClipInfo, Error, Result};
 
 /// Where in the work on a video something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,7 +146,7 @@ pub(super) fn pack_one(
 }
 
 fn sample_and_encode(item: &Item, options: &PackOptions, held: &mut Held<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
-    fault::decoder(&item.source);
+    super::fault::decoder(&item.source);
     // What was chosen last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
     let declined = Cell::new(false);

@@ -10,7 +10,7 @@ use super::clip::{self, ClipFailure, PackedClip};
 use super::memory::Memory;
 use super::report::Failure;
 use super::{IN_FLIGHT_PER_THREAD, Item, PackOptions, Plan, available_cores, check_options, ordered};
-use crate::free_space::{self, free_space};
+use crate::disk::free_space::{self, free_space};
 use crate::{Result, sampler, video};
 
 /// Videos that an estimate looks at, and how long it begins new ones.

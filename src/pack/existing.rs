@@ -7,20 +7,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use super::FAILURES;
 use super::clip::{ClipFailure, PackStage, PackedClip, PackedFrame};
 use super::fingerprint::RunFingerprint;
 use super::inputs::{Item, Plan};
 use super::outcome::{Outcome, Stored};
 use super::report::{Failure, PackReport, Troubles};
+use crate::dataset_json::{self, DatasetJson, FailuresJson};
+use crate::format::data_binding::hex;
+use crate::format::names;
 use crate::video::VideoFacts;
-use crate::{ClipInfo, Dataset, Error, Result, dataset_json, edit};
+use crate::{ClipInfo, Dataset, Error, Result, edit};
 
 /// A finished data set, beside the plan that it was packed from.
 pub(super) struct Existing {
     set: Dataset,
     failures: BTreeMap<u64, Failure>,
+    /// Name of their list.
+    failures_file: Option<String>,
     /// Clips of each video: its draws.
     draws: u64,
 }
@@ -50,9 +55,11 @@ impl Existing {
                 .found(new)
                 .help("take the same inputs and options, or pack all anew (--force)"));
         }
-        let failures = read_failures(&out.join(FAILURES))?;
+        let listing = DatasetJson::read(&out.join(dataset_json::FILE_NAME))?;
+        let failures = read_failures(out, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-        let existing = Existing { set, failures, draws };
+        let failures_file = listing.failures.map(|listed| listed.file);
+        let existing = Existing { set, failures, failures_file, draws };
         existing.check(out, plan)?;
         Ok(Some(existing))
     }
@@ -116,10 +123,8 @@ impl Existing {
             report.push(item, &outcome);
         }
         report.bytes = self.set.to_json().bytes;
-        for file in self.set.record_files() {
-            let index = file.with_extension("vidx");
-            report.bytes += fs::metadata(&index).map_err(|e| Error::io("look at", &index, e))?.len();
-        }
+        report.bytes += self.set.index_bytes();
+        report.failures_file.clone_from(&self.failures_file);
         report.resumed_at = Some(report.videos());
         Ok(report)
     }
@@ -169,15 +174,22 @@ fn facts(info: &ClipInfo) -> VideoFacts {
     serde_json::from_value(video).unwrap_or_default()
 }
 
-fn read_failures(path: &Path) -> Result<BTreeMap<u64, Failure>> {
-    let text = match fs::read_to_string(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        text => text.map_err(|e| Error::io("read", path, e))?,
+/// The list of failures, as it is listed; data sets of earlier versions have one that is not.
+fn read_failures(out: &Path, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
+    let path = out.join(listed.map_or(names::FAILURES, |listed| &listed.file));
+    let text = match fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && listed.is_none() => return Ok(BTreeMap::new()),
+        text => text.map_err(|e| Error::io("read", &path, e))?,
     };
+    if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
+        return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
+            .file(path)
+            .help("pack all of it again (--force)"));
+    }
     let mut failures = BTreeMap::new();
     for (i, line) in text.lines().enumerate() {
         let failure: Failure = serde_json::from_str(line)
-            .map_err(|e| Error::usage(format!("line {} is not that of a failure", i + 1)).file(path).found(e))?;
+            .map_err(|e| Error::usage(format!("line {} is not that of a failure", i + 1)).file(&path).found(e))?;
         failures.insert(failure.item, failure);
     }
     Ok(failures)

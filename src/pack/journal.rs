@@ -10,19 +10,20 @@
 //! neither does what comes after a line whose checksum does not fit. To resume at an earlier mark is always right; it
 //! only costs time.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::RunFingerprint;
 use super::outcome::Done;
-use crate::format::crc32;
-use crate::writer::publication::Publication;
+use crate::disk::LogFile;
+use crate::disk::publication::FolderPlan;
+use crate::format::{crc32, names};
 use crate::writer::recovery::Checkpoint;
-use crate::writer::{JOURNAL, ShardDone, Written};
-use crate::{Error, Result, atomic_file, fault};
+use crate::writer::{ShardDone, Written};
+use crate::{Error, Result};
 
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 256 << 20;
@@ -40,7 +41,16 @@ pub(super) enum Entry {
     /// The shard in hand is complete and on the disk.
     Shard(ShardDone),
     /// All is on the disk; the files only have to get their names.
-    Complete(Publication, Written),
+    Complete(Box<Complete>),
+}
+
+/// What is left to do at the end, and what to report then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Complete {
+    pub plan: FolderPlan,
+    pub written: Written,
+    /// Name of the list of failures.
+    pub failures_file: Option<String>,
 }
 
 impl Entry {
@@ -53,8 +63,7 @@ impl Entry {
 /// A journal that is being written.
 #[derive(Debug)]
 pub(super) struct Journal {
-    file: File,
-    path: PathBuf,
+    file: LogFile,
     /// Lines that wait for their mark.
     lines: Vec<u8>,
 }
@@ -62,23 +71,14 @@ pub(super) struct Journal {
 impl Journal {
     /// Begins a journal in `dir`, in place of one that is there.
     pub fn begin(dir: &Path, fingerprint: &RunFingerprint) -> Result<Self> {
-        let path = dir.join(JOURNAL);
-        let mut how = OpenOptions::new();
-        let file =
-            how.write(true).create(true).truncate(true).open(&path).map_err(|e| Error::io("create", &path, e))?;
-        let mut journal = Journal { file, path, lines: Vec::new() };
+        let mut journal = Journal { file: LogFile::create(&dir.join(names::JOURNAL))?, lines: Vec::new() };
         journal.mark(&Entry::Begin(Box::new(fingerprint.clone())))?;
-        atomic_file::sync_folder(dir)?;
         Ok(journal)
     }
 
-    /// Goes on with a journal that is right up to byte `end`.
+    /// Continues a journal that is right up to byte `end`.
     pub fn resume(dir: &Path, end: u64) -> Result<Self> {
-        let path = dir.join(JOURNAL);
-        let io = |e| Error::io("go on with", &path, e);
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(io)?;
-        file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(io)?;
-        Ok(Journal { file, path, lines: Vec::new() })
+        Ok(Journal { file: LogFile::reopen(&dir.join(names::JOURNAL), end)?, lines: Vec::new() })
     }
 
     /// Notes what became of a video; it goes to the disk with the next mark.
@@ -94,27 +94,18 @@ impl Journal {
     /// Brings everything noted to the disk, with `mark` at the end. The record files must be there already.
     pub fn mark(&mut self, mark: &Entry) -> Result<()> {
         self.push(mark)?;
-        let mut rest = self.lines.as_slice();
-        while !rest.is_empty() {
-            match fault::write(&mut self.file, rest) {
-                Ok(n) => rest = &rest[n..],
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(Error::io("write", &self.path, e)),
-            }
-        }
+        self.file.append(&self.lines)?;
         self.lines.clear();
-        let synced = fault::step().and_then(|()| self.file.sync_all());
-        synced.map_err(|e| Error::io("bring to the disk", &self.path, e))
+        Ok(())
     }
 
     /// Removes the journal in `dir`: the run is over.
     pub fn remove(dir: &Path) -> Result<()> {
-        atomic_file::remove(&dir.join(JOURNAL))?;
-        atomic_file::sync_folder(dir)
+        LogFile::remove(&dir.join(names::JOURNAL))
     }
 
     fn push(&mut self, entry: &Entry) -> Result<()> {
-        let text = serde_json::to_string(entry).map_err(|e| Error::io("write", &self.path, e.into()))?;
+        let text = serde_json::to_string(entry).map_err(|e| Error::internal(format!("journal: {e}")))?;
         self.lines.extend_from_slice(format!("{:08x} {text}\n", crc32(text.as_bytes())).as_bytes());
         Ok(())
     }
@@ -131,7 +122,7 @@ pub(super) struct Lines {
 impl Lines {
     /// `None` if there is no journal.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let path = dir.join(JOURNAL);
+        let path = dir.join(names::JOURNAL);
         match File::open(&path) {
             Ok(file) => Ok(Some(Lines { input: BufReader::new(file), path, end: 0 })),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -149,7 +140,7 @@ impl Lines {
             Error::usage("the journal of another version of vidrec")
                 .file(&self.path)
                 .found(e)
-                .help("finish with that version, or begin anew (--restart)")
+                .help("finish with that version, or start over (--restart)")
         })?;
         self.end += line.len() as u64;
         Ok(Some(entry))
@@ -178,7 +169,7 @@ pub(super) struct Summary {
     /// Where the last mark ends.
     pub end: u64,
     /// What is left to do if all is on the disk.
-    pub complete: Option<(Publication, Written)>,
+    pub complete: Option<Complete>,
 }
 
 impl Summary {
@@ -209,7 +200,7 @@ impl Summary {
                     summary.checkpoints.clear();
                     summary.shards_end = lines.end;
                 }
-                Entry::Complete(publication, written) => summary.complete = Some((publication, written)),
+                Entry::Complete(complete) => summary.complete = Some(*complete),
             }
         }
         Ok(Some(summary))

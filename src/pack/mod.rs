@@ -12,6 +12,7 @@ mod attributes;
 mod clip;
 mod estimate;
 mod existing;
+mod fault;
 mod fingerprint;
 mod folders;
 mod inputs;
@@ -49,9 +50,9 @@ pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 pub use segment::Segment;
 
-use crate::folder_lock::FolderLock;
+use crate::disk::free_space::Watch;
+use crate::disk::{FolderLock, publication};
 use crate::format::meta::Meta;
-use crate::free_space::Watch;
 use crate::sampler::{Pace, Rate, Rule, Short};
 use crate::video::{self, Decode, FrameSize};
 use crate::{Error, Result, limits};
@@ -237,6 +238,7 @@ pub fn pack<P: AsRef<Path>>(
     let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.overwrite);
     let pool = options.isolate.as_deref().map(|command| Pool::start(command, options)).transpose()?;
     let lock = FolderLock::take(out)?;
+    publication::recover(out)?;
     let found = resume::find(out)?;
     let existing = existing_set(out, &plan, options, &fingerprint, found.as_ref())?;
     if let Some(existing) = existing.as_ref().filter(|e| !options.retry_failed || !e.has_failures()) {
@@ -368,6 +370,3 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
     map.insert("seed".into(), options.seed.into());
     map
 }
-
-/// Name of the list of videos that were left out.
-const FAILURES: &str = "failures.jsonl";

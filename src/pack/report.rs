@@ -49,6 +49,9 @@ pub struct PackReport {
     pub seconds: f64,
     /// The videos left out, in order.
     pub failures: Vec<Failure>,
+    /// Name of the file in the output folder that lists them; absent if none were left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures_file: Option<String>,
     /// Videos that were packed although something was wrong with them, in order.
     pub warnings: Vec<Warning>,
     /// Files in the input folders that were not taken for videos, by their endings.
@@ -64,7 +67,7 @@ pub struct PackReport {
     videos: u64,
 }
 
-/// A video that was left out: a line of `failures.jsonl`.
+/// A video that was left out: a line of the list of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Its place among the inputs, from 0.
@@ -102,6 +105,7 @@ impl PackReport {
             bytes: 0,
             seconds: 0.0,
             failures: Vec::new(),
+            failures_file: None,
             warnings: Vec::new(),
             ignored_files: plan.ignored_files,
             resumed_at: None,

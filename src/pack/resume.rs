@@ -8,7 +8,7 @@ use super::journal::{Entry, Journal, Lines, Summary};
 use super::outcome::{Done, Outcome};
 use super::report::PackReport;
 use super::{Interrupted, PackOptions};
-use crate::folder_lock::FolderLock;
+use crate::disk::FolderLock;
 use crate::format::meta::Meta;
 use crate::{Error, Result, Writer, WriterOptions};
 
@@ -47,7 +47,8 @@ pub(super) fn start(
         }
         (found, _) => {
             // Some of its files may have their names already.
-            writer_options.overwrite |= found.is_some_and(|f| f.complete.is_some());
+            let complete = found.and_then(|f| f.complete);
+            writer_options.overwrite |= complete.map_or(Ok(false), |c| c.plan.settle(out))?;
             begin(out, plan, writer_options, lock, fingerprint)
         }
     }
@@ -57,7 +58,7 @@ fn is_there(out: &Path, found: &Summary) -> Error {
     let (done, total) = (found.videos, found.fingerprint.videos);
     Error::usage(format!("an interrupted pack is here, with {done} of {total} videos done"))
         .file(out)
-        .help("go on with it (--resume), or throw it away and begin anew (--restart)")
+        .help("continue it (--resume), or throw it away and start over (--restart)")
 }
 
 fn begin(
@@ -75,11 +76,12 @@ fn begin(
 
 fn resume(out: &Path, plan: &Plan, options: WriterOptions, lock: FolderLock, found: Summary) -> Result<Start> {
     let mut report = PackReport::new(plan);
-    if let Some((publication, written)) = found.complete {
+    if let Some(complete) = found.complete {
         replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
-        publication.run(out)?;
+        complete.plan.carry_out(out)?;
         Journal::remove(out)?;
-        report.bytes = written.bytes;
+        report.bytes = complete.written.bytes;
+        report.failures_file = complete.failures_file;
         report.resumed_at = Some(report.videos());
         return Ok(Start::Published(Box::new(report)));
     }
@@ -97,7 +99,7 @@ fn resume(out: &Path, plan: &Plan, options: WriterOptions, lock: FolderLock, fou
     if !writer.is_restored() {
         return Err(Error::usage("the journal and the record file do not belong together")
             .file(out)
-            .help("begin anew (--restart)"));
+            .help("start over (--restart)"));
     }
     report.resumed_at = Some(report.videos());
     let journal = Journal::resume(out, end)?;
@@ -137,7 +139,7 @@ fn replay(
         let Entry::Done(done) = entry else { continue };
         let item = plan.items.get(usize::try_from(done.item).unwrap_or(usize::MAX));
         let item = item.filter(|_| done.item == report.videos()).ok_or_else(|| {
-            Error::usage("the journal is not that of these videos").file(out).help("begin anew (--restart)")
+            Error::usage("the journal is not that of these videos").file(out).help("start over (--restart)")
         })?;
         each(lines.end, item, &done)?;
         report.push(item, &done.outcome);

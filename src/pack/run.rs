@@ -8,14 +8,15 @@ use std::time::Instant;
 use super::clip::{ClipFailure, PackStage, PackedClip};
 use super::fingerprint::Stamp;
 use super::inputs::Plan;
-use super::journal::{Entry, Journal};
+use super::journal::{Complete, Entry, Journal};
 use super::memory::Held;
 use super::outcome::{Done, Outcome, Stored};
 use super::report::{Failure, PackReport, Progress, Troubles};
-use super::{FAILURES, OnError, PackOptions, Shards};
-use crate::format::record_header;
-use crate::free_space::Watch;
-use crate::{Error, FrameData, Result, Writer, atomic_file};
+use super::{OnError, PackOptions, Shards};
+use crate::disk::free_space::Watch;
+use crate::disk::write_file;
+use crate::format::{names, record_header};
+use crate::{Error, FrameData, Result, Writer};
 
 /// Bytes of records after which they are brought to the disk, even if the time has not come.
 const COMMIT_BYTES: u64 = 1 << 30;
@@ -200,20 +201,24 @@ impl Run<'_> {
     }
 
     fn publish(self, out: &Path) -> Result<PackReport> {
-        let Run { writer, mut journal, mut report, .. } = self;
+        let Run { mut writer, mut journal, mut report, .. } = self;
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();
-            atomic_file::write_file(&out.join(FAILURES), failures.as_bytes())?;
+            write_file(&out.join(names::FAILURES), failures.as_bytes())?;
+            report.failures_file = Some(names::FAILURES.into());
             Journal::remove(out)?;
             return Ok(report);
         }
-        let mut ready = writer.complete()?;
         if !failures.is_empty() {
-            ready.publication.write_first(FAILURES, failures);
+            report.failures_file = Some(writer.set_failures(report.failed, &failures)?);
         }
-        journal.mark(&Entry::Complete(ready.publication.clone(), ready.written))?;
-        ready.publication.run(out)?;
+        let ready = writer.complete()?;
+        let (plan, _lock) = ready.staged.into_plan();
+        let failures_file = report.failures_file.clone();
+        let complete = Box::new(Complete { plan, written: ready.written, failures_file });
+        journal.mark(&Entry::Complete(complete.clone()))?;
+        complete.plan.carry_out(out)?;
         Journal::remove(out)?;
         report.bytes = ready.written.bytes;
         Ok(report)

@@ -14,12 +14,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::old_index::OldIndex;
-use self::output::Sink;
+use self::output::{Indexes, Sink};
 use self::salvage::{FOREIGN_WITHOUT_ENTRY, Fate, Salvage, SalvagedClip};
 use self::shards::{Files, ShardFiles};
 use crate::format::data_binding::{DataBinding, edge_crc32};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
-use crate::{Error, Result, Writer, WriterOptions};
+use crate::{Error, Result, Writer, WriterOptions, writer};
 
 /// How [`repair`] works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -164,12 +164,18 @@ impl Losses {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut dyn FnMut(u64)) -> Result<RepairReport> {
+    let in_place = options.output.is_none() && !options.dry_run;
+    // Completes or undoes what an interrupted write left, before anything is looked at.
+    let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
     let files = shards::find(path.as_ref())?;
     let indexes: Vec<OldIndex<'_>> =
         files.shards.iter().map(|s| OldIndex::read(s.index.as_deref().unwrap_or_default())).collect();
     let mut report = RepairReport { damage: files.notes.clone(), ..RepairReport::default() };
     let metas = metas(&files, &indexes, &mut report);
-    let mut sink = open_sink(&files, &metas, options)?;
+    let mut sink = match lock {
+        Some(lock) => Sink::InPlace(Box::new(Indexes::new(lock))),
+        None => open_sink(&files, &metas, options)?,
+    };
     for ((shard, old), meta) in files.shards.iter().zip(&indexes).zip(&metas) {
         note_damage(shard, old, &mut report);
         let name = shard.name();
@@ -184,9 +190,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut dy
 }
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {
-    let Some(folder) = &options.output else {
-        return Ok(if options.dry_run { Sink::Nowhere } else { Sink::InPlace(Box::default()) });
-    };
+    let Some(folder) = &options.output else { return Ok(Sink::Nowhere) };
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
     for shard in &files.shards {
         let parent = shard.record_path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -3,15 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use super::RepairReport;
 use super::salvage::SalvagedClip;
 use super::shards::{Files, ShardFiles};
-use crate::atomic_file::{self, AtomicFile};
-use crate::dataset_json::{self, DatasetJson};
-use crate::format::data_binding::DataBinding;
+use crate::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
+use crate::disk::publication::{self, Replaced};
+use crate::disk::{FolderLock, folder_of, write_file};
+use crate::format::data_binding::{DataBinding, hex};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
-use crate::index_file::IndexFile;
+use crate::format::names;
+use crate::listing;
+use crate::storage::Io;
+use crate::writer::index::{FinishedIndex, IndexWriter};
 use crate::{Dataset, Error, FrameData, Result, Writer};
 
 pub(super) enum Sink {
@@ -29,8 +35,7 @@ impl Sink {
         match self {
             Sink::Nowhere => Ok(()),
             Sink::New { writer, .. } => writer.next_shard(),
-            Sink::InPlace(_) if index_fits => Ok(()),
-            Sink::InPlace(indexes) => indexes.begin(&shard.record_path.with_extension("vidx")),
+            Sink::InPlace(indexes) => indexes.begin(shard, index_fits),
         }
     }
 
@@ -72,48 +77,150 @@ impl Sink {
                 report.needs_output = true;
                 note_listing(files, report);
             }
-            Sink::InPlace(indexes) => {
-                for (file, path) in indexes.finished {
-                    keep_broken(&path)?;
-                    file.publish()?;
-                    report.written.push(path.display().to_string());
-                }
-                rebuild_listing(files, report)?;
-            }
+            Sink::InPlace(indexes) => match &files.folder {
+                Some(folder) => indexes.publish(folder, files, report)?,
+                None => indexes.replace(files, report)?,
+            },
         }
         Ok(())
     }
 }
 
-/// Indexes that are being written.
-#[derive(Default)]
+/// New indexes for those that need one.
 pub(super) struct Indexes {
-    current: Option<(IndexFile, PathBuf)>,
-    finished: Vec<(AtomicFile, PathBuf)>,
+    current: Option<IndexWriter>,
+    /// For each shard its new index, what that belongs to, and what the shard says of itself; `None` where the old one fits.
+    finished: Vec<Option<(FinishedIndex, DataBinding, Meta)>>,
     /// Whether record files would have to change.
     needs_output: bool,
+    lock: FolderLock,
 }
 
 impl Indexes {
-    fn begin(&mut self, path: &Path) -> Result<()> {
-        self.current = Some((IndexFile::create(path)?, path.to_owned()));
+    pub fn new(lock: FolderLock) -> Self {
+        Indexes { current: None, finished: Vec::new(), needs_output: false, lock }
+    }
+
+    fn begin(&mut self, shard: &ShardFiles, index_fits: bool) -> Result<()> {
+        // Named like the record file, of which there is one.
+        let create = || IndexWriter::create(&shard.record_path.with_extension("vidx"));
+        self.current = if index_fits { None } else { Some(create()?) };
         Ok(())
     }
 
     fn push(&mut self, clip: &SalvagedClip<'_>) -> Result<()> {
-        let Some((index, _)) = &mut self.current else { return Ok(()) };
+        let Some(index) = &mut self.current else { return Ok(()) };
         let entries: Vec<FrameEntry> = clip.frames.iter().map(|f| f.entry).collect();
         index.push(&clip.info, &entries)
     }
 
     fn end(&mut self, binding: Option<&DataBinding>, meta: &Meta) -> Result<()> {
-        match (self.current.take(), binding) {
-            (_, None) => self.needs_output = true,
-            (None, Some(_)) => {}
-            (Some((index, path)), Some(binding)) => self.finished.push((index.finish(binding, meta)?.0, path)),
+        self.needs_output |= binding.is_none();
+        let finished = match (self.current.take(), binding) {
+            (Some(index), Some(binding)) => Some((index.finish(binding, meta)?, *binding, meta.clone())),
+            _ => None,
+        };
+        self.finished.push(finished);
+        Ok(())
+    }
+
+    /// Replaces the index of a shard by itself.
+    fn replace(self, files: &Files, report: &mut RepairReport) -> Result<()> {
+        for (shard, new) in files.shards.iter().zip(self.finished) {
+            let Some((index, ..)) = new else { continue };
+            let path = &shard.index_path;
+            if shard.listed.is_some() || is_listed(path) {
+                return Err(Error::usage("this shard belongs to a data set, which is to be repaired as a whole")
+                    .file(folder_of(path))
+                    .help("name the folder"));
+            }
+            keep_broken(path)?;
+            index.file.publish()?;
+            report.written.push(path.display().to_string());
         }
         Ok(())
     }
+
+    /// Adds the new indexes to the data set, and lists what it consists of.
+    fn publish(self, folder: &Path, files: &Files, report: &mut RepairReport) -> Result<()> {
+        let (mut shards, mut metas, mut staged, mut replaced) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (shard, new) in files.shards.iter().zip(self.finished) {
+            let Some((index, binding, meta)) = new else {
+                let old = open(shard)?;
+                shards.extend(old.to_json().shards);
+                metas.extend(old.meta().cloned());
+                continue;
+            };
+            let json = index.listed(shard.name(), &binding);
+            replaced.extend(shard.index.as_ref().map(|_| shard.index_path.clone()));
+            report.written.push(folder.join(&json.index_file).display().to_string());
+            staged.push((index.file.seal(), json.index_file.clone()));
+            shards.push(json);
+            metas.push(meta);
+        }
+        let failures = failures(folder, files, report)?;
+        let json = DatasetJson { failures, ..DatasetJson::new(&metas.swap_remove(0), shards) };
+        let is_listed = files.listing.as_ref().is_some_and(|listing| dataset_json::agree(listing, &json));
+        if is_listed && staged.is_empty() {
+            return Ok(());
+        }
+        if files.listing.is_some() && staged.is_empty() {
+            report.damage.push(LISTING_DIFFERS.into());
+        }
+        let listing = folder.join(dataset_json::FILE_NAME);
+        replaced.iter().chain((!is_listed).then_some(&listing)).try_for_each(|path| keep_broken(path))?;
+        let listed = files.listing.iter().flat_map(DatasetJson::file_names).map(str::to_owned).collect();
+        let removable = replaced.iter().map(|path| name(path)).collect();
+        let replaced = Replaced { files: listed, removable };
+        publication::publish(vec![dataset_json::stage(folder, self.lock, staged, &json, replaced)?])?;
+        report.written.extend((!is_listed).then(|| listing.display().to_string()));
+        Ok(())
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether the `dataset.json` beside an index lists it.
+fn is_listed(index: &Path) -> bool {
+    let listing = DatasetJson::read(&index.with_file_name(dataset_json::FILE_NAME));
+    listing.is_ok_and(|json| json.shards.iter().any(|shard| shard.index_file == name(index)))
+}
+
+/// A shard that is whole.
+fn open(shard: &ShardFiles) -> Result<Dataset> {
+    let (index, record) = (shard.index_path.clone(), Some(shard.record_path.clone()));
+    Dataset::open_files(&[listing::ShardFiles { index, record, listed: None }], Io::Map)
+}
+
+/// The list of failures, if it is the one that was listed, or that its name says.
+fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<Option<FailuresJson>> {
+    let listed = files.listing.as_ref().and_then(|listing| listing.failures.clone());
+    if let Some(listed) = &listed {
+        let found = fs::read(folder.join(&listed.file)).map(|bytes| hex(&Sha256::digest(bytes)));
+        if found.as_ref().is_ok_and(|found| *found == listed.sha256) {
+            return Ok(Some(listed.clone()));
+        }
+        let what = if found.is_ok() { "damaged" } else { "missing" };
+        report.damage.push(format!("{}: the list of failures is {what}; it is no longer listed", listed.file));
+        return Ok(None);
+    }
+    let failed = |e| Error::io("list the folder", folder, e);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let file = name(&path);
+        if !(file.starts_with("failures-") && file.ends_with(".jsonl")) {
+            continue;
+        }
+        let bytes = fs::read(&path).map_err(|e| Error::io("read the file", &path, e))?;
+        let sha256: [u8; 32] = Sha256::digest(&bytes).into();
+        if names::with_digest("failures", &sha256, "jsonl") == file {
+            let count = bytes.iter().filter(|b| **b == b'\n').count() as u64;
+            return Ok(Some(FailuresJson { file, count, sha256: hex(&sha256) }));
+        }
+    }
+    Ok(None)
 }
 
 /// Keeps a file that is about to be replaced, beside it.
@@ -122,39 +229,18 @@ fn keep_broken(path: &Path) -> Result<()> {
         return Ok(());
     }
     let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".broken");
-    atomic_file::write_file(&path.with_file_name(name), &bytes)
-}
-
-/// What `dataset.json` should hold, if the data set can be opened.
-fn listing_of(files: &Files) -> Result<DatasetJson> {
-    let indexes: Vec<PathBuf> = files.shards.iter().map(|s| s.record_path.with_extension("vidx")).collect();
-    Ok(Dataset::open_shards(&indexes)?.to_json())
+    write_file(&path.with_file_name(format!("{}.broken", name(path))), &bytes)
 }
 
 const LISTING_DIFFERS: &str = "dataset.json is not what the indexes give";
 
 fn note_listing(files: &Files, report: &mut RepairReport) {
-    let listing = listing_of(files).ok().zip(files.listing.as_ref());
-    if listing.is_some_and(|(wanted, found)| wanted != *found) {
+    let opened: Result<Vec<Vec<ShardJson>>> = files.shards.iter().map(|s| Ok(open(s)?.to_json().shards)).collect();
+    let (Ok(shards), Some(listing)) = (opened, &files.listing) else { return };
+    let Ok(first) = open(&files.shards[0]) else { return };
+    let meta = first.meta().cloned().unwrap_or_default();
+    let wanted = DatasetJson { failures: listing.failures.clone(), ..DatasetJson::new(&meta, shards.concat()) };
+    if !dataset_json::agree(listing, &wanted) {
         report.damage.push(LISTING_DIFFERS.into());
     }
-}
-
-fn rebuild_listing(files: &Files, report: &mut RepairReport) -> Result<()> {
-    let Some(folder) = &files.folder else { return Ok(()) };
-    let wanted = listing_of(files)?;
-    if files.listing.as_ref() == Some(&wanted) {
-        return Ok(());
-    }
-    if files.listing.is_some() && report.written.is_empty() {
-        report.damage.push(LISTING_DIFFERS.into());
-    }
-    let path = folder.join(dataset_json::FILE_NAME);
-    keep_broken(&path)?;
-    atomic_file::write_file(&path, &wanted.to_bytes())?;
-    atomic_file::sync_folder(folder)?;
-    report.written.push(path.display().to_string());
-    Ok(())
 }

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::old_index::OldIndex;
 use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::disk::folder_of;
+use crate::format::names;
+use crate::listing;
 use crate::map::MappedFile;
 use crate::{Error, Result};
 
 /// A pair of files, either of which may be missing.
 pub(super) struct ShardFiles {
-    /// Path of the record file; the index has the ending `vidx`.
     pub record_path: PathBuf,
+    pub index_path: PathBuf,
     pub record: Option<MappedFile>,
     pub index: Option<MappedFile>,
     /// What `dataset.json` says of it.
@@ -19,10 +23,10 @@ pub(super) struct ShardFiles {
 }
 
 impl ShardFiles {
-    fn open(record_path: PathBuf, listed: Option<ShardJson>) -> Result<Self> {
+    fn open(record_path: PathBuf, index_path: PathBuf, listed: Option<ShardJson>) -> Result<Self> {
         let open = |path: &Path| if path.exists() { MappedFile::open(path).map(Some) } else { Ok(None) };
-        let (record, index) = (open(&record_path)?, open(&record_path.with_extension("vidx"))?);
-        Ok(ShardFiles { record_path, record, index, listed })
+        let (record, index) = (open(&record_path)?, open(&index_path)?);
+        Ok(ShardFiles { record_path, index_path, record, index, listed })
     }
 
     pub fn name(&self) -> String {
@@ -40,27 +44,38 @@ pub(super) struct Files {
     pub notes: Vec<String>,
 }
 
+/// The folder that the files of `path` lie in.
+pub(super) fn folder(path: &Path) -> &Path {
+    if path.is_dir() { path } else { folder_of(path) }
+}
+
 /// Finds the files of a data set's folder, a `dataset.json`, a `.rec` or a `.vidx`.
 pub(super) fn find(path: &Path) -> Result<Files> {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("rec" | "vidx") if !path.is_dir() => {
-            let shard = ShardFiles::open(path.with_extension("rec"), None)?;
-            if shard.record.is_none() && shard.index.is_none() {
-                let e = std::io::Error::from(std::io::ErrorKind::NotFound);
-                return Err(Error::io("open the file", path, e));
-            }
-            Ok(Files { folder: None, shards: vec![shard], listing: None, notes: Vec::new() })
-        }
-        Some("json") if !path.is_dir() => {
-            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            find_in(folder)
-        }
+        Some("rec" | "vidx") if !path.is_dir() => find_one(path),
+        Some("json") if !path.is_dir() => find_in(folder_of(path)),
         _ => find_in(path),
     }
 }
 
+fn find_one(path: &Path) -> Result<Files> {
+    let shard = match listing::shard(path) {
+        Ok(files) => {
+            let record = files.record.or_else(|| record_of(&files.index, |name| path.with_file_name(name).exists()));
+            ShardFiles::open(record.unwrap_or(path.with_extension("rec")), files.index, files.listed)?
+        }
+        // A record file whose index is lost.
+        Err(_) => ShardFiles::open(path.to_owned(), path.with_extension("vidx"), None)?,
+    };
+    if shard.record.is_none() && shard.index.is_none() {
+        let e = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(Error::io("open the file", path, e));
+    }
+    Ok(Files { folder: None, shards: vec![shard], listing: None, notes: Vec::new() })
+}
+
 fn find_in(folder: &Path) -> Result<Files> {
-    let there = stems(folder)?;
+    let there = shard_file_names(folder)?;
     let listed_at = folder.join(dataset_json::FILE_NAME);
     let mut notes = Vec::new();
     let listing = match DatasetJson::read(&listed_at) {
@@ -79,52 +94,93 @@ fn find_in(folder: &Path) -> Result<Files> {
             .file(folder)
             .expected(".rec or .vidx files"));
     }
-    let listed = listing.as_ref().and_then(|listing| listed_stems(listing, &there));
+    let listed = listing.as_ref().filter(|listing| can_be(listing, &there));
     if listing.is_some() && listed.is_none() {
         notes.push("dataset.json does not list the shards that are there; they are taken in order of name".into());
     }
-    if let Some(listed) = &listed {
-        let extra: Vec<&str> = there.iter().filter(|s| !listed.contains(s)).map(String::as_str).collect();
-        if !extra.is_empty() {
-            notes.push(format!("not listed in dataset.json and left alone: {}", extra.join(", ")));
-        }
-    }
-    let stems = listed.unwrap_or_else(|| there.into_iter().collect());
-    let of = |stem: &String| {
-        let name = format!("{stem}.vidx");
-        listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == name)).cloned()
+    let pairs = match listed {
+        Some(listing) => listing.shards.iter().map(|s| [s.record_file.clone(), s.index_file.clone()]).collect(),
+        None => pairs(folder, &there),
     };
-    let open = |stem: &String| ShardFiles::open(folder.join(format!("{stem}.rec")), of(stem));
-    let shards = stems.iter().map(open).collect::<Result<_>>()?;
+    let extra: Vec<&str> =
+        there.iter().filter(|n| !pairs.iter().flatten().any(|p| p == *n)).map(String::as_str).collect();
+    if !extra.is_empty() {
+        notes.push(format!("no part of the data set and left alone: {}", extra.join(", ")));
+    }
+    let said = |index: &str| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == index)).cloned();
+    let open = |[record, index]: [String; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
+    let shards = pairs.into_iter().map(open).collect::<Result<_>>()?;
     Ok(Files { folder: Some(folder.to_owned()), shards, listing, notes })
 }
 
-/// Names without endings of the record and index files in a folder.
-fn stems(folder: &Path) -> Result<BTreeSet<String>> {
+/// Names of the record and index files in a folder.
+fn shard_file_names(folder: &Path) -> Result<BTreeSet<String>> {
     let io = |e| Error::io("list the folder", folder, e);
-    let mut stems = BTreeSet::new();
+    let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
         let name = name.to_string_lossy();
-        let stem = name.strip_suffix(".rec").or_else(|| name.strip_suffix(".vidx"));
-        stems.extend(stem.filter(|s| !s.is_empty() && !s.starts_with('.')).map(str::to_owned));
+        let is_shard = !name.starts_with('.') && (name.ends_with(".rec") || name.ends_with(".vidx"));
+        found.extend(is_shard.then(|| name.into_owned()));
     }
-    Ok(stems)
+    Ok(found)
 }
 
-/// The shards as listed, if each is listed once, in a pair, and something of it is there.
+/// Whether each shard of the list is listed once, something of it is there, and what is not there is really missing.
 ///
 /// `dataset.json` has no checksum, so a list that does not fit is not believed.
-fn listed_stems(listing: &DatasetJson, there: &BTreeSet<String>) -> Option<Vec<String>> {
-    let mut seen = BTreeSet::new();
-    let mut stems = Vec::new();
-    for shard in &listing.shards {
-        let stem = shard.index_file.strip_suffix(".vidx")?;
-        let is_pair = shard.record_file.strip_suffix(".rec") == Some(stem);
-        if !is_pair || !there.contains(stem) || !seen.insert(stem.to_owned()) {
-            return None;
-        }
-        stems.push(stem.to_owned());
+fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
+    let mut listed = BTreeSet::new();
+    let mut once = listing.shards.iter().flat_map(|s| [s.record_file.as_str(), s.index_file.as_str()]);
+    if !once.all(|name| listed.insert(name)) {
+        return false;
     }
-    Some(stems)
+    let extra: Vec<&str> = there.iter().map(String::as_str).filter(|name| !listed.contains(name)).collect();
+    let ending = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let is_misnamed =
+        |name: &str| extra.iter().any(|other| names::stem(other) == names::stem(name) && ending(other) == ending(name));
+    listing.shards.iter().all(|shard| {
+        let [record, index] = [&shard.record_file, &shard.index_file].map(|name| (name, there.contains(name)));
+        (record.1 || index.1) && [record, index].iter().all(|(name, is_here)| *is_here || !is_misnamed(name))
+    })
+}
+
+/// Which record file belongs to which index, without a list: each record file once, in order of name.
+fn pairs(folder: &Path, there: &BTreeSet<String>) -> Vec<[String; 2]> {
+    let mut records: BTreeSet<&str> = there.iter().map(String::as_str).filter(|name| name.ends_with(".rec")).collect();
+    let mut pairs = Vec::new();
+    for index in there.iter().filter(|name| name.ends_with(".vidx")) {
+        let record = record_of(&folder.join(index), |name| records.contains(name));
+        let name = record.map_or_else(|| index.replace(".vidx", ".rec"), |path| file_name(&path));
+        // An index of a record file that another index has already is left alone.
+        if records.remove(name.as_str()) || !there.contains(&name) {
+            pairs.push([name, index.clone()]);
+        }
+    }
+    pairs.extend(records.into_iter().map(|record| [record.to_owned(), record.replace(".rec", ".vidx")]));
+    pairs.sort_by(|a, b| names::stem(&a[0]).cmp(names::stem(&b[0])).then_with(|| a.cmp(b)));
+    pairs
+}
+
+/// The record file of an index: that of the same name, that which the index says, or the only one of its number.
+fn record_of(index: &Path, is_there: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let name = file_name(index);
+    let same = name.replace(".vidx", ".rec");
+    let said = || {
+        let bytes = MappedFile::open(index).ok()?;
+        let binding = OldIndex::read(&bytes).binding?;
+        Some(names::with_digest(names::stem(&name), &binding.sha256, "rec")).filter(|name| is_there(name))
+    };
+    let of_its_number = || {
+        let folder = fs::read_dir(folder_of(index)).ok()?;
+        let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut like = names.filter(|n| n.ends_with(".rec") && names::stem(n) == names::stem(&name) && is_there(n));
+        like.next().filter(|_| like.next().is_none())
+    };
+    let found = Some(same).filter(|name| is_there(name)).or_else(said).or_else(of_its_number);
+    found.map(|name| index.with_file_name(name))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,13 +1,14 @@
-//! Going on with a data set whose writer was interrupted: what was committed is proven by its checksums.
+//! Continuing a data set whose writer was interrupted: what was committed is proven by its checksums.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::{ClipInfo, Edges, FinishedShard, ShardDone, ShardWriter, Writer, WriterOptions, replaceable, shard_path};
-use crate::atomic_file::{AtomicFile, Temporary};
-use crate::folder_lock::FolderLock;
+use super::index::{Frames, IndexWriter};
+use super::shard::{self, FinishedShard, ShardWriter, Written};
+use super::{ClipInfo, ShardDone, Writer, WriterOptions};
+use crate::dataset_json;
+use crate::disk::{AtomicFile, FolderLock, Temporary};
 use crate::format::{frame_entry, header};
 use crate::{Error, Result};
 
@@ -25,7 +26,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Writer {
-    /// Goes on with what an interrupted writer left: `finished` shards, and one that was committed up to `points`.
+    /// Continues what an interrupted writer left: `finished` shards, and one that was committed up to `points`.
     ///
     /// Returns the last point that is intact; the clips up to there are to be given to
     /// [`restore_clip`](Self::restore_clip). Temporary files are kept.
@@ -36,11 +37,12 @@ impl Writer {
         finished: Vec<ShardDone>,
         points: &[Checkpoint],
     ) -> Result<(Self, Option<usize>)> {
-        let stale = replaceable(dir, options.overwrite)?;
-        let finished = finished.into_iter().map(|s| FinishedShard::restore(dir, s)).collect::<Result<Vec<_>>>()?;
-        let (shard, intact) = ShardWriter::recover(&shard_path(dir, finished.len()), points)?;
-        let (dir, meta) = (dir.to_owned(), options.meta);
-        Ok((Writer { dir, meta, finished, shard, stale, keep: true, lock }, intact))
+        let replaced = dataset_json::replaceable(dir, options.overwrite)?;
+        let restored = finished.into_iter().enumerate().map(|(i, shard)| FinishedShard::restore(dir, i, shard));
+        let finished = restored.collect::<Result<Vec<_>>>()?;
+        let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;
+        let (dir, meta, before) = (dir.to_owned(), options.meta, None);
+        Ok((Writer { dir, meta, finished, shard, failures: None, before, replaced, keep: true, lock }, intact))
     }
 
     /// From now on the temporary files stay when the writer is dropped.
@@ -58,12 +60,12 @@ impl Writer {
 
     /// Adds the entry of a clip of the shard in hand whose frames are on the disk already.
     pub(crate) fn restore_clip(&mut self, clip: &ClipInfo, frame_count: u32) -> Result<()> {
-        self.shard.restore_clip(clip, frame_count)
+        self.shard.index.restore_clip(clip, frame_count)
     }
 
     /// Whether the clips of all frames were restored.
     pub(crate) fn is_restored(&self) -> bool {
-        self.shard.is_restored()
+        self.shard.index.is_restored()
     }
 
     /// Brings what was appended to the disk, under the temporary names.
@@ -79,45 +81,32 @@ impl Writer {
 
 impl FinishedShard {
     /// One that an interrupted writer left.
-    fn restore(dir: &Path, done: ShardDone) -> Result<Self> {
-        let restore = |name: &str, length: u64| {
-            let file = Temporary::kept(&dir.join(name))?;
+    fn restore(dir: &Path, ordinal: usize, done: ShardDone) -> Result<Self> {
+        let restore = |path: &Path, length: u64| {
+            let file = Temporary::kept(path)?;
             match file.length()? {
                 Some(found) if found == length => Ok(file),
                 found => Err(Error::usage("a shard that was complete is damaged or gone")
-                    .file(dir.join(name))
-                    .expected(format!("{length} bytes under its temporary name"))
-                    .found(found.map_or("none".into(), |n| n.to_string()))
-                    .help("begin anew (--restart)")),
+                    .file(file.path())
+                    .expected(format!("{length} bytes"))
+                    .found(found.map_or("no file".into(), |n| n.to_string()))
+                    .help("start over (--restart)")),
             }
         };
-        let files =
-            [restore(&done.json.record_file, done.json.bytes)?, restore(&done.json.index_file, done.index_length)?];
+        let [record, index] = shard::paths(dir, ordinal);
+        let files = [restore(&record, done.json.bytes)?, restore(&index, done.index_length)?];
         Ok(FinishedShard { files, done })
     }
 }
 
 impl ShardWriter {
-    /// Brings what was appended to the disk.
-    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
-        self.check_usable()?;
-        self.record.sync()?;
-        self.index.sync()?;
-        Ok(Checkpoint {
-            bytes: self.length,
-            crc32: self.record_crc.clone().finalize(),
-            frames: self.frame_count,
-            frames_crc32: self.frames_crc.clone().finalize(),
-        })
-    }
-
-    /// Goes on with the temporary files of `record_path` at the last of `points` up to which they are intact, and
-    /// says which that is; without one the shard begins anew. What comes later in the files is cut off.
+    /// Continues the temporary files of a shard at the last of `points` up to which they are intact, and says which that
+    /// is; without one the shard starts over. What comes later in the files is cut off.
     ///
-    /// The clips of that point are still to be given to [`restore_clip`](Self::restore_clip).
-    pub fn recover(record_path: &Path, points: &[Checkpoint]) -> Result<(Self, Option<usize>)> {
-        let mut record = AtomicFile::reopen(record_path)?;
-        let mut index = AtomicFile::reopen(&record_path.with_extension("vidx"))?;
+    /// The clips of that point are still to be given to [`Writer::restore_clip`].
+    fn recover(dir: &Path, ordinal: usize, points: &[Checkpoint]) -> Result<(Self, Option<usize>)> {
+        let [record_path, index_path] = shard::paths(dir, ordinal);
+        let (mut record, mut index) = (AtomicFile::reopen(&record_path)?, AtomicFile::reopen(&index_path)?);
         // An error here must not cost the files.
         record.keep();
         index.keep();
@@ -131,75 +120,40 @@ impl ShardWriter {
                 }
             }
         }
-        record.cut(proven.length)?;
+        record.cut(proven.records.length)?;
         if last.is_some() {
             // The header is written at the end in any case.
-            index.cut(header::BYTES as u64 + proven.frames * frame_entry::BYTES as u64)?;
+            index.cut(header::BYTES as u64 + proven.frames.count * frame_entry::BYTES as u64)?;
         } else {
             index.cut(0)?;
             index.write_all(&[0; header::BYTES])?;
         }
-        Ok((proven.into_shard(record_path, record, index), last))
-    }
-
-    /// Adds the entry of a clip whose frames are in the files already.
-    pub fn restore_clip(&mut self, clip: &ClipInfo, frame_count: u32) -> Result<()> {
-        let label = super::check_info(clip)?;
-        let before = self.clip_frames;
-        self.clip_frames = before.saturating_add(u64::from(frame_count));
-        if frame_count == 0 || self.clip_frames > self.frame_count {
-            return Err(Error::usage("there are not as many frames as the clips should have").file(&self.record_path));
-        }
-        self.push_clip_entry(label, clip, before, frame_count)?;
-        self.clip_count += 1;
-        Ok(())
-    }
-
-    /// Whether every frame in the files belongs to a clip.
-    pub fn is_restored(&self) -> bool {
-        self.clip_frames == self.frame_count
+        let index = IndexWriter::with_frames(index, proven.frames);
+        Ok((ShardWriter::with_files(ordinal, record_path, record, index, proven.records), last))
     }
 }
 
 /// What is proven of the files of a shard.
 #[derive(Clone, Default)]
 struct Proven {
-    length: u64,
-    frames: u64,
-    digest: Sha256,
-    record_crc: crc32fast::Hasher,
-    frames_crc: crc32fast::Hasher,
-    edges: Edges,
+    records: Written,
+    frames: Frames,
 }
 
 impl Proven {
     /// Reads on up to `point`; `None` if that is not what the files hold.
     fn extended(&self, record: &mut AtomicFile, index: &mut AtomicFile, point: &Checkpoint) -> Result<Option<Self>> {
-        let (Some(bytes), Some(frames)) = (point.bytes.checked_sub(self.length), point.frames.checked_sub(self.frames))
-        else {
+        let bytes = point.bytes.checked_sub(self.records.length);
+        let (Some(bytes), Some(frames)) = (bytes, point.frames.checked_sub(self.frames.count)) else {
             return Ok(None);
         };
-        let mut longer = Proven { length: point.bytes, frames: point.frames, ..self.clone() };
-        let whole = read(record, bytes, |bytes| {
-            longer.digest.update(bytes);
-            longer.record_crc.update(bytes);
-            longer.edges.push(bytes);
-        })?;
+        let mut longer = self.clone();
+        longer.frames.count = point.frames;
+        let whole = read(record, bytes, |bytes| longer.records.push(bytes))?;
         let entries = frames.saturating_mul(frame_entry::BYTES as u64);
-        let whole = whole && read(index, entries, |bytes| longer.frames_crc.update(bytes))?;
-        let crcs = (longer.record_crc.clone().finalize(), longer.frames_crc.clone().finalize());
+        let whole = whole && read(index, entries, |bytes| longer.frames.crc.update(bytes))?;
+        let crcs = (longer.records.crc.clone().finalize(), longer.frames.crc.clone().finalize());
         Ok((whole && crcs == (point.crc32, point.frames_crc32)).then_some(longer))
-    }
-
-    fn into_shard(self, record_path: &Path, record: AtomicFile, index: AtomicFile) -> ShardWriter {
-        let mut shard = ShardWriter::with_files(record_path, record, index);
-        shard.length = self.length;
-        shard.frame_count = self.frames;
-        shard.digest = self.digest;
-        shard.record_crc = self.record_crc;
-        shard.frames_crc = self.frames_crc;
-        shard.edges = self.edges;
-        shard
     }
 }
 

@@ -3,6 +3,7 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod names;
 pub mod rich;
 
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub fn damage(dir: &Path, clip: u64, frame: u32) {
         let frame = clip.frame(frame).unwrap();
         (frame.offset() as usize, frame.jpeg().len())
     };
-    let path = dir.join("shard-00000.rec");
+    let path = names::file(dir, "shard-00000.rec");
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[offset + 32 + length / 2] ^= 4;
     std::fs::write(&path, bytes).unwrap();

@@ -1,9 +1,13 @@
 //! Data sets of other projects, as far as that needs no other project: hand-made files, and out and in again. What the
 //! projects' own readers and writers make of them is in the Python files beside this one.
 
+#[path = "../common/names.rs"]
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use names::file;
 use vidrec::format::record_header::RecordHeader;
 use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
@@ -145,7 +149,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let report = mxnet::export(&open, &out, false).unwrap();
     assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
     let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
-    let first = fs::metadata(set.join("shard-00000.rec")).unwrap().len();
+    let first = fs::metadata(file(&set, "shard-00000.rec")).unwrap().len();
     let second: u64 = text("shard-00001.idx").lines().nth(1).unwrap().split('\t').nth(1).unwrap().parse().unwrap();
     assert_eq!(text("all.idx").lines().nth(4).unwrap(), format!("4\t{}", first + second));
     assert_eq!(text("shard-00001.lst").lines().next().unwrap(), "0\t0.000000\tfolder/vidéo 2.mp4/000.jpg");
@@ -239,17 +243,18 @@ fn foreign(dir: &Path) -> PathBuf {
 fn repair_takes_records_of_another_program_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let path = foreign(dir.path());
-    let index = fs::read(path.with_extension("vidx")).unwrap();
+    let index_path = file(dir.path(), "a.vidx");
+    let index = fs::read(&index_path).unwrap();
     let whole = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
     assert!(whole.whole && whole.salvaged == 3, "{whole:#?}");
     // What is not needed to find the clips is made anew, byte for byte.
     for at in [0, 9, index.len() - 1] {
         let mut bad = index.clone();
         bad[at] ^= 4;
-        fs::write(path.with_extension("vidx"), bad).unwrap();
+        fs::write(&index_path, bad).unwrap();
         let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
         assert!(report.lost_nothing() && report.written.len() == 1, "{at}: {report:#?}");
-        assert_eq!(fs::read(path.with_extension("vidx")).unwrap(), index, "{at}");
+        assert_eq!(fs::read(&index_path).unwrap(), index, "{at}");
     }
     // Changed ids and labels are nobody's to put right: a copy takes the pictures and the index's labels.
     let mut records = fs::read(&path).unwrap();
@@ -268,7 +273,7 @@ fn repair_takes_records_of_another_program_as_they_are() {
 fn repair_without_the_index_of_another_programs_records_names_the_import() {
     let dir = tempfile::tempdir().unwrap();
     let path = foreign(dir.path());
-    let index_path = path.with_extension("vidx");
+    let index_path = file(dir.path(), "a.vidx");
     let index = fs::read(&index_path).unwrap();
     // The entry of the second clip, and the whole index.
     let mut bad = index.clone();

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use vidrec::format::clip_entry::{ClipEntry, FLAG_SHORT, NO_LABEL, StringRef};
 use vidrec::format::crc32;
+use vidrec::format::data_binding::hex;
 use vidrec::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec::format::record_header::RecordHeader;
 use vidrec::format::recordio::{self, MAGIC};
@@ -63,6 +65,9 @@ pub fn good() -> Files {
     pair(&mut files, "good/optional-section", &shard, &index);
     for (name, bytes) in two_shards(META, META) {
         files.insert(format!("good/two-shards/{name}"), bytes);
+    }
+    for (name, bytes) in named_by_digest() {
+        files.insert(format!("good/named-by-digest/{name}"), bytes);
     }
     files
 }
@@ -175,7 +180,7 @@ fn two_shards(first: &str, second: &str) -> Files {
         shards.push(json!({
             "record_file": format!("{name}.rec"), "index_file": format!("{name}.vidx"),
             "clips": shard.clips.len(), "frames": shard.frames.len(), "bytes": shard.records.len(),
-            "sha256": vidrec::format::data_binding::hex(&digest),
+            "sha256": hex(&digest),
         }));
     }
     let mut listing: Value = serde_json::from_str(first).unwrap();
@@ -186,6 +191,34 @@ fn two_shards(first: &str, second: &str) -> Files {
     listing["bytes"] = shards.iter().map(|s| s["bytes"].as_u64().unwrap()).sum::<u64>().into();
     listing["shards"] = shards.into();
     files.insert("dataset.json".into(), pretty(&listing));
+    files
+}
+
+/// The same with names and a list of what was left out, as writers make them, beside files that are not listed and so no
+/// part of the data set.
+fn named_by_digest() -> Files {
+    let mut files = two_shards(META, META);
+    let digits = |bytes: &[u8]| hex(&Sha256::digest(bytes))[..12].to_owned();
+    let mut listing: Value = serde_json::from_slice(&files.remove("dataset.json").unwrap()).unwrap();
+    for shard in listing["shards"].as_array_mut().unwrap() {
+        for (key, ending) in [("record_file", "rec"), ("index_file", "vidx")] {
+            let bytes = files.remove(shard[key].as_str().unwrap()).unwrap();
+            let stem = shard[key].as_str().unwrap().split('.').next().unwrap();
+            let name = format!("{stem}-{}.{ending}", digits(&bytes));
+            if ending == "vidx" {
+                shard["index_crc32"] = u32::from_le_bytes(bytes[60..64].try_into().unwrap()).into();
+            }
+            files.insert(name.clone(), bytes);
+            shard[key] = name.into();
+        }
+    }
+    let failures = br#"{"item":1,"source":"broken.mp4","stage":"open","error":"no such file"}"#;
+    let failures = [&failures[..], b"\n"].concat();
+    let name = format!("failures-{}.jsonl", digits(&failures));
+    listing["failures"] = json!({"file": name, "count": 1, "sha256": hex(&Sha256::digest(&failures))});
+    files.insert(name, failures);
+    files.insert("dataset.json".into(), pretty(&listing));
+    pair(&mut files, "shard-00002", &minimal(), &minimal().index());
     files
 }
 
@@ -365,8 +398,28 @@ fn bad_folders(bad: &mut Bad) {
     bad.folder("dataset-json.type", When::Open, files(), |json| json.replace(r#""clips": 3"#, r#""clips": "3""#));
     let elsewhere = "../dataset-json/shard-00000.vidx";
     bad.folder("dataset-json.path", When::Open, files(), |json| json.replace("shard-00000.vidx", elsewhere));
-    bad.folder("dataset-json.count", When::Verify, files(), |json| json.replace(r#""clips": 3"#, r#""clips": 4"#));
+    bad.folder("dataset-json.count", When::Open, files(), |json| json.replace(r#""clips": 3"#, r#""clips": 4"#));
     bad.folder("dataset-json.classes", When::Verify, files(), |json| json.replace("jump", "leap"));
+    bad.folder("dataset-shard", When::Open, files(), |json| json.replace("8d486eb4", "8d486eb5"));
+    bad.folder("dataset-shard.index", When::Open, named_by_digest(), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["shards"][1]["index_crc32"] = json!(1);
+        value.to_string()
+    });
+    bad.folder("dataset-shard.order", When::Open, files(), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        for key in ["record_file", "index_file"] {
+            let other = value["shards"][0][key].take();
+            value["shards"][0][key] = std::mem::replace(&mut value["shards"][1][key], other);
+        }
+        value.to_string()
+    });
+    bad.folder("dataset-json.failures", When::Open, named_by_digest(), |json| json.replace("\"failures-", "\"../failures-"));
+    bad.folder("failures-digest", When::Verify, named_by_digest(), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["failures"]["sha256"] = hex(&[0; 32]).into();
+        value.to_string()
+    });
     bad.folder("dataset-version", When::Open, files(), |json| json.replace(r#"version": 1"#, r#"version": 2"#));
     bad.folder("dataset-classes", When::Open, two_shards(NO_CLASSES, META), |json| json);
 }

@@ -22,7 +22,7 @@ const RUN: &str = "Run";
 
 /// Sample frames from videos and write them as a data set.
 ///
-/// A video that cannot be read is left out whole and listed in OUTPUT/failures.jsonl; the exit status is then 3.
+/// vidrec skips a video it cannot read and lists it in OUTPUT/failures-*.jsonl; the exit status is then 3.
 ///
 /// What is done is brought to the disk every few seconds. After a crash, a full disk or Ctrl-C the same command with
 /// --resume goes on, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or SIGTERM) the
@@ -229,7 +229,10 @@ fn duration(seconds: f64) -> String {
 fn render(r: &PackReport, out: &str) -> String {
     if r.clips == 0 {
         let left_out = count(r.failed, "video");
-        return format!("nothing could be packed: {left_out} left out, see {out}/failures.jsonl\n");
+        return format!(
+            "nothing could be packed: {left_out} left out, see {out}/{}\n",
+            r.failures_file.as_deref().unwrap_or_default()
+        );
     }
     let mut text = format!(
         "packed {}, {}, {} into {out} in {:.1} s ({:.1} videos/s)\n",
@@ -247,7 +250,8 @@ fn render(r: &PackReport, out: &str) -> String {
     line(r.resumed_at.unwrap_or(0), "video", "of them done before the run was interrupted");
     line(r.short, "video", "with fewer frames than asked for");
     line(r.warnings.len() as u64, "video", "packed although something was wrong");
-    line(r.failed, "video", "left out, see failures.jsonl");
+    let list = format!("left out, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
+    line(r.failed, "video", &list);
     line(r.ignored_files, "file", "without a video's ending, not looked at");
     text
 }

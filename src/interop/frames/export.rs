@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::CLIP_FILE;
+use crate::disk::NewFolder;
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
-use crate::interop::folder::NewFolder;
 use crate::{Dataset, Result};
 
 /// Writes `CLIP/FRAME.jpg`, as in `000012/003.jpg`, and `CLIP/clip.json` with all that is known of the clip, into a new
@@ -24,12 +24,10 @@ pub fn export(dataset: &Dataset, out: &Path) -> Result<ExportReport> {
             let frame = frame?;
             frame.check()?;
             folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
-            folder.report.frames += 1;
         }
         let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
         folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
-        folder.report.clips += 1;
     }
     clip_json::write_meta(dataset, &mut folder)?;
-    folder.publish()
+    Ok(ExportReport::new(dataset, folder.publish()?))
 }

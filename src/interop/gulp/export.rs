@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::{LABELS_FILE, OUR_KEY};
+use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
-use crate::interop::folder::NewFolder;
 use crate::{Clip, Dataset, Error, Result};
 
 /// Writes chunks of up to `clips_per_chunk` clips into a new folder.
@@ -39,21 +39,19 @@ pub fn export(dataset: &Dataset, out: &Path, clips_per_chunk: u64) -> Result<Exp
                 labels.insert(name, label);
             }
             let frames = write_frames(&clip, &mut data)?;
-            folder.report.frames += frames.len() as u64;
             let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
             entries.push(format!("\"{ordinal}\": {video}"));
         }
-        folder.report.clips += entries.len() as u64;
         folder.finish(data)?;
         // Written by hand, because the order of the keys is the order of the clips.
         folder.write(format!("meta_{chunk}.gmeta"), format!("{{{}}}", entries.join(",\n")).as_bytes())?;
     }
     folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
     clip_json::write_meta(dataset, &mut folder)?;
-    folder.publish()
+    Ok(ExportReport::new(dataset, folder.publish()?))
 }
 
-fn write_frames(clip: &Clip<'_>, data: &mut crate::interop::folder::NewFile) -> Result<Vec<[u64; 3]>> {
+fn write_frames(clip: &Clip<'_>, data: &mut NewFile) -> Result<Vec<[u64; 3]>> {
     let mut infos = Vec::new();
     for frame in clip.frames() {
         let frame = frame?;

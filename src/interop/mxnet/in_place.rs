@@ -8,22 +8,25 @@ use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
 use super::scan;
-use crate::atomic_file::{self, AtomicFile};
-use crate::dataset_json::{self, DatasetJson};
+use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::disk::publication::{self, Replaced};
+use crate::disk::{FolderLock, folder_of};
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, edge_crc32};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
-use crate::index_file::IndexFile;
-use crate::interop::ImportReport;
 use crate::interop::sink::{self, Kind};
+use crate::interop::{ImportReport, text};
 use crate::jpeg::Decoder;
-use crate::{ClipInfo, Dataset, Error, Result, limits};
+use crate::writer::index::{FinishedIndex, IndexWriter};
+use crate::{ClipInfo, Error, Result, limits, writer};
 
-/// Writes a `.vidx` beside each record file, and a `dataset.json` if no other record file lies there.
+/// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
 ///
-/// The record files are read and not changed. All their records must be JPEGs of whole clips: nothing can be left out of
-/// a file that stays as it is. Such a data set says in its `META` that its records are another program's.
+/// If the folder has other record files too, these may be data sets of their own: then only one record file can be indexed
+/// at a time, its index has its name, and no `dataset.json` is written. The record files are read and not changed. All
+/// their records must be JPEGs of whole clips: nothing can be left out of a file that stays as it is. Such a data set says
+/// in its `META` that its records are another program's.
 ///
 /// # Errors
 ///
@@ -36,44 +39,67 @@ pub fn import_in_place(
     mxnet: &MxnetOptions,
 ) -> Result<ImportReport> {
     mxnet.check(files)?;
-    let folder = files[0].parent().unwrap_or(Path::new("")).to_owned();
-    if let Some(other) = files.iter().find(|f| f.parent() != Some(&folder)) {
+    let folder = folder_of(&files[0]);
+    if let Some(other) = files.iter().find(|f| folder_of(f) != folder) {
         return Err(Error::usage("record files of one data set must lie in one folder").file(other));
     }
+    if let Some(other) = files.iter().find(|f| f.extension().is_none_or(|e| e != "rec")) {
+        return Err(Error::usage("a record file that stays in place must be named .rec").file(other));
+    }
+    let lock = writer::lock(folder)?;
     let listing = folder.join(dataset_json::FILE_NAME);
-    let indexes: Vec<PathBuf> = files.iter().map(|f| f.with_extension("vidx")).collect();
-    let alone = record_files(&folder)?.len() == files.len();
-    let written = if alone { [&indexes[..], std::slice::from_ref(&listing)].concat() } else { indexes.clone() };
-    if let Some(there) = written.iter().find(|p| p.exists()).filter(|_| !overwrite) {
-        return Err(Error::usage("there is one already").file(there).help("ask for it to be replaced (--force)"));
+    let there_already =
+        |file: &Path| Error::usage("there is one already").file(file).help("ask for it to be replaced (--force)");
+    let index_paths: Vec<PathBuf> = files.iter().map(|f| f.with_extension("vidx")).collect();
+    let is_whole_folder = record_files(folder)?.len() == files.len();
+    let mut written = index_paths.iter().chain(is_whole_folder.then_some(&listing));
+    if let Some(there) = written.find(|p| p.exists()).filter(|_| !overwrite) {
+        return Err(there_already(there));
     }
     let mut report = ImportReport::default();
     let mut ready = Vec::new();
-    for (path, index_path) in files.iter().zip(&indexes) {
-        if path.extension().is_none_or(|e| e != "rec") {
-            return Err(Error::usage("a record file that stays in place must be named .rec").file(path));
-        }
-        let (index, added) = index_of(path, index_path, time_base, mxnet)?;
-        ready.push(index);
-        report.clips += added.clips;
-        report.frames += added.frames;
-        report.bytes += added.bytes;
+    for (path, index_path) in files.iter().zip(&index_paths) {
+        let (index, json) = index_of(path, index_path, time_base, mxnet)?;
+        report.clips += json.clips;
+        report.frames += json.frames;
+        report.bytes += index.length;
+        ready.push((index, json));
     }
-    ready.into_iter().try_for_each(AtomicFile::publish)?;
-    if alone {
-        let json: DatasetJson = Dataset::open_shards(&indexes)?.to_json();
-        atomic_file::write_file(&listing, &json.to_bytes())?;
+    if is_whole_folder {
+        publish(folder, lock, ready, index_paths)?;
+    } else if let [_] = files {
+        ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
+        let note = "no dataset.json is written, since other record files lie there: open each .rec by itself";
+        report.notes.push(note.into());
     } else {
-        report
-            .notes
-            .push("no dataset.json is written, since other record files lie there: open each .rec by itself".into());
+        return Err(Error::usage("there are other record files in this folder")
+            .file(folder)
+            .help("name all of them, which makes them one data set, or one of them alone"));
     }
-    atomic_file::sync_folder(if folder.as_os_str().is_empty() { Path::new(".") } else { &folder })?;
     Ok(report)
 }
 
+/// Gives the indexes their names and makes the folder a data set.
+fn publish(
+    folder: &Path,
+    lock: FolderLock,
+    indexes: Vec<(FinishedIndex, ShardJson)>,
+    earlier: Vec<PathBuf>,
+) -> Result<()> {
+    let replaced = dataset_json::replaceable(folder, true)?;
+    // Those that a run without dataset.json wrote.
+    let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
+    let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };
+    let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
+    let files = indexes.into_iter().map(|(index, json)| (index.file.seal(), json.index_file)).collect();
+    publication::publish(vec![dataset_json::stage(folder, lock, files, &json, replaced)?])
+}
+
+fn meta() -> Meta {
+    Meta { records: FOREIGN_RECORDS.into(), ..sink::meta("mxnet", Vec::new()) }
+}
+
 fn record_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let failed = |e| Error::io("list the folder", folder, e);
     let paths = fs::read_dir(folder).map_err(failed)?.map(|entry| Ok(entry.map_err(failed)?.path()));
     let paths = paths.collect::<Result<Vec<_>>>()?;
@@ -86,7 +112,7 @@ fn index_of(
     index_path: &Path,
     time_base: (u32, u32),
     mxnet: &MxnetOptions,
-) -> Result<(AtomicFile, ImportReport)> {
+) -> Result<(FinishedIndex, ShardJson)> {
     let file = RecordFile::open(path, mxnet)?;
     let whole = |e: Error| e.also_help("import it into another folder with --salvage, which takes what is intact");
     if let Some((_, e)) = file.faults(mxnet).into_iter().next() {
@@ -100,7 +126,7 @@ fn index_of(
         return Err(Error::usage("no records, or more than a shard may have").file(path).found(file.records.len()));
     }
     let mut decoder = Decoder::new()?;
-    let mut index = IndexFile::create(index_path)?;
+    let mut index = IndexWriter::create(index_path)?;
     for run in &groups.clips {
         let added = file.clip(run, groups.by_id2, time_base).and_then(|clip| {
             let ((width, height), frames) = entries(&mut decoder, &file, run.clone())?;
@@ -113,10 +139,9 @@ fn index_of(
         sha256: Sha256::digest(&file.bytes[..]).into(),
         edge_crc32: edge_crc32(&file.bytes),
     };
-    let meta = Meta { records: FOREIGN_RECORDS.into(), ..sink::meta("mxnet", Vec::new()) };
-    let (clips, frames) = (groups.clips.len() as u64, file.records.len() as u64);
-    let (index, bytes) = index.finish(&binding, &meta)?;
-    Ok((index, ImportReport { clips, frames, bytes, ..ImportReport::default() }))
+    let index = index.finish(&binding, &meta())?;
+    let json = index.listed(text::name(path), &binding);
+    Ok((index, json))
 }
 
 /// Entries of the frames of a clip, and their width and height if all have the same.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
-use crate::interop::folder::{NewFile, NewFolder};
 use crate::{Clip, Dataset, Error, Result};
 
 /// How large shards become.
@@ -43,7 +43,7 @@ pub fn export(dataset: &Dataset, out: &Path, options: WebdatasetOptions) -> Resu
             if clips > 0 && (clips >= options.clips_per_shard || tar.get_ref().bytes >= options.shard_bytes) {
                 break;
             }
-            folder.report.frames += write_sample(&dataset.clip(next)?, &mut tar)?;
+            write_sample(&dataset.clip(next)?, &mut tar)?;
             next += 1;
         }
         let file = tar.into_inner().map_err(|e| Error::io("write", folder.join(&path), e))?;
@@ -52,12 +52,11 @@ pub fn export(dataset: &Dataset, out: &Path, options: WebdatasetOptions) -> Resu
             break;
         }
     }
-    folder.report.clips = next;
     clip_json::write_meta(dataset, &mut folder)?;
-    folder.publish()
+    Ok(ExportReport::new(dataset, folder.publish()?))
 }
 
-fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<u64> {
+fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<()> {
     let key = format!("{:06}", clip.ordinal());
     for (t, frame) in clip.frames().enumerate() {
         let frame = frame?;
@@ -69,7 +68,7 @@ fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<u64>
     if let Some(label) = json.label {
         add(tar, &format!("{key}.cls"), label.to_string().as_bytes())?;
     }
-    Ok(u64::from(clip.frame_count()))
+    Ok(())
 }
 
 /// Adds a file of no time and no owner, so that the same clips give the same bytes.

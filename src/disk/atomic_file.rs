@@ -4,8 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::folder_lock::{is_still_named, try_lock};
-use crate::{Error, Result, fault};
+use sha2::{Digest, Sha256};
+
+use super::folder_lock::{is_still_named, try_lock};
+use crate::{Error, Result};
 
 /// Writes to `.NAME.tmp` in the same folder; [`sync`](Self::sync) and then [`publish`](Self::publish) make it `NAME`.
 ///
@@ -13,29 +15,9 @@ use crate::{Error, Result, fault};
 /// killed process left behind is taken over. Dropped before `publish`, it is removed, unless it is to be kept.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
-    out: BufWriter<Disk>,
+    out: BufWriter<File>,
     temporary: Temporary,
     path: PathBuf,
-}
-
-/// An open file, by way of the faults that tests make.
-#[derive(Debug)]
-struct Disk(File);
-
-impl Write for Disk {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        fault::write(&mut self.0, bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Seek for Disk {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
 }
 
 /// A temporary file that goes away with this, unless it is to be kept.
@@ -54,6 +36,22 @@ impl Temporary {
 
     pub fn keep(&mut self) {
         self.keep = true;
+    }
+
+    /// The temporary name of `path`, under which nothing is left.
+    pub fn vacant(path: &Path) -> Result<Self> {
+        let path = temporary_name(path)?;
+        remove_leftover(&path)?;
+        Ok(Temporary { path, keep: false })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name, without the folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Removes it, also if it was to be kept.
@@ -84,17 +82,20 @@ impl Drop for Temporary {
 
 impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
-        let file = Self::reopen(path)?;
-        file.out.get_ref().0.set_len(0).map_err(|e| Error::io("create", &file.temporary.path, e))?;
-        Ok(file)
+        let temporary = temporary_name(path)?;
+        Ok(Self::with_file(create_locked(&temporary)?, temporary, path))
     }
 
     /// As [`create`](Self::create), but what the temporary file holds stays; the next write goes to its start.
+    #[cfg(feature = "pack")]
     pub fn reopen(path: &Path) -> Result<Self> {
         let temporary = temporary_name(path)?;
-        let file = open_locked(&temporary)?;
-        let out = BufWriter::with_capacity(1 << 20, Disk(file));
-        Ok(AtomicFile { out, temporary: Temporary { path: temporary, keep: false }, path: path.to_owned() })
+        Ok(Self::with_file(open_locked(&temporary)?, temporary, path))
+    }
+
+    fn with_file(file: File, temporary: PathBuf, path: &Path) -> Self {
+        let out = BufWriter::with_capacity(1 << 20, file);
+        AtomicFile { out, temporary: Temporary { path: temporary, keep: false }, path: path.to_owned() }
     }
 
     /// From now on the temporary file stays when this is dropped.
@@ -110,7 +111,7 @@ impl AtomicFile {
     #[cfg(feature = "pack")]
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         loop {
-            match io::Read::read(&mut self.out.get_mut().0, bytes) {
+            match io::Read::read(self.out.get_mut(), bytes) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 read => return read.map_err(|e| Error::io("read", &self.temporary.path, e)),
             }
@@ -120,7 +121,7 @@ impl AtomicFile {
     /// Cuts the file to `length` bytes; the next write goes there.
     #[cfg(feature = "pack")]
     pub fn cut(&mut self, length: u64) -> Result<()> {
-        let file = &mut self.out.get_mut().0;
+        let file = self.out.get_mut();
         file.set_len(length)
             .and_then(|()| file.seek(SeekFrom::Start(length)).map(drop))
             .map_err(|e| Error::io("cut", &self.temporary.path, e))
@@ -128,7 +129,7 @@ impl AtomicFile {
 
     /// Replaces the first bytes of the file, which were written before.
     pub fn patch_start(&mut self, bytes: &[u8]) -> Result<()> {
-        let patch = |out: &mut BufWriter<Disk>| -> io::Result<()> {
+        let patch = |out: &mut BufWriter<File>| -> io::Result<()> {
             out.seek(SeekFrom::Start(0))?;
             out.write_all(bytes)?;
             out.seek(SeekFrom::End(0)).map(drop)
@@ -140,8 +141,7 @@ impl AtomicFile {
     pub fn sync(&mut self) -> Result<()> {
         self.out
             .flush()
-            .and_then(|()| fault::step())
-            .and_then(|()| self.out.get_ref().0.sync_all())
+            .and_then(|()| self.out.get_ref().sync_all())
             .map_err(|e| Error::io("bring to the disk", &self.temporary.path, e))
     }
 
@@ -157,26 +157,52 @@ impl AtomicFile {
 
     /// Gives the file its name, in place of a file that had it. Call [`sync`](Self::sync) before.
     pub fn publish(mut self) -> Result<()> {
+        fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("give the file its name", &self.path, e))?;
         self.keep();
-        publish(&self.path)
+        super::sync_folder(super::folder_of(&self.path))
+    }
+
+    /// SHA-256 of all that was written.
+    pub fn sha256(&mut self) -> Result<[u8; 32]> {
+        let digest = |out: &mut BufWriter<File>| -> io::Result<[u8; 32]> {
+            out.flush()?;
+            let (file, mut digest, mut buffer) = (out.get_mut(), Sha256::new(), vec![0; 1 << 16]);
+            file.seek(SeekFrom::Start(0))?;
+            loop {
+                match io::Read::read(file, &mut buffer) {
+                    Ok(0) => return Ok(digest.finalize().into()),
+                    Ok(n) => digest.update(&buffer[..n]),
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    Err(e) => return Err(e),
+                }
+            }
+        };
+        digest(&mut self.out).map_err(|e| Error::io("read", &self.temporary.path, e))
     }
 }
 
-/// Renames the temporary file of `path` to `path`; one that was renamed before is as it should be.
-pub(crate) fn publish(path: &Path) -> Result<()> {
-    let temporary = temporary_name(path)?;
-    match fault::step().and_then(|()| fs::rename(&temporary, path)) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),
-        done => done.map_err(|e| Error::io("give the file its name", path, e)),
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
-/// Removes a file; one that is gone already is as it should be.
-pub(crate) fn remove(path: &Path) -> Result<()> {
-    match fault::step().and_then(|()| fs::remove_file(path)) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, e)),
-        _ => Ok(()),
+/// Removes the temporary files in `dir` whose final names are `wanted`. Nobody else may be writing there.
+pub(crate) fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
+    let io = |e| Error::io("list the folder", dir, e);
+    for entry in fs::read_dir(dir).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        let name = entry.file_name();
+        let of = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        if of.is_some_and(&wanted) {
+            super::remove(&entry.path())?;
+        }
     }
+    Ok(())
 }
 
 fn temporary_name(path: &Path) -> Result<PathBuf> {
@@ -187,15 +213,49 @@ fn temporary_name(path: &Path) -> Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
+/// Creates an empty file under a lock. One that a killed process left is removed, not emptied: it may be a second name of
+/// a file that is in use.
+fn create_locked(temporary: &Path) -> Result<File> {
+    let io = |e| Error::io("create", temporary, e);
+    loop {
+        match OpenOptions::new().read(true).write(true).create_new(true).open(temporary) {
+            Ok(file) => {
+                // Until it is locked, another process may take it for a leftover.
+                if try_lock(&file).map_err(io)? && is_still_named(&file, temporary).map_err(io)? {
+                    return Ok(file);
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => remove_leftover(temporary)?,
+            Err(e) => return Err(io(e)),
+        }
+    }
+}
+
+fn remove_leftover(temporary: &Path) -> Result<()> {
+    let io = |e| Error::io("remove what was left", temporary, e);
+    match File::open(temporary) {
+        Ok(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
+        Ok(_) => super::remove(temporary),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(io(e)),
+    }
+}
+
+fn is_busy(temporary: &Path) -> Error {
+    Error::usage("another process is writing this file")
+        .file(temporary)
+        .help("wait until it is done, or write to another folder")
+}
+
+/// Opens a file under a lock, or creates it.
+#[cfg(feature = "pack")]
 fn open_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create(true).truncate(false).open(temporary).map_err(io)?;
         if !try_lock(&file).map_err(io)? {
-            return Err(Error::usage("another process is writing this file")
-                .file(temporary)
-                .help("wait until it is done, or write to another folder"));
+            return Err(is_busy(temporary));
         }
         // Its former owner may have published it between our open and our lock.
         if is_still_named(&file, temporary).map_err(io)? {
@@ -204,21 +264,12 @@ fn open_locked(temporary: &Path) -> Result<File> {
     }
 }
 
-/// Writes a small file whole: temporary name, sync, rename.
+/// Writes a small file whole: temporary name, sync, rename, and the folder's sync.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.sync()?;
     file.publish()
-}
-
-/// Makes renames and removals in a folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let opened = File::open(folder).and_then(|f| fault::step().and_then(|()| f.sync_all()));
-        opened.map_err(|e| Error::io("bring the folder to the disk", folder, e))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -251,5 +302,15 @@ mod tests {
         fs::write(dir.path().join(".a.tmp"), b"left by a killed process").unwrap();
         write_file(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_leftover_that_is_a_second_name_costs_the_first_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, shared) = (dir.path().join("a"), dir.path().join("shared"));
+        fs::write(&shared, b"in use").unwrap();
+        fs::hard_link(&shared, dir.path().join(".a.tmp")).unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), fs::read(&shared).unwrap()), (b"new".to_vec(), b"in use".to_vec()));
     }
 }

@@ -1,0 +1,38 @@
+//! A second name for a file that nobody changes in place.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::AtomicFile;
+use super::atomic_file::Temporary;
+use crate::{Error, Result};
+
+/// Stages a second name of `from` under the temporary name of `to`, or a copy where it cannot have one; whether it is a copy.
+pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
+    let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
+    let staged = Temporary::vacant(to)?;
+    if fs::hard_link(&from, staged.path()).is_ok() {
+        return Ok((staged, false));
+    }
+    let mut copy = AtomicFile::create(to)?;
+    let mut input = fs::File::open(&from).map_err(|e| Error::io("open the file", &from, e))?;
+    io::copy(&mut input, &mut copy).map_err(|e| Error::io("copy the file", &from, e))?;
+    copy.sync()?;
+    Ok((copy.seal(), true))
+}
+
+/// A hard link, or a symbolic one where that cannot be; whether it is symbolic.
+#[cfg(feature = "interop")]
+pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
+    let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
+    let Err(hard) = fs::hard_link(&from, to) else { return Ok(false) };
+    if matches!(hard.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+        return Err(Error::io("link to the file", &from, hard));
+    }
+    #[cfg(unix)]
+    let soft = std::os::unix::fs::symlink(&from, to);
+    #[cfg(not(unix))]
+    let soft: io::Result<()> = Err(io::ErrorKind::Unsupported.into());
+    soft.map(|()| true).map_err(|_| Error::io("link to the file", &from, hard))
+}

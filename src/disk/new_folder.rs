@@ -1,0 +1,262 @@
+//! A folder that appears under its name only when everything in it is there.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::folder_lock::{is_still_named, try_lock};
+use super::system::sync_file_system;
+use super::{folder_of, swap, sync_folder};
+use crate::{Error, Result};
+
+/// How much was written into a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// Number of files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Files are written to `.NAME.partial` beside the folder, which [`publish`](Self::publish) renames. Dropped before, it
+/// is removed; one that a killed process left is taken over.
+pub(crate) struct NewFolder {
+    temporary: PathBuf,
+    path: PathBuf,
+    published: bool,
+    written: Written,
+    /// Whether files were written that may not be on the disk yet.
+    unsynced: bool,
+    // Holds the lock.
+    _locked: Option<File>,
+}
+
+impl NewFolder {
+    /// Begins a folder at `path`, where there must be none, or an empty one.
+    pub fn create(path: &Path) -> Result<Self> {
+        let folder = Self::replace(path)?;
+        if path.exists() {
+            let mut entries = fs::read_dir(path).map_err(|e| Error::io("list the folder", path, e))?;
+            if entries.next().is_some() {
+                return Err(Error::usage("there is something here already").file(path).help("name a new folder"));
+            }
+        }
+        Ok(folder)
+    }
+
+    /// As [`create`](Self::create), in place of a folder that may be there.
+    pub fn replace(path: &Path) -> Result<Self> {
+        let name = path.file_name().ok_or_else(|| Error::usage("not a name for a folder").file(path))?;
+        let parent = folder_of(path);
+        fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;
+        let temporary = parent.join(format!(".{}.partial", name.to_string_lossy()));
+        let locked = begin(&temporary)?;
+        swap::undo(path, &aside(path)).map_err(|e| Error::io("bring back the folder", path, e))?;
+        Ok(NewFolder {
+            temporary,
+            path: path.to_owned(),
+            published: false,
+            written: Written::default(),
+            unsynced: false,
+            _locked: locked,
+        })
+    }
+
+    /// Where a file of this name is written now.
+    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.temporary.join(name)
+    }
+
+    /// Begins a file of this name, in the folder or one in it.
+    pub fn file(&self, name: impl AsRef<Path>) -> Result<NewFile> {
+        let path = self.join(name);
+        let folder = path.parent().unwrap_or(&self.temporary);
+        fs::create_dir_all(folder).map_err(|e| Error::io("create the folder", folder, e))?;
+        let file = fs::File::create_new(&path).map_err(|e| Error::io("create the file", &path, e))?;
+        Ok(NewFile { out: BufWriter::with_capacity(1 << 18, file), path, bytes: 0 })
+    }
+
+    /// Ends a file and counts it.
+    pub fn finish(&mut self, file: NewFile) -> Result<()> {
+        self.count(file.bytes);
+        let written = file.out.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|f| f.sync_all());
+        written.map_err(|e| Error::io("bring to the disk", &file.path, e))
+    }
+
+    /// Writes a file whole.
+    pub fn write(&mut self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+        let mut file = self.file(name)?;
+        file.write(bytes)?;
+        self.finish(file)
+    }
+
+    /// Writes a file whole, which is brought to the disk with all others at the end: for many small ones.
+    pub fn write_many(&mut self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+        if cfg!(not(target_os = "linux")) {
+            return self.write(name, bytes);
+        }
+        let mut file = self.file(name)?;
+        file.write(bytes)?;
+        file.out.flush().map_err(|e| Error::io("write", &file.path, e))?;
+        self.unsynced = true;
+        self.count(file.bytes);
+        Ok(())
+    }
+
+    /// Counts a file of this name that was written by other means, and brings it to the disk.
+    #[cfg(feature = "pack")]
+    pub fn adopt(&mut self, name: impl AsRef<Path>) -> Result<()> {
+        let path = self.join(name);
+        let synced = File::open(&path).and_then(|file| file.sync_all().and_then(|()| file.metadata()));
+        self.count(synced.map_err(|e| Error::io("bring to the disk", &path, e))?.len());
+        Ok(())
+    }
+
+    /// Makes a link to a file: a hard one, or a symbolic one where that cannot be; whether it is symbolic. Its bytes do not
+    /// count.
+    pub fn link(&mut self, from: &Path, name: impl AsRef<Path>) -> Result<bool> {
+        self.count(0);
+        super::link::link(from, &self.join(name))
+    }
+
+    fn count(&mut self, bytes: u64) {
+        self.written.files += 1;
+        self.written.bytes += bytes;
+    }
+
+    /// Gives the folder its name.
+    pub fn publish(mut self) -> Result<Written> {
+        if self.unsynced {
+            sync_file_system(&self.temporary).map_err(|e| Error::io("bring to the disk", &self.temporary, e))?;
+        }
+        sync_folder(&self.temporary)?;
+        let failed = |e| Error::io("give the folder its name", &self.path, e);
+        let is_empty = fs::read_dir(&self.path).map_or(true, |mut entries| entries.next().is_none());
+        if is_empty {
+            #[cfg(not(unix))]
+            let _ = fs::remove_dir(&self.path);
+            fs::rename(&self.temporary, &self.path).map_err(failed)?;
+        } else {
+            swap::swap(&self.temporary, &self.path, &aside(&self.path)).map_err(failed)?;
+            let replaced = |e| Error::io("remove what was replaced", &self.temporary, e);
+            fs::remove_dir_all(&self.temporary).map_err(replaced)?;
+        }
+        self.published = true;
+        sync_folder(folder_of(&self.path))?;
+        Ok(self.written)
+    }
+}
+
+/// Where the replaced folder is for a moment, where names cannot be exchanged.
+fn aside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.replaced"))
+}
+
+/// Makes an empty folder and locks it. What a killed process left is emptied.
+fn begin(temporary: &Path) -> Result<Option<File>> {
+    let io = |e| Error::io("create the folder", temporary, e);
+    loop {
+        fs::create_dir_all(temporary).map_err(io)?;
+        let locked = lock(temporary)?;
+        if let Some(folder) = &locked
+            && !is_still_named(folder, temporary).map_err(io)?
+        {
+            continue;
+        }
+        if fs::read_dir(temporary).map_err(io)?.next().is_none() {
+            return Ok(locked);
+        }
+        fs::remove_dir_all(temporary).map_err(|e| Error::io("remove what was left", temporary, e))?;
+    }
+}
+
+#[cfg(unix)]
+fn lock(temporary: &Path) -> Result<Option<File>> {
+    let io = |e| Error::io("lock the folder", temporary, e);
+    let folder = File::open(temporary).map_err(io)?;
+    if try_lock(&folder).map_err(io)? {
+        return Ok(Some(folder));
+    }
+    Err(Error::usage("another process is writing this folder").file(temporary).help("wait until it is done"))
+}
+
+/// Elsewhere a folder cannot be opened, and so not be locked.
+#[cfg(not(unix))]
+fn lock(_: &Path) -> Result<Option<File>> {
+    Ok(None)
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if !self.published {
+            // Best effort: what stays is taken over by the next writer of the same folder.
+            let _ = fs::remove_dir_all(&self.temporary);
+        }
+    }
+}
+
+/// A file of a [`NewFolder`], while it is written.
+pub(crate) struct NewFile {
+    out: BufWriter<fs::File>,
+    path: PathBuf,
+    /// Length so far.
+    pub bytes: u64,
+}
+
+impl NewFile {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.out.write_all(bytes).map_err(|e| Error::io("write", &self.path, e))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes += bytes.len() as u64;
+        self.out.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let mut folder = NewFolder::create(&path).unwrap();
+        folder.write("a/b.txt", b"text").unwrap();
+        assert!(!path.exists());
+        assert!(NewFolder::create(&path).is_err_and(|e| e.to_string().contains("another process")));
+        assert_eq!(folder.publish().unwrap(), Written { files: 1, bytes: 4 });
+        assert_eq!(fs::read(path.join("a/b.txt")).unwrap(), b"text");
+        assert!(NewFolder::create(&path).is_err_and(|e| e.to_string().contains("something here already")));
+
+        let other = dir.path().join("other");
+        drop(NewFolder::create(&other).unwrap());
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_is_replaced_whole_and_a_leftover_is_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("old"), b"").unwrap();
+        fs::create_dir(dir.path().join(".out.partial")).unwrap();
+        fs::write(dir.path().join(".out.partial/left"), b"by a killed process").unwrap();
+        let mut folder = NewFolder::replace(&path).unwrap();
+        folder.write("new", b"").unwrap();
+        assert!(path.join("old").exists());
+        folder.publish().unwrap();
+        let names: Vec<_> = fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["new"]);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,325 @@
+//! The commit point: replacing `dataset.json` makes staged files a data set.
+//!
+//! A writer stages files under temporary names and brings them to the disk. Publishing gives them their names, which no
+//! other content has, then replaces `dataset.json`, then removes the files that only the replaced data set had. Readers
+//! see the old data set until `dataset.json` is replaced, and the new one from then on.
+//!
+//! So that a killed process leaves nothing behind, a plan says in each folder what is being published there. Whoever writes
+//! there next [recovers](recover) first: it completes what was committed and undoes what was not. Folders that are
+//! published together have the same plan; as soon as one of them is committed, all of them will be, and until then readers
+//! [refuse](check_whole) them.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{AtomicFile, FolderLock, Temporary, folder_of, sync_folder, write_file};
+use crate::format::data_binding::hex;
+use crate::format::names::LISTING;
+use crate::{Error, Result};
+
+/// Name of the plan.
+pub(crate) const PLAN: &str = ".vidrec.plan";
+
+/// Longest plan that is read, in bytes.
+const MAX_PLAN: u64 = 256 << 20;
+
+/// A file that gets its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct PlannedFile {
+    temporary: String,
+    name: String,
+    /// The data set that is replaced has the same file, so undoing leaves it alone.
+    shared: bool,
+}
+
+/// What is done in one folder, a list of steps that may be repeated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FolderPlan {
+    files: Vec<PlannedFile>,
+    /// SHA-256 of the new `dataset.json`.
+    listing: String,
+    /// Files that only the data set that is replaced has.
+    stale: Vec<String>,
+}
+
+impl FolderPlan {
+    /// Does all steps, but for those that an earlier call did. A plan of one folder needs no other record of it.
+    #[cfg(feature = "pack")]
+    pub fn carry_out(&self, dir: &Path) -> Result<()> {
+        self.place(dir)?;
+        self.commit(dir)?;
+        self.remove_stale(dir)
+    }
+
+    /// Completes what was committed and undoes what was not; whether it was committed.
+    #[cfg(feature = "pack")]
+    pub fn settle(&self, dir: &Path) -> Result<bool> {
+        let committed = self.is_committed(dir)?;
+        if committed {
+            self.remove_stale(dir)?
+        } else {
+            self.undo(dir)?
+        }
+        Ok(committed)
+    }
+
+    /// Gives the files their names.
+    fn place(&self, dir: &Path) -> Result<()> {
+        self.files.iter().try_for_each(|file| rename(dir, &file.temporary, &file.name))?;
+        sync_folder(dir)
+    }
+
+    /// The commit point.
+    fn commit(&self, dir: &Path) -> Result<()> {
+        if !self.is_committed(dir)? {
+            rename(dir, &staged_listing(), LISTING)?;
+        }
+        sync_folder(dir)
+    }
+
+    fn is_committed(&self, dir: &Path) -> Result<bool> {
+        let path = dir.join(LISTING);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(hex(&Sha256::digest(bytes)) == self.listing),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(Error::io("read the file", path, e)),
+        }
+    }
+
+    fn remove_stale(&self, dir: &Path) -> Result<()> {
+        self.stale.iter().try_for_each(|name| super::remove(&dir.join(name)))?;
+        sync_folder(dir)
+    }
+
+    /// Removes what is not committed.
+    fn undo(&self, dir: &Path) -> Result<()> {
+        for file in &self.files {
+            super::remove(&dir.join(&file.temporary))?;
+            if !file.shared {
+                super::remove(&dir.join(&file.name))?;
+            }
+        }
+        super::remove(&dir.join(staged_listing()))?;
+        sync_folder(dir)
+    }
+}
+
+/// Renames a file within a folder; one that was renamed before is as it should be.
+fn rename(dir: &Path, temporary: &str, name: &str) -> Result<()> {
+    let (from, to) = (dir.join(temporary), dir.join(name));
+    match fs::rename(&from, &to) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
+        // Two names of one file: POSIX leaves both.
+        Ok(()) => super::remove(&from),
+        Err(e) => Err(Error::io("give the file its name", to, e)),
+    }
+}
+
+fn staged_listing() -> String {
+    format!(".{LISTING}.tmp")
+}
+
+/// What is there before, and what of it may be removed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Replaced {
+    /// Names of the files of the data set that is replaced.
+    pub files: Vec<String>,
+    /// What is to be removed when it is replaced.
+    pub removable: Vec<String>,
+}
+
+/// The files of a data set on the disk, under temporary names.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    dir: PathBuf,
+    plan: FolderPlan,
+    // Before the lock, so that what is dropped is removed under it.
+    temporaries: Vec<Temporary>,
+    _lock: FolderLock,
+}
+
+impl Staged {
+    /// Adds the new `dataset.json` to staged files with their names to be.
+    pub fn new(
+        dir: &Path,
+        lock: FolderLock,
+        files: Vec<(Temporary, String)>,
+        listing: &[u8],
+        replaced: Replaced,
+    ) -> Result<Self> {
+        let mut staged = AtomicFile::create(&dir.join(LISTING))?;
+        staged.write_all(listing)?;
+        staged.sync()?;
+        let planned = |(temporary, name): &(Temporary, String)| PlannedFile {
+            temporary: temporary.name(),
+            shared: replaced.files.contains(name),
+            name: name.clone(),
+        };
+        let files_of_plan = files.iter().map(planned).collect();
+        let listing = hex(&Sha256::digest(listing));
+        let plan = FolderPlan { files: files_of_plan, listing, stale: replaced.removable };
+        let temporaries = files.into_iter().map(|(file, _)| file).chain([staged.seal()]).collect();
+        Ok(Staged { dir: dir.to_owned(), plan, temporaries, _lock: lock })
+    }
+
+    /// The plan, for a journal of the caller's own in which it is before anything is done.
+    #[cfg(feature = "pack")]
+    pub fn into_plan(mut self) -> (FolderPlan, FolderLock) {
+        self.keep();
+        (self.plan, self._lock)
+    }
+
+    fn keep(&mut self) {
+        self.temporaries.iter_mut().for_each(Temporary::keep);
+    }
+}
+
+/// Folders that are published together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Publication {
+    /// Name of each folder, all of which lie in one.
+    folders: Vec<(String, FolderPlan)>,
+}
+
+/// A folder that still has the plan.
+type Pending<'a> = (PathBuf, &'a FolderPlan);
+
+/// Makes staged files data sets, all of them or none.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io): nothing is changed, or, if a later folder failed after the first was committed, the next
+/// writer completes it.
+pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
+    let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let publication = Publication { folders: outputs.iter().map(|o| (name(&o.dir), o.plan.clone())).collect() };
+    let folders: Vec<Pending<'_>> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
+    if let Some((other, _)) = folders.iter().find(|(dir, _)| folder_of(dir) != folder_of(&folders[0].0)) {
+        return Err(Error::internal("outputs in different folders cannot be published together").file(other));
+    }
+    let done = publication.write(&folders).and_then(|()| complete(&folders));
+    if done.is_err() && !any_committed(&folders).unwrap_or(true) {
+        // Best effort: the plan that stays tells the next writer.
+        let _ = undo(&folders);
+    }
+    outputs.iter_mut().for_each(Staged::keep);
+    done
+}
+
+impl Publication {
+    fn write(&self, folders: &[Pending<'_>]) -> Result<()> {
+        let bytes = serde_json::to_vec(self).map_err(|e| Error::internal(format!("plan: {e}")))?;
+        folders.iter().try_for_each(|(dir, _)| write_file(&dir.join(PLAN), &bytes))
+    }
+
+    /// The plan in `dir`, if there is one.
+    fn read(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(PLAN);
+        let file = match fs::File::open(&path) {
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+            file => file.map_err(|e| Error::io("open the file", &path, e))?,
+        };
+        let mut bytes = Vec::new();
+        file.take(MAX_PLAN).read_to_end(&mut bytes).map_err(|e| Error::io("read the file", &path, e))?;
+        let plan: Self = serde_json::from_slice(&bytes).map_err(|e| unknown_plan(&path).found(e))?;
+        let names = plan.folders.iter().flat_map(|(_, f)| {
+            let files = f.files.iter().flat_map(|file| [&file.temporary, &file.name]);
+            files.chain(&f.stale)
+        });
+        for name in names.chain(plan.folders.iter().skip(1).map(|(name, _)| name)) {
+            if Path::new(name).file_name() != Some(name.as_ref()) {
+                return Err(unknown_plan(&path).found(format!("{name:?}, which is not a plain file name")));
+            }
+        }
+        Ok(Some(plan))
+    }
+
+    /// The folders that have this plan, as seen from one of them.
+    fn pending(&self, dir: &Path) -> Result<Vec<Pending<'_>>> {
+        if let [(_, plan)] = &self.folders[..] {
+            return Ok(vec![(dir.to_owned(), plan)]);
+        }
+        let mut pending = Vec::new();
+        for (name, plan) in &self.folders {
+            let sibling = folder_of(dir).join(name);
+            if Publication::read(&sibling)?.as_ref() == Some(self) {
+                pending.push((sibling, plan));
+            }
+        }
+        Ok(pending)
+    }
+}
+
+fn unknown_plan(path: &Path) -> Error {
+    Error::usage("not the plan of this version of vidrec, which an interrupted write left here")
+        .file(path)
+        .help("run the version that wrote it once more, or remove the file")
+}
+
+fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
+    for (dir, plan) in folders {
+        if plan.is_committed(dir)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn complete(folders: &[Pending<'_>]) -> Result<()> {
+    folders.iter().try_for_each(|(dir, plan)| plan.place(dir))?;
+    folders.iter().try_for_each(|(dir, plan)| plan.commit(dir))?;
+    folders.iter().try_for_each(|(dir, plan)| plan.remove_stale(dir))?;
+    remove_plans(folders)
+}
+
+fn undo(folders: &[Pending<'_>]) -> Result<()> {
+    folders.iter().try_for_each(|(dir, plan)| plan.undo(dir))?;
+    remove_plans(folders)
+}
+
+fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
+    for (dir, _) in folders {
+        super::remove(&dir.join(PLAN))?;
+        sync_folder(dir)?;
+    }
+    Ok(())
+}
+
+/// Completes or undoes what a killed process left in `dir`, which is locked.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process writes in a
+/// folder that was to be published together with this one, or the plan is not one of this version.
+pub(crate) fn recover(dir: &Path) -> Result<()> {
+    let Some(publication) = Publication::read(dir)? else { return Ok(()) };
+    let folders = publication.pending(dir)?;
+    let is_this = |other: &Path| fs::canonicalize(other).ok() == fs::canonicalize(dir).ok();
+    let others = folders.iter().filter(|(other, _)| !is_this(other));
+    let _locks = others.map(|(other, _)| FolderLock::take(other)).collect::<Result<Vec<_>>>()?;
+    if any_committed(&folders)? { complete(&folders) } else { undo(&folders) }
+}
+
+/// Refuses a folder that was to be published together with others of which some are new and some are old.
+pub(crate) fn check_whole(dir: &Path) -> Result<()> {
+    let Some(publication) = Publication::read(dir)? else { return Ok(()) };
+    let folders = publication.pending(dir)?;
+    let committed = folders.iter().map(|(dir, plan)| plan.is_committed(dir)).collect::<Result<Vec<_>>>()?;
+    if committed.iter().all(|c| *c == committed[0]) {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "this is one of several data sets that were being replaced together when the writer was interrupted",
+    )
+    .file(dir)
+    .help("run the same command again, or `vidrec repair` on this folder: both complete it"))
+}
+
+/// Whether an interrupted write left something in `dir`.
+pub(crate) fn is_pending(dir: &Path) -> bool {
+    dir.join(PLAN).exists()
+}

@@ -1,0 +1,70 @@
+//! Names of a data set's files: `format-spec/vidrec-v1.md#names-of-files`.
+
+use super::data_binding::hex;
+
+/// The file that makes a folder a data set.
+pub const LISTING: &str = "dataset.json";
+
+/// What the list of failures was called before its name had digits of its digest, and still is where there is no data set.
+pub const FAILURES: &str = "failures.jsonl";
+
+/// A file of this name in a folder tells of an interrupted pack.
+pub(crate) const JOURNAL: &str = ".pack.journal";
+
+/// Hexadecimal digits of a digest in a name: 48 bits tell a file from any other of its number.
+const DIGITS: usize = 12;
+
+/// Name of shard `ordinal` before the digits of a digest: `shard-00000`.
+pub(crate) fn shard(ordinal: usize) -> String {
+    format!("shard-{ordinal:05}")
+}
+
+/// `STEM-DIGITS.ENDING`, where the digits are the first of the SHA-256 of the file's content.
+pub(crate) fn with_digest(stem: &str, sha256: &[u8; 32], ending: &str) -> String {
+    format!("{stem}-{}.{ending}", &hex(sha256)[..DIGITS])
+}
+
+/// A file's name without its ending and without the digits of a digest: `shard-00000` of `shard-00000-0123456789ab.rec`.
+pub(crate) fn stem(name: &str) -> &str {
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    match name.rsplit_once('-') {
+        Some((stem, digits)) if digits.len() == DIGITS && digits.bytes().all(is_digit) => stem,
+        _ => name,
+    }
+}
+
+/// Whether vidrec gave a file this name when it wrote a data set, so that it may remove it with the data set.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let shard = name.starts_with("shard-") && (name.ends_with(".rec") || name.ends_with(".vidx"));
+    let failures = name == FAILURES || (stem(name) == "failures" && name.ends_with(".jsonl"));
+    shard || failures || name == LISTING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_and_go() {
+        let name = with_digest(&shard(7), &[0xab; 32], "vidx");
+        assert_eq!(name, "shard-00007-abababababab.vidx");
+        assert_eq!(stem(&name), "shard-00007");
+        for (name, without) in
+            [("shard-00007.rec", "shard-00007"), ("a-ABABABABABAB.rec", "a-ABABABABABAB"), ("x", "x")]
+        {
+            assert_eq!(stem(name), without);
+        }
+    }
+
+    #[test]
+    fn only_names_that_vidrec_gives_are_its_own() {
+        for ours in ["shard-00000.rec", "shard-00000-abababababab.vidx", "failures-abababababab.jsonl", "dataset.json"]
+        {
+            assert!(is_ours(ours), "{ours}");
+        }
+        for other in ["train.rec", "shard-00000.idx", "failures-old.jsonl", "notes.txt"] {
+            assert!(!is_ours(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Which files a path stands for: a data set's folder, its `dataset.json`, or one shard by either of its files.
+
+use std::path::{Path, PathBuf};
+
+use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::disk::{folder_of, publication};
+use crate::{Error, Result};
+
+/// The files of a shard.
+#[derive(Debug, Clone)]
+pub(crate) struct ShardFiles {
+    pub index: PathBuf,
+    /// `None`: the index says which it is.
+    pub record: Option<PathBuf>,
+    /// What `dataset.json` says of it.
+    pub listed: Option<ShardJson>,
+}
+
+/// The shards that a path stands for, in order of the clips.
+pub(crate) struct Listing {
+    pub shards: Vec<ShardFiles>,
+    /// The `dataset.json` that lists them, and its path; `None` for a shard by itself.
+    pub json: Option<(PathBuf, DatasetJson)>,
+}
+
+/// Finds the shards of a data set's directory, a `.rec`, a `.vidx` or a `dataset.json`.
+pub(crate) fn find(path: &Path) -> Result<Listing> {
+    let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
+    if meta.is_dir() {
+        publication::check_whole(path)?;
+        let listing = path.join(dataset_json::FILE_NAME);
+        return if listing.exists() { listed(&listing) } else { Err(dataset_json::missing(path)) };
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path)?], json: None }),
+        Some("json") => {
+            publication::check_whole(folder_of(path))?;
+            listed(path)
+        }
+        _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
+    }
+}
+
+fn listed(path: &Path) -> Result<Listing> {
+    let json = DatasetJson::read(path)?;
+    let files = |shard: &ShardJson| ShardFiles {
+        index: path.with_file_name(&shard.index_file),
+        record: Some(path.with_file_name(&shard.record_file)),
+        listed: Some(shard.clone()),
+    };
+    Ok(Listing { shards: json.shards.iter().map(files).collect(), json: Some((path.to_owned(), json)) })
+}
+
+/// The files of one shard, by the path of either.
+pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
+    if path.extension().is_none_or(|e| e != "rec") {
+        return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, listed: None });
+    }
+    let (beside, record) = (path.with_extension("vidx"), Some(path.to_owned()));
+    if beside.exists() || !path.exists() {
+        return Ok(ShardFiles { index: beside, record, listed: None });
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let json = DatasetJson::read(&path.with_file_name(dataset_json::FILE_NAME)).ok();
+    let listed = json.and_then(|json| json.shards.into_iter().find(|shard| shard.record_file == name));
+    match listed {
+        Some(listed) => Ok(ShardFiles { index: path.with_file_name(&listed.index_file), record, listed: Some(listed) }),
+        None => {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            Err(Error::io("find the index of the record file", path, missing)
+                .expected(format!("{}, or a dataset.json that lists it", beside.display()))
+                .help("a record file is read through its index"))
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A codec that fails on purpose, so that tests can see what becomes of the other videos. Not in release builds.
+
+/// Stands for a codec that crashes, hangs or takes two seconds: in a debug build, `VIDREC_DECODER_FAULT` is
+/// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`.
+pub(super) fn decoder(source: &str) {
+    if cfg!(debug_assertions)
+        && let Ok(plan) = std::env::var("VIDREC_DECODER_FAULT")
+    {
+        match plan.split_once(':') {
+            Some(("abort", name)) if name == source => std::process::abort(),
+            Some(("hang", name)) if name == source => loop {
+                std::thread::park();
+            },
+            Some(("slow", name)) if name == source => std::thread::sleep(std::time::Duration::from_secs(2)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The list of what was left out, beside the shards.
+
+use sha2::{Digest, Sha256};
+
+use super::Writer;
+use crate::Result;
+use crate::dataset_json::FailuresJson;
+use crate::disk::AtomicFile;
+use crate::format::data_binding::hex;
+use crate::format::names;
+
+impl Writer {
+    /// Adds the list to the data set: `count` lines of JSON. Returns the name that its file will have.
+    pub(crate) fn set_failures(&mut self, count: u64, lines: &str) -> Result<String> {
+        let mut file = AtomicFile::create(&self.dir.join(names::FAILURES))?;
+        file.write_all(lines.as_bytes())?;
+        file.sync()?;
+        let sha256: [u8; 32] = Sha256::digest(lines).into();
+        let name = names::with_digest("failures", &sha256, "jsonl");
+        self.failures = Some((file.seal(), FailuresJson { file: name.clone(), count, sha256: hex(&sha256) }));
+        Ok(name)
+    }
+}
