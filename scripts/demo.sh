@@ -70,7 +70,7 @@ fi
 say "1. Pack: 8 frames of each video, evenly spread, as JPEGs with a short side of 128 pixels.
    A video that cannot be read is left out and named; the exit status is then 3."
 try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --short-side 128 --force
-[ ! -e demo-out/set/failures.jsonl ] || try -- cat demo-out/set/failures.jsonl
+for list in demo-out/set/failures-*.jsonl; do [ ! -e "$list" ] || try -- cat "$list"; done
 
 say "2. Inspect: what is in the data set, and what is known of one clip."
 try -- $vidrec inspect demo-out/set --classes

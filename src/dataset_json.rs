@@ -238,6 +238,20 @@ pub(crate) fn agree(listed: &DatasetJson, found: &DatasetJson) -> bool {
     shards && *listed == DatasetJson { shards: listed.shards.clone(), ..found.clone() }
 }
 
+/// What interrupted writers left in `dir`, and what becomes of it.
+pub(crate) fn leftovers(dir: &Path) -> Vec<String> {
+    let mut notes = Vec::new();
+    if dir.join(names::JOURNAL).exists() {
+        notes.push(
+            "an interrupted pack is in this folder: run it again with --resume, or start over with --restart".into(),
+        );
+    }
+    if publication::is_pending(dir) {
+        notes.push("an interrupted write left files in this folder; the next one cleans up".into());
+    }
+    notes
+}
+
 /// Why `dir` is no data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(FILE_NAME);

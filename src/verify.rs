@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::dataset_json::DatasetJson;
+use crate::dataset_json::{self, DatasetJson};
+use crate::disk::folder_of;
 use crate::format::clip_entry::ClipEntry;
 use crate::format::data_binding::hex;
 use crate::format::{crc32, recordio};
@@ -35,6 +36,8 @@ pub struct VerifyReport {
     pub frames: u64,
     /// Everything that is wrong, in order of place.
     pub problems: Vec<Problem>,
+    /// What is good to know and wrong with nothing: what an interrupted pack or another writer left in the folder.
+    pub notes: Vec<String>,
 }
 
 /// One thing that is wrong.
@@ -88,7 +91,7 @@ impl From<Error> for Problem {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<VerifyReport> {
-    let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new() };
+    let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new() };
     match listing::find(path.as_ref()) {
         Ok(files) => verify_files(&files, options, progress, &mut report),
         Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
@@ -127,6 +130,7 @@ fn verify_files(files: &Listing, options: VerifyOptions, progress: &(dyn Fn(u64)
     }
     if let Some((path, json)) = &files.json {
         report.problems.extend(verify_failures(path, json).err().map(Problem::from));
+        report.notes = dataset_json::leftovers(folder_of(path));
     }
 }
 

@@ -47,8 +47,9 @@ class Packed:
     """A data set that vidrec packed, and the folder of its videos."""
 
     def __init__(self, videos, out):
-        self.videos, self.path, self.record_file = videos, out, out / "shard-00000.rec"
+        self.videos, self.path = videos, out
         self.report = json.loads(run("vidrec", "pack", videos, "-o", out, "-n", "5", "--short-side", "180", "--json"))
+        (self.record_file,) = out.glob("shard-00000-*.rec")
 
     def inspect(self, *arguments):
         return json.loads(run("vidrec", "inspect", self.path, "--json", *arguments))

@@ -414,7 +414,9 @@ fn bad_folders(bad: &mut Bad) {
         }
         value.to_string()
     });
-    bad.folder("dataset-json.failures", When::Open, named_by_digest(), |json| json.replace("\"failures-", "\"../failures-"));
+    bad.folder("dataset-json.failures", When::Open, named_by_digest(), |json| {
+        json.replace("\"failures-", "\"../failures-")
+    });
     bad.folder("failures-digest", When::Verify, named_by_digest(), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["failures"]["sha256"] = hex(&[0; 32]).into();

@@ -163,7 +163,8 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
         report => report?,
     };
     if args.mxnet && report.clips > 0 {
-        vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), args.force)?;
+        // In place of one that an interrupted run made.
+        vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), true)?;
     }
     for w in &report.warnings {
         eprintln!("vidrec: {}: packed, but {}", w.source, w.message);

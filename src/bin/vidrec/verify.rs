@@ -24,6 +24,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &|_| ())?;
+    report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })
 }

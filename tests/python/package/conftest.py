@@ -51,7 +51,7 @@ def damaged(train, tmp_path):
     for file in train.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
     jpeg = vidrec.open(copy)[5].jpeg(3)
-    record = copy / "shard-00000.rec"
+    (record,) = copy.glob("shard-00000-*.rec")
     whole = bytearray(record.read_bytes())
     at = whole.index(jpeg)
     whole[at + len(jpeg) // 2] ^= 4

@@ -101,7 +101,7 @@ def test_errors_know_their_place(damaged, train, tmp_path):
     with pytest.raises(vidrec.FormatError) as caught:
         vidrec.open(damaged)[5].frames()
     e = caught.value
-    assert (e.clip, e.frame, e.rule) == (5, 3, "jpeg-crc") and e.file.endswith("shard-00000.rec") and e.offset > 0
+    assert (e.clip, e.frame, e.rule) == (5, 3, "jpeg-crc") and "shard-00000-" in e.file and e.offset > 0
     again = pickle.loads(pickle.dumps(e))
     assert type(again) is type(e) and str(again) == str(e) and vars(again) == vars(e)
     with pytest.raises(vidrec.FileError) as caught:
