@@ -141,6 +141,7 @@ impl Writer {
     /// As [`create`](Self::create), under a lock that is held already.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
         let replaced = dataset_json::replaceable(dir, options.overwrite)?;
+        remove_leftovers(dir)?;
         // Whatever was copied from: these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
         Self::begin(dir, meta, lock, None, replaced)
@@ -159,7 +160,6 @@ impl Writer {
         before: Option<DatasetJson>,
         replaced: Replaced,
     ) -> Result<Self> {
-        remove_temporaries(dir, names::is_ours)?;
         let first = before.as_ref().map_or(0, |json| json.shards.len());
         let shard = ShardWriter::create(dir, first)?;
         let (dir, finished) = (dir.to_owned(), Vec::new());
@@ -288,7 +288,15 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
             .help("continue it (vidrec pack --resume), start over (--restart), or choose another folder"));
     }
     publication::recover(dir)?;
+    remove_leftovers(dir)?;
     Ok(lock)
+}
+
+/// Removes what killed processes staged in `dir`, which is locked.
+fn remove_leftovers(dir: &Path) -> Result<()> {
+    remove_temporaries(dir, |name| {
+        names::is_ours(name) || name == publication::PLAN || name.ends_with(".vidx") || name.ends_with(".broken")
+    })
 }
 
 fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {

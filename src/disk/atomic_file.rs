@@ -191,7 +191,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Removes the temporary files in `dir` whose final names are `wanted`. Nobody else may be writing there.
+/// Removes the temporary files in `dir` whose names to be are `wanted`. Nobody else may be writing there.
 pub(crate) fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let io = |e| Error::io("list the folder", dir, e);
     for entry in fs::read_dir(dir).map_err(io)? {

@@ -76,7 +76,9 @@ impl FolderPlan {
     /// The commit point.
     fn commit(&self, dir: &Path) -> Result<()> {
         if !self.is_committed(dir)? {
-            rename(dir, &staged_listing(), LISTING)?;
+            // Nothing else may pass for it: what is stale is removed afterwards.
+            let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
+            fs::rename(from, &to).map_err(|e| Error::io("give the file its name", to, e))?;
         }
         sync_folder(dir)
     }
@@ -322,4 +324,99 @@ pub(crate) fn check_whole(dir: &Path) -> Result<()> {
 /// Whether an interrupted write left something in `dir`.
 pub(crate) fn is_pending(dir: &Path) -> bool {
     dir.join(PLAN).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with an old data set of the files `old` and `both`.
+    fn old_set(dir: &Path) {
+        fs::create_dir_all(dir).unwrap();
+        for name in ["old", "both"] {
+            fs::write(dir.join(name), name).unwrap();
+        }
+        fs::write(dir.join(LISTING), "old, both").unwrap();
+    }
+
+    fn stage(dir: &Path) -> Staged {
+        let lock = FolderLock::take(dir).unwrap();
+        let files = ["new", "both"].map(|name| {
+            let mut file = AtomicFile::create(&dir.join(format!("staged-{name}"))).unwrap();
+            file.write_all(name.as_bytes()).unwrap();
+            (file.seal(), name.to_owned())
+        });
+        let replaced = Replaced { files: vec!["old".into(), "both".into()], removable: vec!["old".into()] };
+        Staged::new(dir, lock, files.into(), b"new, both", replaced).unwrap()
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    const OLD: [&str; 3] = ["both", "dataset.json", "old"];
+    const NEW: [&str; 3] = ["both", "dataset.json", "new"];
+
+    /// What a process leaves that is killed after `steps` of: the plans, the files, each folder's list.
+    fn killed(dirs: &[PathBuf], steps: usize) {
+        let mut outputs: Vec<_> = dirs.iter().map(|dir| stage(dir)).collect();
+        outputs.iter_mut().for_each(Staged::keep);
+        let name = |dir: &Path| dir.file_name().unwrap().to_str().unwrap().to_owned();
+        let plan = Publication { folders: outputs.iter().map(|o| (name(&o.dir), o.plan.clone())).collect() };
+        let folders: Vec<_> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
+        plan.write(&folders).unwrap();
+        if steps > 0 {
+            folders.iter().for_each(|(dir, plan)| plan.place(dir).unwrap());
+        }
+        folders.iter().take(steps.saturating_sub(1)).for_each(|(dir, plan)| plan.commit(dir).unwrap());
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_undone_or_completed_in_all_folders() {
+        let temp = tempfile::tempdir().unwrap();
+        let dirs = ["a", "b"].map(|name| temp.path().join(name));
+        for (steps, wanted) in [(0, OLD), (1, OLD), (2, NEW), (3, NEW)] {
+            for first in [0, 1] {
+                dirs.iter().for_each(|dir| drop(fs::remove_dir_all(dir)));
+                dirs.iter().for_each(|dir| old_set(dir));
+                killed(&dirs, steps);
+                let refused = dirs.iter().map(|dir| check_whole(dir).is_err()).collect::<Vec<_>>();
+                assert_eq!(refused, [steps == 2; 2], "{steps}");
+                let lock = FolderLock::take(&dirs[first]).unwrap();
+                recover(&dirs[first]).unwrap();
+                drop(lock);
+                dirs.iter().for_each(|dir| assert_eq!(names(dir), wanted, "{steps} from {first}"));
+                assert!(fs::read(dirs[0].join("both")).unwrap() == b"both");
+                recover(&dirs[1]).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_gone_is_not_taken_for_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        old_set(temp.path());
+        let staged = stage(temp.path());
+        fs::remove_file(temp.path().join(".dataset.json.tmp")).unwrap();
+        assert!(publish(vec![staged]).is_err());
+        assert_eq!(names(temp.path()), OLD);
+    }
+
+    #[test]
+    fn a_plan_names_nothing_elsewhere() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("a");
+        old_set(&dir);
+        fs::write(temp.path().join("precious"), "").unwrap();
+        let plan = FolderPlan { files: Vec::new(), listing: String::new(), stale: vec!["../precious".into()] };
+        let publication = Publication { folders: vec![("a".into(), plan)] };
+        fs::write(dir.join(PLAN), serde_json::to_vec(&publication).unwrap()).unwrap();
+        assert!(recover(&dir).unwrap_err().to_string().contains("precious"));
+        fs::write(dir.join(PLAN), "{").unwrap();
+        assert!(recover(&dir).is_err());
+        assert!(temp.path().join("precious").exists());
+    }
 }

@@ -6,7 +6,7 @@ use super::copy::refuse_input;
 use super::plan::Plan;
 use super::{EditOptions, EditReport};
 use crate::dataset_json::{self, DatasetJson};
-use crate::disk::{publication, remove_temporaries, share};
+use crate::disk::{publication, share};
 use crate::format::meta::Meta;
 use crate::format::names;
 use crate::reader::Shard;
@@ -24,7 +24,6 @@ pub(super) fn run(
     refuse_input(set, out)?;
     let lock = writer::lock(out)?;
     let replaced = dataset_json::replaceable(out, options.overwrite)?;
-    remove_temporaries(out, names::is_ours)?;
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {
         let stem = names::shard(ordinal);
