@@ -35,6 +35,8 @@ pub struct Shim {
 /// How a program ended.
 pub struct Ended {
     pub status: ExitStatus,
+    /// It did not end by the deadline.
+    pub hung: bool,
     pub stderr: String,
     /// What it changed: the call and the paths, relative to the folder.
     pub steps: Vec<Step>,
@@ -88,25 +90,27 @@ impl Shim {
         };
         command.env("LD_PRELOAD", &self.library).env("FAULTS_FOLDER", &folder).env("FAULTS_AT", at);
         command.env("FAULTS_LOG", &log).stdout(Stdio::null()).stderr(File::create(&stderr).unwrap());
-        let status = end(&mut command);
-        let stderr = String::from_utf8_lossy(&fs::read(&stderr).unwrap()).into_owned();
+        let (status, hung) = end(&mut command);
+        let mut stderr = String::from_utf8_lossy(&fs::read(&stderr).unwrap()).into_owned();
+        if hung {
+            stderr += " (it hung and was killed by the test)";
+        }
         let steps = fs::read_to_string(&log).unwrap_or_else(|e| panic!("{command:?} was not preloaded: {e}\n{stderr}"));
-        Ended { status, stderr, steps: Step::read(&steps, &folder) }
+        Ended { status, hung, stderr, steps: Step::read(&steps, &folder) }
     }
 }
 
-/// Runs it to its end.
-fn end(command: &mut Command) -> ExitStatus {
+/// Runs it to its end, or to the deadline: then the second is true.
+fn end(command: &mut Command) -> (ExitStatus, bool) {
     let mut child = command.stdin(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
-            return status;
+            return (status, false);
         }
         if started.elapsed() > DEADLINE {
             child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("{command:?} hangs");
+            return (child.wait().unwrap(), true);
         }
         sleep(Duration::from_millis(1));
     }
@@ -114,7 +118,7 @@ fn end(command: &mut Command) -> ExitStatus {
 
 impl Ended {
     pub fn killed(&self) -> bool {
-        self.status.signal() == Some(9)
+        !self.hung && self.status.signal() == Some(9)
     }
 
     /// The exit status of a program that ended by itself.

@@ -74,11 +74,6 @@ impl<'a> Trial<'a> {
         }
         let again = self.run(&self.row.again(), &folder, Fault::None);
         self.second = (again.code(), state::tree(&folder));
-
-        let folder = self.begin("counted");
-        let counted = self.run(&self.row.line, &folder, Fault::None);
-        assert_eq!(counted.steps.len(), self.steps.len(), "{}: steps of two runs", self.name());
-        assert_eq!(difference(&state::tree(&folder), &self.files), None, "{}: files of two runs", self.name());
     }
 
     pub fn name(&self) -> &str {
@@ -208,9 +203,10 @@ impl<'a> Trial<'a> {
     }
 }
 
+/// Whether it is refused for what happened, in words that say so and what to do. That nothing was found does not count.
 fn says_what_to_do(state: &State) -> bool {
     let (State::Refused(why) | State::Broken(why)) = state else { return false };
-    ["again", "vidrec ", "--"].iter().any(|word| why.contains(word))
+    ["again", "interrupted", "killed"].iter().any(|word| why.contains(word))
 }
 
 fn same_files(folder: &Path, wanted: &Tree) -> Verdict {
