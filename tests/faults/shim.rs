@@ -4,7 +4,6 @@
 #![allow(dead_code)]
 
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -52,24 +51,23 @@ pub struct Step {
 }
 
 impl Shim {
-    /// Built once in a test program. Where there is no C compiler there is a word on standard error, and a panic if
-    /// `VIDREC_REQUIRE` is set.
+    /// Built once in a test program. `None`, with a word on standard error, on systems that are not Linux with glibc and
+    /// where there is no C compiler; that is a panic if `VIDREC_REQUIRE` is set.
     pub fn get() -> Option<&'static Shim> {
         static SHIM: OnceLock<Option<Shim>> = OnceLock::new();
         SHIM.get_or_init(Self::build).as_ref()
     }
 
     fn build() -> Option<Shim> {
+        if !cfg!(all(target_os = "linux", target_env = "gnu")) {
+            return skipped("this is not Linux with glibc");
+        }
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let library = folder.join(format!("faults-{}.so", std::process::id()));
-        let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        let mut cc = Command::new("cc");
         cc.args(["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-U_FORTIFY_SOURCE", "-o"]).arg(&library);
         cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c")).arg("-ldl");
-        let Ok(built) = cc.output() else {
-            assert!(std::env::var_os("VIDREC_REQUIRE").is_none(), "{cc:?}: there is no C compiler");
-            eprintln!("skipped: there is no C compiler");
-            return None;
-        };
+        let Ok(built) = cc.output() else { return skipped("there is no C compiler (cc)") };
         assert!(built.status.success(), "{cc:?}\n{}", String::from_utf8_lossy(&built.stderr));
         // A name that stays, so that no build leaves files behind.
         let kept = folder.join("faults.so");
@@ -100,6 +98,12 @@ impl Shim {
     }
 }
 
+fn skipped(why: &str) -> Option<Shim> {
+    assert!(std::env::var_os("VIDREC_REQUIRE").is_none(), "cannot cause faults: {why}");
+    eprintln!("skipped: {why}");
+    None
+}
+
 /// Runs it to its end, or to the deadline: then the second is true.
 fn end(command: &mut Command) -> (ExitStatus, bool) {
     let mut child = command.stdin(Stdio::null()).spawn().unwrap();
@@ -117,8 +121,13 @@ fn end(command: &mut Command) -> (ExitStatus, bool) {
 }
 
 impl Ended {
+    /// Whether it was killed by its own hand.
     pub fn killed(&self) -> bool {
-        !self.hung && self.status.signal() == Some(9)
+        #[cfg(unix)]
+        let signal = std::os::unix::process::ExitStatusExt::signal(&self.status);
+        #[cfg(not(unix))]
+        let signal = None;
+        !self.hung && signal == Some(9)
     }
 
     /// The exit status of a program that ended by itself.
