@@ -32,8 +32,8 @@ impl Inputs {
         inputs
     }
 
-    /// Folders of pictures, which `pack` takes for videos. Of `some-bad`, two cannot be decoded; of `mended`, one cannot any
-    /// more, and `packed-before` is what was made of it when it still could not.
+    /// Folders of pictures, which `pack` takes for videos. Of `some-bad`, two cannot be decoded; of `mended` one
+    /// cannot, and `packed-before` was made of it when there were two.
     fn make_videos(&self) {
         for (i, name) in ["even/0", "odd/1", "even/2", "odd/3"].iter().enumerate() {
             for t in 0..3 {

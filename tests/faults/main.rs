@@ -1,5 +1,5 @@
-//! Every command that writes, killed and out of space at each of its steps. Whatever happens, there is the old output or
-//! the new one, another run makes the new one, and no other file stays.
+//! Every command that writes, killed and out of space at each of its steps. Whatever happens, there is the old output
+//! or the new one, another run makes the new one, and no other file stays. And what a power cut would leave.
 //!
 //! By default some steps of each command are tried. `VIDREC_SOAK=1 cargo test --test faults -- --nocapture` tries all.
 #![cfg(all(target_os = "linux", target_env = "gnu", feature = "pack", feature = "cli"))]
@@ -8,6 +8,7 @@ mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 mod inputs;
+mod power;
 mod shim;
 mod shim_works;
 mod state;
@@ -29,21 +30,21 @@ fn every_command_at_every_step_leaves_the_old_output_or_the_new() {
     let inputs = Inputs::make();
     let before = state::tree(&inputs.at(""));
     let trials = in_parallel(commands::table(&inputs), |row| Trial::new(row, &inputs, shim));
-    let soak = std::env::var_os("VIDREC_SOAK").is_some();
-    let mut jobs = Vec::new();
-    for (row, trial) in trials.iter().enumerate() {
-        jobs.extend(faults(row, trial.steps.len(), soak).into_iter().map(|fault| (trial, fault)));
-    }
-    let results = in_parallel(jobs, |(trial, fault)| (trial, fault, trial.with(fault)));
     let mut table = Table::default();
-    results.into_iter().for_each(|(trial, fault, verdict)| table.add(trial, fault, verdict));
+    trials.iter().for_each(|trial| table.begin(trial.name(), &trial.steps));
+    let row_faults = |row: usize| faults(row, trials[row].steps.len()).into_iter().map(move |fault| (row, fault));
+    let jobs = (0..trials.len()).flat_map(row_faults).collect();
+    for (row, fault, verdict) in in_parallel(jobs, |(row, fault)| (row, fault, trials[row].with(fault))) {
+        table.fault(row, fault, verdict);
+    }
     println!("{table}");
     assert_eq!(state::difference(&state::tree(&inputs.at("")), &before), None, "the inputs");
     assert!(table.is_right(), "{}", table.faults());
 }
 
 /// What is to go wrong in a command: at every step, or at some, spread evenly and otherwise for each `row`.
-fn faults(row: usize, steps: usize, soak: bool) -> Vec<Fault> {
+fn faults(row: usize, steps: usize) -> Vec<Fault> {
+    let soak = std::env::var_os("VIDREC_SOAK").is_some();
     let spread = move |count: usize| {
         let count = if soak { steps } else { count.min(steps) };
         (0..count).map(move |i| (i * steps + row * 7 % steps) / count)

@@ -1,5 +1,5 @@
-// Faults on purpose in an unmodified program: preloaded, this counts what the program changes below one folder, and kills
-// it, or lets the disk be full, at one of these steps.
+// Faults on purpose in an unmodified program: preloaded, this counts what the program changes below one folder, and
+// kills it, or lets the disk be full, at one of these steps.
 //
 //     cc -shared -fPIC -U_FORTIFY_SOURCE -o shim.so shim.c -ldl
 //
@@ -8,8 +8,8 @@
 //                kill:N   SIGKILL instead of step N, counted from 0; a write puts half of its bytes there first
 //                full:N   from step N on, what needs space fails with ENOSPC; of a write that is step N half fits
 //                once:N   the same for step N alone
-// FAULTS_LOG     a file to which each step adds a line: N, done or spoiled, call, path and, for two paths, the other; tabs
-//                between
+// FAULTS_LOG     a file to which each step adds a line: N, done or spoiled, call, path, and the other of two paths, with
+//                tabs between; / stands for a path elsewhere
 //
 // Each process counts for itself. System calls that do not go through the C library's functions are not seen, nor are
 // those of its own: what is written with stdio.
@@ -216,10 +216,12 @@ ssize_t splice(int from, off64_t *a, int to, off64_t *b, size_t n, unsigned flag
 #define ON_PATH(dir, name, call, needs_space, done)                                                                    \
     char path[PATH_MAX];                                                                                               \
     return step(call, of_path(dir, name, path), NULL, needs_space) == GO ? (done) : (int)spoil(0)
+// Of two paths, one may be elsewhere: "/".
 #define ON_PATHS(dir, name, other_dir, other_name, call, done)                                                         \
     char path[PATH_MAX], other[PATH_MAX];                                                                              \
     const char *from = of_path(dir, name, path), *to = of_path(other_dir, other_name, other);                          \
-    return step(call, from, to, 1) == GO ? (done) : (int)spoil(0)
+    const char *elsewhere = from || to ? "/" : NULL;                                                                   \
+    return step(call, from ? from : elsewhere, to ? to : elsewhere, 1) == GO ? (done) : (int)spoil(0)
 
 int fsync(int fd) { ON_FILE(fd, "fsync", 1, REAL(fsync)(fd)); }
 int fdatasync(int fd) { ON_FILE(fd, "fdatasync", 1, REAL(fdatasync)(fd)); }
@@ -241,7 +243,10 @@ int truncate(const char *p, off_t n) { ON_PATH(AT_FDCWD, p, "truncate", path_gro
 int truncate64(const char *p, off64_t n) { ON_PATH(AT_FDCWD, p, "truncate", path_grows(p, n), REAL(truncate64)(p, n)); }
 
 int fallocate(int fd, int how, off_t a, off_t n) { ON_FILE(fd, "fallocate", 1, REAL(fallocate)(fd, how, a, n)); }
-int fallocate64(int fd, int how, off64_t a, off64_t n) { ON_FILE(fd, "fallocate", 1, REAL(fallocate64)(fd, how, a, n)); }
+int fallocate64(int fd, int how, off64_t a, off64_t n)
+{
+    ON_FILE(fd, "fallocate", 1, REAL(fallocate64)(fd, how, a, n));
+}
 // These return the error.
 static int room(int fd)
 {
@@ -259,10 +264,16 @@ int unlinkat(int d, const char *p, int how) { ON_PATH(d, p, "unlink", 0, REAL(un
 int symlink(const char *to, const char *p) { ON_PATH(AT_FDCWD, p, "symlink", 1, REAL(symlink)(to, p)); }
 int symlinkat(const char *to, int d, const char *p) { ON_PATH(d, p, "symlink", 1, REAL(symlinkat)(to, d, p)); }
 int link(const char *a, const char *b) { ON_PATHS(AT_FDCWD, a, AT_FDCWD, b, "link", REAL(link)(a, b)); }
-int linkat(int d, const char *a, int e, const char *b, int how) { ON_PATHS(d, a, e, b, "link", REAL(linkat)(d, a, e, b, how)); }
+int linkat(int d, const char *a, int e, const char *b, int how)
+{
+    ON_PATHS(d, a, e, b, "link", REAL(linkat)(d, a, e, b, how));
+}
 int rename(const char *a, const char *b) { ON_PATHS(AT_FDCWD, a, AT_FDCWD, b, "rename", REAL(rename)(a, b)); }
 int renameat(int d, const char *a, int e, const char *b) { ON_PATHS(d, a, e, b, "rename", REAL(renameat)(d, a, e, b)); }
-int renameat2(int d, const char *a, int e, const char *b, unsigned how) { ON_PATHS(d, a, e, b, "rename", REAL(renameat2)(d, a, e, b, how)); }
+int renameat2(int d, const char *a, int e, const char *b, unsigned how)
+{
+    ON_PATHS(d, a, e, b, "rename", REAL(renameat2)(d, a, e, b, how));
+}
 
 // Opening is a step where it may make a file or empty one; it needs space where there is none of the name.
 static int makes(int how) { return how & O_CREAT || (how & O_TMPFILE) == O_TMPFILE; }

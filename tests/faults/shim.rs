@@ -51,8 +51,8 @@ pub struct Step {
 }
 
 impl Shim {
-    /// Built once in a test program. `None`, with a word on standard error, on systems that are not Linux with glibc and
-    /// where there is no C compiler; that is a panic if `VIDREC_REQUIRE` is set.
+    /// Built once in a test program. `None`, with a word on standard error, where there is no Linux with glibc or no C
+    /// compiler; if `VIDREC_REQUIRE` is set that is a panic.
     pub fn get() -> Option<&'static Shim> {
         static SHIM: OnceLock<Option<Shim>> = OnceLock::new();
         SHIM.get_or_init(Self::build).as_ref()

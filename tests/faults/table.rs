@@ -1,15 +1,17 @@
 //! What came out, as a table for people.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::shim::Fault;
-use crate::trial::Trial;
+use crate::power;
+use crate::shim::{Fault, Step};
 
-/// Faults that are named of each command and kind.
-const NAMED: usize = 3;
+/// Faults that are told of each command and kind.
+const TOLD: usize = 3;
 
-/// A row for each command, in their order.
+/// The kinds of faults, in the order of the columns.
+const KINDS: [&str; 4] = ["kill", "full", "once", "cut"];
+
+/// A row for each command.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -17,8 +19,9 @@ pub struct Table {
 
 struct Row {
     name: String,
-    steps: usize,
-    tried: BTreeMap<&'static str, Tried>,
+    steps: Vec<Step>,
+    /// By kind of fault.
+    tried: [Tried; KINDS.len()],
 }
 
 /// What came of one kind of fault.
@@ -28,45 +31,45 @@ struct Tried {
     wrong: Vec<String>,
 }
 
-/// The kinds of faults, in the order of the columns.
-const KINDS: [&str; 3] = ["kill", "full", "once"];
-
 impl Table {
-    /// Adds a result; those of one command come after each other.
-    pub fn add(&mut self, trial: &Trial<'_>, fault: Fault, verdict: Result<(), String>) {
-        if self.rows.last().is_none_or(|row| row.name != trial.name()) {
-            self.rows.push(Row { name: trial.name().to_owned(), steps: trial.steps.len(), tried: BTreeMap::new() });
+    /// Adds a command, with what a power cut would take from it; see [`power`].
+    pub fn begin(&mut self, name: &str, steps: &[Step]) {
+        self.rows.push(Row { name: name.to_owned(), steps: steps.to_vec(), tried: Default::default() });
+        for (step, verdict) in power::cuts(steps) {
+            self.add(self.rows.len() - 1, 3, step, verdict);
         }
-        let (kind, step) = match fault {
-            Fault::Kill(step) => (KINDS[0], step),
-            Fault::Full(step) => (KINDS[1], step),
-            Fault::Once(step) => (KINDS[2], step),
-            Fault::None => return,
-        };
-        let Some(row) = self.rows.last_mut() else { return };
-        let tried = row.tried.entry(kind).or_default();
-        tried.count += 1;
+    }
+
+    /// Adds what came of a fault in the command of a row, counted from 0.
+    pub fn fault(&mut self, row: usize, fault: Fault, verdict: Result<(), String>) {
+        match fault {
+            Fault::Kill(step) => self.add(row, 0, step, verdict),
+            Fault::Full(step) => self.add(row, 1, step, verdict),
+            Fault::Once(step) => self.add(row, 2, step, verdict),
+            Fault::None => {}
+        }
+    }
+
+    fn add(&mut self, row: usize, kind: usize, step: usize, verdict: Result<(), String>) {
+        let Row { name, steps, tried } = &mut self.rows[row];
+        tried[kind].count += 1;
         if let Err(what) = verdict {
-            tried.wrong.push(format!(
-                "{}: {kind} at step {step} ({}): {}",
-                row.name,
-                trial.steps[step],
-                what.trim_end()
-            ));
+            let place = format!("{name}: {} at step {step} ({})", KINDS[kind], steps[step]);
+            tried[kind].wrong.push(format!("{place}: {}", what.trim_end()));
         }
     }
 
     pub fn is_right(&self) -> bool {
-        self.rows.iter().flat_map(|row| row.tried.values()).all(|tried| tried.wrong.is_empty())
+        self.rows.iter().flat_map(|row| &row.tried).all(|tried| tried.wrong.is_empty())
     }
 
     /// What is wrong, some of each command and kind of fault.
     pub fn faults(&self) -> String {
         let mut text = String::new();
-        for tried in self.rows.iter().flat_map(|row| row.tried.values()) {
-            tried.wrong.iter().take(NAMED).for_each(|wrong| text += &format!("\n{wrong}"));
-            if tried.wrong.len() > NAMED {
-                text += &format!("\n    and {} more of them", tried.wrong.len() - NAMED);
+        for tried in self.rows.iter().flat_map(|row| &row.tried) {
+            tried.wrong.iter().take(TOLD).for_each(|wrong| text += &format!("\n{wrong}"));
+            if tried.wrong.len() > TOLD {
+                text += &format!("\n    and {} more of these", tried.wrong.len() - TOLD);
             }
         }
         text
@@ -75,15 +78,12 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:48} {:>5}", "command", "steps")?;
+        write!(f, "{:45} {:>5}", "command", "steps")?;
         KINDS.iter().try_for_each(|kind| write!(f, " | {:>5} {:>5}", format!("{kind}s"), "wrong"))?;
         writeln!(f)?;
         for row in &self.rows {
-            write!(f, "{:48} {:>5}", row.name, row.steps)?;
-            for kind in KINDS {
-                let (count, wrong) = row.tried.get(kind).map_or((0, 0), |tried| (tried.count, tried.wrong.len()));
-                write!(f, " | {count:>5} {wrong:>5}")?;
-            }
+            write!(f, "{:45} {:>5}", row.name, row.steps.len())?;
+            row.tried.iter().try_for_each(|tried| write!(f, " | {:>5} {:>5}", tried.count, tried.wrong.len()))?;
             writeln!(f)?;
         }
         Ok(())

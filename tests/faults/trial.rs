@@ -140,8 +140,10 @@ impl<'a> Trial<'a> {
         ensure(run.stderr.contains("No space left") || run.stderr.contains("no storage space"), || {
             format!("the error does not say why: {}", run.stderr)
         })?;
-        let mut names = spoiled.iter().flat_map(|step| &step.paths).filter_map(|path| path.file_name()?.to_str());
-        ensure(names.any(|name| run.stderr.contains(name)), || format!("the error names no file: {}", run.stderr))?;
+        // The folder in which the command runs has no name but ".".
+        let name = |path: &PathBuf| path.file_name().map_or(" .:".into(), |name| name.to_string_lossy().into_owned());
+        let mut names = spoiled.iter().flat_map(|step| &step.paths).map(name);
+        ensure(names.any(|name| run.stderr.contains(&name)), || format!("the error names no file: {}", run.stderr))?;
         let whose = self.whose(folder)?;
         self.goes_on(folder, whose)
     }
