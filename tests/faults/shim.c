@@ -8,7 +8,7 @@
 //                kill:N   SIGKILL instead of step N, counted from 0; a write puts half of its bytes there first
 //                full:N   from step N on, what needs space fails with ENOSPC; of a write that is step N half fits
 //                once:N   the same for step N alone
-// FAULTS_LOG     a file to which each step adds a line: N, done or spoiled, call, path, and the other of two paths, with
+// FAULTS_LOG     a file to which each step adds a line: N, done or spoiled, call, path, and the other of two, with
 //                tabs between; / stands for a path elsewhere
 //
 // Each process counts for itself. System calls that do not go through the C library's functions are not seen, nor are
