@@ -3,6 +3,9 @@
 //! `VIDREC_SOAK=1` tries every step and two hundred random moments instead of some.
 #![cfg(all(feature = "pack", feature = "cli"))]
 
+#[path = "faults/shim.rs"]
+mod shim;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
+use shim::{Fault, Shim};
 
 const JOURNAL: &str = ".pack.journal";
 
@@ -121,34 +125,32 @@ fn random(seed: &mut u64) -> u64 {
 /// Kills the program at steps (writes, in their middle, syncs, renames, removals) and goes on, once with another kill.
 #[test]
 fn killed_at_any_step_it_goes_on_to_the_same_bytes() {
-    if !cfg!(debug_assertions) {
-        return;
-    }
+    let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
     for more in [&[][..], &["--shard-size", "20kB"], &["--shards", "3", "--force"]] {
         videos.begin_again("whole");
         let whole = videos.pack_whole("whole", more);
-        let mut step = 0;
-        loop {
+        let begin = || {
             videos.begin_again("set");
             if more.contains(&"--force") {
                 videos.pack_whole("set", &["--seed", "1", "--sample", "random"]);
             }
-            let killed = videos.command("set", more).env("VIDREC_FAULT", format!("kill:{step}")).output().unwrap();
-            if killed.status.code() == Some(3) {
-                assert!(step > 40, "{step} steps");
-                break;
-            }
-            assert_eq!(killed.status.code(), None, "{}", show(&killed));
+        };
+        let run = |more: &[&str], fault| shim.run(videos.command("set", more), videos.temp.path(), fault);
+        begin();
+        let steps = run(more, Fault::None).steps.len();
+        for step in (0..steps).step_by(if soak() { 1 } else { 13 }) {
+            begin();
+            let killed = run(more, Fault::Kill(step));
+            assert!(killed.killed(), "step {step} {more:?}: {} {}", killed.status, killed.stderr);
             is_whole_or_refused(&videos.path("set"), &format!("step {step} {more:?}"));
             let resume = [more, &["--resume"]].concat();
             if step % 2 == 1 {
-                videos.command("set", &resume).env("VIDREC_FAULT", format!("kill:{}", step / 2)).output().unwrap();
+                run(&resume, Fault::Kill(step / 2));
             }
             let run = videos.pack("set", &resume);
             assert_eq!(run.status.code(), Some(3), "step {step}: {}", show(&run));
             same(&videos.files("set"), &whole, &format!("step {step} {more:?}"));
-            step += if soak() { 1 } else { 9 };
         }
     }
 }
@@ -161,11 +163,15 @@ fn last_checkpoint(journal: &[u8]) -> Option<(u64, u64)> {
     points.next_back().map(|p| (p["bytes"].as_u64().unwrap(), p["frames"].as_u64().unwrap()))
 }
 
-/// Kills it in the middle and says where.
-fn kill_half_way(videos: &Videos, out: &str, more: &[&str]) {
-    videos.begin_again(out);
-    let killed = videos.command(out, more).env("VIDREC_FAULT", "kill:32").output().unwrap();
-    assert_eq!(killed.status.code(), None, "{}", show(&killed));
+/// Kills it in the middle of its steps.
+fn kill_half_way(shim: &Shim, videos: &Videos, out: &str, more: &[&str]) {
+    let run = |fault| {
+        videos.begin_again(out);
+        shim.run(videos.command(out, more), videos.temp.path(), fault)
+    };
+    let steps = run(Fault::None).steps.len();
+    let killed = run(Fault::Kill(steps / 2));
+    assert!(killed.killed(), "{} {}", killed.status, killed.stderr);
     let files = videos.files(out);
     assert!(last_checkpoint(&files[JOURNAL]).is_some_and(|(bytes, _)| bytes > 0));
 }
@@ -173,9 +179,7 @@ fn kill_half_way(videos: &Videos, out: &str, more: &[&str]) {
 /// What was not synced may be lost, or be anything, after a power cut; so may, on a lying disk, what was.
 #[test]
 fn what_a_power_cut_leaves_is_good_enough() {
-    if !cfg!(debug_assertions) {
-        return;
-    }
+    let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
     let whole = videos.pack_whole("whole", &[]);
     let (rec, vidx) = (".shard-00000.rec.tmp", ".shard-00000.vidx.tmp");
@@ -211,7 +215,7 @@ fn what_a_power_cut_leaves_is_good_enough() {
         }),
     ];
     for (what, harm) in harms {
-        kill_half_way(&videos, "set", &[]);
+        kill_half_way(shim, &videos, "set", &[]);
         let mut files = videos.files("set");
         assert!(files.contains_key(rec) && files.contains_key(vidx), "{:?}", files.keys());
         let (bytes, frames) = last_checkpoint(&files[JOURNAL]).unwrap();
@@ -225,30 +229,28 @@ fn what_a_power_cut_leaves_is_good_enough() {
     }
 }
 
-/// Every write, sync and rename fails in turn as on a full disk.
+/// From each step in turn on, the disk is full.
 #[test]
 fn on_a_full_disk_there_is_an_error_and_later_it_goes_on() {
-    if !cfg!(debug_assertions) {
-        return;
-    }
+    let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
     let more = ["--shard-size", "20kB"];
     let whole = videos.pack_whole("whole", &more);
-    let mut step = 1;
-    loop {
+    let run = |fault| {
         videos.begin_again("set");
-        let full = videos.command("set", &more).env("VIDREC_FAULT", format!("full:{step}")).output().unwrap();
-        if full.status.code() == Some(3) {
-            assert!(step > 40, "{step} steps");
-            break;
+        shim.run(videos.command("set", &more), videos.temp.path(), fault)
+    };
+    let steps = run(Fault::None).steps.len();
+    for step in (0..steps).step_by(if soak() { 1 } else { 17 }) {
+        let full = run(Fault::Full(step));
+        if full.steps.iter().any(|step| step.spoiled) {
+            assert_eq!(full.code(), Some(1), "step {step}: {}", full.stderr);
+            let text = &full.stderr;
+            assert!(text.contains("could not") && text.contains("No space left on device"), "step {step}: {text}");
         }
-        assert_eq!(full.status.code(), Some(1), "step {step}: {}", show(&full));
-        let text = stderr(&full);
-        assert!(text.contains("could not") && text.contains("no storage space"), "step {step}: {text}");
         let run = videos.pack("set", &[&more[..], &["--resume"]].concat());
         assert_eq!(run.status.code(), Some(3), "step {step}: {}", show(&run));
         same(&videos.files("set"), &whole, &format!("step {step}"));
-        step += if soak() { 1 } else { 11 };
     }
 }
 
@@ -308,11 +310,9 @@ fn killed_at_random_moments_it_goes_on_to_the_same_bytes() {
 
 #[test]
 fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() {
-    if !cfg!(debug_assertions) {
-        return;
-    }
+    let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
-    kill_half_way(&videos, "set", &[]);
+    kill_half_way(shim, &videos, "set", &[]);
     let mut before = videos.files("set");
     before.remove(".vidrec.lock");
     let refused = |more: &[&str], words: &[&str]| {

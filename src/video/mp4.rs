@@ -1,6 +1,6 @@
 //! Pictures to MP4: for people to look at, never for training.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ffmpeg_next::codec::encoder;
 use ffmpeg_next::codec::{self, Id};
@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 /// A video file that is written picture by picture.
 pub(crate) struct Mp4 {
+    path: PathBuf,
     output: format::context::Output,
     encoder: encoder::Video,
     size: (u32, u32),
@@ -55,7 +56,7 @@ impl Mp4 {
         stream.set_parameters(&encoder);
         stream.set_time_base(rate.invert());
         output.write_header()?;
-        Ok(Mp4 { output, encoder, size, frames: 0, rate })
+        Ok(Mp4 { path: path.to_owned(), output, encoder, size, frames: 0, rate })
     }
 
     /// Adds a picture of `width` by `height` pixels, 3 bytes each, scaled to the video's size if it has another.
@@ -69,7 +70,7 @@ impl Mp4 {
         for (to, row) in from.data_mut(0).chunks_mut(stride).zip(rgb.chunks(row)) {
             to[..row.len()].copy_from_slice(row);
         }
-        self.encode(&from).map_err(|e| failed(Path::new(""), e))
+        self.encode(&from).map_err(|e| failed(&self.path, e))
     }
 
     fn encode(&mut self, from: &frame::Video) -> Result<(), ffmpeg_next::Error> {
@@ -99,16 +100,16 @@ impl Mp4 {
 
     /// Writes what is left and ends the file.
     pub fn finish(mut self) -> Result<()> {
-        let mut finish = || {
-            self.encoder.send_eof()?;
-            self.write_packets()?;
-            self.output.write_trailer()
-        };
-        finish().map_err(|e| failed(Path::new(""), e))
+        self.end().map_err(|e| failed(&self.path, e))
+    }
+
+    fn end(&mut self) -> Result<(), ffmpeg_next::Error> {
+        self.encoder.send_eof()?;
+        self.write_packets()?;
+        self.output.write_trailer()
     }
 }
 
 fn failed(path: &Path, e: ffmpeg_next::Error) -> Error {
-    let e = Error::decode(format!("could not encode the video: {e}"));
-    if path.as_os_str().is_empty() { e } else { e.file(path) }
+    Error::decode(format!("could not encode the video: {e}")).file(path)
 }

@@ -1,0 +1,201 @@
+//! Every command that writes, and what it finds where it writes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::inputs::{Inputs, damage, files};
+use crate::state::{State, copy};
+
+/// A command, and what is there before it runs.
+pub struct Row {
+    pub name: String,
+    /// The command as one line; see [`Inputs::command`].
+    pub line: String,
+    /// More words for the run that follows a killed one.
+    pub resume: &'static str,
+    /// Whether the command has `--force`.
+    pub forces: bool,
+    /// Whether the outputs appear together, all of them or none.
+    pub together: bool,
+    /// Whether what was there before is a damaged data set.
+    pub repairs: bool,
+    pub outputs: &'static [Output],
+    before: Before,
+}
+
+/// Where a command writes, relative to the folder in which it runs.
+#[derive(Clone, Copy)]
+pub enum Output {
+    Set(&'static str),
+    Files(&'static str),
+}
+
+/// Makes what is there before, in an empty folder.
+type Before = Box<dyn Fn(&Inputs, &Path) + Send + Sync>;
+
+impl Output {
+    pub fn state(self, folder: &Path) -> State {
+        match self {
+            Output::Set(name) => State::of_set(&folder.join(name)),
+            Output::Files(name) => State::of_files(&folder.join(name)),
+        }
+    }
+}
+
+impl Row {
+    fn new(name: &str, line: &str, outputs: &'static [Output], before: Before) -> Self {
+        let (name, line) = (name.to_owned(), line.to_owned());
+        Row { name, line, outputs, before, resume: "", forces: false, together: false, repairs: false }
+    }
+
+    /// Makes what is there before the command runs.
+    pub fn prepare(&self, inputs: &Inputs, folder: &Path) {
+        fs::create_dir_all(folder).unwrap();
+        (self.before)(inputs, folder);
+    }
+
+    /// The command for another run, after one that was killed or failed.
+    pub fn again(&self) -> String {
+        format!("{}{}", self.line, self.resume)
+    }
+
+    /// The same over an output that is there already.
+    pub fn forced(&self) -> String {
+        let again = self.again();
+        if again.contains("--force") { again } else { again + " --force" }
+    }
+}
+
+const SET: &[Output] = &[Output::Set("out")];
+const PARTS: &[Output] = &[Output::Set("out/train"), Output::Set("out/val"), Output::Set("out/test")];
+const SET_AND_MXNET: &[Output] = &[Output::Set("out"), Output::Files("out/mxnet")];
+const IN_PLACE: &[Output] = &[Output::Set("set")];
+const BESIDE: &[Output] = &[Output::Set("records")];
+const FILES: &[Output] = &[Output::Files("out")];
+
+/// Commands that pack: all into an empty place, and over what `OLD_PACK` makes.
+const PACKS: [(&str, &str, &[Output]); 4] = [
+    ("pack", "pack {in}/good", SET),
+    ("pack, some bad", "pack {in}/some-bad", SET),
+    ("pack --shards 3", "pack {in}/some-bad --shards 3", SET),
+    ("pack --mxnet", "pack {in}/some-bad --mxnet", SET_AND_MXNET),
+];
+const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
+const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --force";
+
+/// Commands that make data sets from something else: all into an empty place, and over another data set.
+const MAKE_SETS: [(&str, &str); 10] = [
+    ("reshard", "reshard {in}/a -o out --shards 3"),
+    ("subset", "subset {in}/a -o out --class walk --class jump"),
+    ("merge", "merge {in}/a {in}/b -o out --shards 2"),
+    ("relabel", "relabel {in}/a {in}/labels.csv -o out"),
+    ("relabel, attributes only", "relabel {in}/a {in}/notes.csv -o out"),
+    ("repair --output", "repair {in}/damaged -o out"),
+    ("import mxnet", "import mxnet {in}/mxnet/*.rec -o out"),
+    ("import gulp", "import gulp {in}/gulp -o out"),
+    ("import webdataset", "import webdataset {in}/webdataset/*.tar -o out"),
+    ("import frames", "import frames {in}/frames -o out"),
+];
+
+/// Commands that make other files from a data set: all into an empty place, and over another one's where they have
+/// `--force`.
+const EXPORTS: [(&str, &str); 9] = [
+    ("export mxnet", ""),
+    ("export gulp", " --clips-per-chunk 4"),
+    ("export webdataset", " --clips-per-shard 4"),
+    ("export mds", ""),
+    ("export frames", ""),
+    ("export mp4", ""),
+    ("export metadata", " --format csv"),
+    ("export metadata", " --format jsonl --rows frames"),
+    ("export metadata", " --format parquet"),
+];
+
+/// All of them.
+pub fn table(inputs: &Inputs) -> Vec<Row> {
+    let mut rows = packs();
+    for (name, line) in MAKE_SETS {
+        let over: Before = Box::new(|inputs, folder| copy(&inputs.at("old"), &folder.join("out")));
+        rows.extend(fresh_and_over(name, line, SET, over));
+    }
+    rows.extend(splits());
+    rows.push(Row::new("append", "append set {in}/b", IN_PLACE, copy_of_a(|_| ())));
+    rows.extend(repairs());
+    rows.extend(imports_in_place());
+    for (command, more) in EXPORTS {
+        rows.extend(export(inputs, command, more));
+    }
+    rows
+}
+
+/// The command where there is nothing, and with `--force` over what `before` makes.
+fn fresh_and_over(name: &str, line: &str, outputs: &'static [Output], before: Before) -> [Row; 2] {
+    let fresh = Row { forces: true, ..Row::new(name, line, outputs, Box::new(|_, _| ())) };
+    let over = Row::new(&format!("{name}, over another"), &format!("{line} --force"), outputs, before);
+    [fresh, Row { forces: true, ..over }]
+}
+
+fn packs() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, line, outputs) in PACKS {
+        let old = format!("{line}{OLD_PACK}");
+        let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
+        rows.extend(fresh_and_over(name, &format!("{line}{PACK_OPTIONS}"), outputs, over));
+    }
+    let line = format!("pack {{in}}/mended{PACK_OPTIONS} --retry-failed");
+    let before: Before = Box::new(|inputs, folder| copy(&inputs.at("packed-before"), &folder.join("out")));
+    rows.push(Row::new("pack --retry-failed", &line, SET, before));
+    rows.into_iter().map(|row| Row { resume: " --resume", ..row }).collect()
+}
+
+fn splits() -> [Row; 2] {
+    const SHARES: &str = "-o out --ratio 0.4,0.3,0.3";
+    let over: Before = Box::new(|inputs, folder| inputs.vidrec(folder, &format!("split {{in}}/old {SHARES}")));
+    let rows = fresh_and_over("split", &format!("split {{in}}/a {SHARES}"), PARTS, over);
+    rows.map(|row| Row { together: true, ..row })
+}
+
+/// A data set `set` with some harm.
+fn copy_of_a(harm: impl Fn(&Path) + Send + Sync + 'static) -> Before {
+    Box::new(move |inputs, folder| {
+        let set = folder.join("set");
+        copy(&inputs.at("a"), &set);
+        harm(&set);
+    })
+}
+
+fn repairs() -> [Row; 3] {
+    let lost_index = copy_of_a(|set| fs::remove_file(&files(set, "vidx")[0]).unwrap());
+    let lost_listing = copy_of_a(|set| fs::remove_file(set.join("dataset.json")).unwrap());
+    let rows = [
+        ("repair, an index lost", lost_index),
+        ("repair, dataset.json lost", lost_listing),
+        ("repair, an index damaged", copy_of_a(|set| damage(set, "vidx"))),
+    ];
+    rows.map(|(name, before)| Row { repairs: true, ..Row::new(name, "repair set", IN_PLACE, before) })
+}
+
+fn imports_in_place() -> [Row; 2] {
+    fn copy_records(inputs: &Inputs, folder: &Path) {
+        fs::create_dir(folder.join("records")).unwrap();
+        fs::copy(&files(&inputs.at("mxnet"), "rec")[0], folder.join("records/a.rec")).unwrap();
+    }
+    const LINE: &str = "import mxnet records/a.rec --in-place --fps";
+    let before: Before = Box::new(|inputs, folder| {
+        copy_records(inputs, folder);
+        inputs.vidrec(folder, &format!("{LINE} 25"));
+    });
+    let [fresh, over] = fresh_and_over("import mxnet --in-place", &format!("{LINE} 30"), BESIDE, before);
+    [Row { before: Box::new(copy_records), ..fresh }, over]
+}
+
+fn export(inputs: &Inputs, command: &str, more: &str) -> Vec<Row> {
+    let forces =
+        String::from_utf8_lossy(&inputs.command(Path::new("."), &format!("{command} --help")).output().unwrap().stdout)
+            .contains("--force");
+    let old = format!("{command} {{in}}/old -o out{more}");
+    let over: Before = Box::new(move |inputs, folder| inputs.vidrec(folder, &old));
+    let rows = fresh_and_over(&format!("{command}{more}"), &format!("{command} {{in}}/a -o out{more}"), FILES, over);
+    // Without `--force` there must be nothing before.
+    rows.into_iter().take(if forces { 2 } else { 1 }).map(|row| Row { forces, ..row }).collect()
+}
