@@ -314,7 +314,7 @@ fn a_listing_cannot_name_files_elsewhere() {
     assert_eq!(Dataset::open(&dir).unwrap_err().rule(), Some("dataset-json"));
     fs::write(&path, good.replace("\"clips\": 3", "\"clips\": 4")).unwrap();
     let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
-    assert_eq!(report.problems[0].kind, "dataset-json");
+    assert_eq!(report.problems[0].kind, "dataset-shard");
 }
 
 /// Puts a new file in place of one: some file systems wait for the disk when a file is cut and written again.

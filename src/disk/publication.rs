@@ -75,7 +75,10 @@ impl FolderPlan {
 
     /// The commit point.
     fn commit(&self, dir: &Path) -> Result<()> {
-        if !self.is_committed(dir)? {
+        if self.is_committed(dir)? {
+            // Also where the old one says the same.
+            super::remove(&dir.join(staged_listing()))?;
+        } else {
             // Nothing else may pass for it: what is stale is removed afterwards.
             let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
             fs::rename(from, &to).map_err(|e| Error::io("give the file its name", to, e))?;

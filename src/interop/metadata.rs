@@ -88,17 +88,18 @@ pub fn export(dataset: &Dataset, out: &Path, format: Format, rows: Rows) -> Resu
     }
     let columns: &[(&str, Kind)] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
     let mut file = AtomicFile::create(out)?;
+    let here = |e: Error| e.file(out);
     let mut table: Box<dyn Table> = match format {
-        Format::Csv => Box::new(Csv::begin(&mut file, columns)?),
+        Format::Csv => Box::new(Csv::begin(&mut file, columns).map_err(here)?),
         Format::Jsonl => Box::new(Jsonl { out: &mut file, columns }),
-        Format::Parquet => Box::new(Parquet::begin(&mut file, columns)?),
+        Format::Parquet => Box::new(Parquet::begin(&mut file, columns).map_err(here)?),
     };
     for clip in dataset.clips() {
         let clip = clip?;
         let new = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
-        new.into_iter().try_for_each(|row| table.push(row))?;
+        new.into_iter().try_for_each(|row| table.push(row).map_err(here))?;
     }
-    table.end()?;
+    table.end().map_err(here)?;
     file.sync()?;
     file.publish()?;
     let bytes = std::fs::metadata(out).map_err(|e| Error::io("read the file's size", out, e))?.len();
