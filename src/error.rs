@@ -99,13 +99,18 @@ impl Error {
         Self::new(ErrorKind::Resources, message).short_of(Some(Shortage::Memory))
     }
 
-    /// Says that the machine is at fault, if there is a shortage.
-    pub(crate) fn short_of(mut self, shortage: Option<Shortage>) -> Self {
-        if let Some(shortage) = shortage {
-            self.0.kind = Some(ErrorKind::Resources);
-            self.0.shortage = Some(shortage);
-            self = self.help(shortage.help());
+    /// Says that the machine is at fault, if there is a shortage, and what to do about it.
+    pub(crate) fn short_of(self, shortage: Option<Shortage>) -> Self {
+        match shortage {
+            Some(shortage) => self.blame(shortage).help(shortage.help()),
+            None => self,
         }
+    }
+
+    /// Says that the machine is at fault; what to do about it is in the message.
+    pub(crate) fn blame(mut self, shortage: Shortage) -> Self {
+        self.0.kind = Some(ErrorKind::Resources);
+        self.0.shortage = Some(shortage);
         self
     }
 

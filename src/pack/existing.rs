@@ -141,7 +141,7 @@ impl Existing {
     pub fn copy(&self, first: u64) -> std::result::Result<Vec<PackedClip>, ClipFailure> {
         let clips = first..first.saturating_add(self.draws);
         let copied: Result<Vec<PackedClip>> = clips.map(|clip| self.copy_clip(clip)).collect();
-        copied.map_err(|e| ClipFailure { stage: PackStage::Copy, message: e.to_string() })
+        copied.map_err(|e| ClipFailure::of(PackStage::Copy, &e))
     }
 
     fn copy_clip(&self, clip: u64) -> Result<PackedClip> {

@@ -249,6 +249,7 @@ fn render(r: &PackReport, out: &str) -> String {
     line(r.warnings.len() as u64, "video", "packed although something was wrong");
     line(r.failed, "video", "left out, see failures.jsonl");
     line(r.ignored_files, "file", "without a video's ending, not looked at");
+    r.shortage.iter().for_each(|shortage| text += &format!("  {shortage}\n"));
     text
 }
 
