@@ -32,7 +32,7 @@ pub(crate) fn step() -> io::Result<()> {
 }
 
 /// Stands for a codec that crashes, hangs or takes two seconds: in a debug build, `VIDREC_DECODER_FAULT` is
-/// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`.
+/// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`; `kill:SOURCE` for a system that runs out of memory and kills it.
 #[cfg(feature = "pack")]
 pub(crate) fn decoder(source: &str) {
     if cfg!(debug_assertions)
@@ -40,6 +40,10 @@ pub(crate) fn decoder(source: &str) {
     {
         match plan.split_once(':') {
             Some(("abort", name)) if name == source => std::process::abort(),
+            Some(("kill", name)) if name == source => {
+                let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+                drop(kill);
+            }
             Some(("hang", name)) if name == source => loop {
                 std::thread::park();
             },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::advice::{Advice, advise};
 use crate::open_files::{Held, Share};
-use crate::{Error, Result, machine};
+use crate::{Error, Result, room};
 
 /// A file for positional reads by many threads. It stays open, or, where too many do, is opened for each read.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn open(path: &Path, is_random: bool) -> Result<File> {
 
 fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    machine::resize(buffer, wanted, 0, "a record")?;
+    room::resize(buffer, wanted, 0, "a record")?;
     let mut done = 0;
     while done < wanted {
         match read_some(file, &mut buffer[done..], range.start + done as u64) {

@@ -9,6 +9,18 @@
 //! handler is installed once: one that is installed later (Python's `faulthandler`, if it is enabled late) comes first.
 //! With the environment variable `VIDREC_NO_SIGBUS_HANDLER` set there is none, and on systems other than Linux.
 
+/// Pages of mapped files that could not be read, in this process so far: somebody cut the file, or its disk fails.
+///
+/// They are zeros from then on. A [`Loader`](crate::Loader) and [`verify`](crate::verify) tell of them as errors; whoever
+/// uses the bytes of a [`Frame`](crate::Frame) without [`check`](crate::Frame::check) after the use may ask here.
+/// Always 0 on systems other than Linux, where the system ends the process.
+pub fn lost_pages() -> u64 {
+    #[cfg(target_os = "linux")]
+    return linux::lost_pages();
+    #[cfg(not(target_os = "linux"))]
+    0
+}
+
 /// Watches over the pages of one map. Dropped before the map is.
 #[derive(Debug)]
 pub(crate) struct Watch(#[cfg(target_os = "linux")] Option<&'static linux::Entry>);
@@ -74,6 +86,12 @@ mod linux {
     /// What was installed for the signal before; there once the handler is.
     static BEFORE: OnceLock<Option<sigaction>> = OnceLock::new();
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
+    /// Of all maps.
+    static LOST: AtomicU64 = AtomicU64::new(0);
+
+    pub fn lost_pages() -> u64 {
+        LOST.load(SeqCst)
+    }
 
     impl Entry {
         pub fn new(map: &[u8]) -> &'static Self {
@@ -168,6 +186,7 @@ mod linux {
             }
             next = entry.next.load(Acquire);
         }
+        LOST.fetch_add(u64::from(place.is_some()), SeqCst);
         let page = PAGE.load(SeqCst);
         let at = address / page * page;
         // A page in the middle of a map makes two of it. Where the system allows no more maps, all of it is lost.

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::Zeroable;
 
-use crate::{Result, machine};
+use crate::{Result, room};
 
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
@@ -36,7 +36,7 @@ impl<T: Zeroable> Aligned<T> {
             // What is there is no longer needed, and may be what is missing.
             *self = Aligned { room: Vec::new(), start: 0, len: 0 };
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
-            self.room = machine::zeroed(room, what)?;
+            self.room = room::zeroed(room, what)?;
         }
         // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);

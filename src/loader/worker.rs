@@ -3,7 +3,7 @@
 use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
 use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
-use crate::machine;
+use crate::room;
 use crate::reader::Clip;
 
 /// A decoder and its buffers.
@@ -102,7 +102,7 @@ impl Worker {
         let pixels = cut.region.width as usize * cut.region.height as usize;
         let rgb = &self.rgb.as_chunks().0[..pixels];
         for (c, plane) in self.planes.iter_mut().enumerate() {
-            machine::resize(plane, pixels, 0, "a frame")?;
+            room::resize(plane, pixels, 0, "a frame")?;
             plane.iter_mut().zip(rgb).for_each(|(sample, pixel): (_, &[u8; 3])| *sample = pixel[c]);
         }
         Ok((cut, [cut.region.width as usize; 3]))

@@ -150,13 +150,14 @@ impl Existing {
         let (mut jpegs, mut frames) = (Vec::new(), Vec::<PackedFrame>::new());
         for frame in clip.frames() {
             let frame = frame?;
-            frame.check()?;
             let source_index = frame.source_index().unwrap_or(u32::MAX);
             let known = frames.iter().find(|f| f.source_index == source_index && source_index != u32::MAX);
             let jpeg = known.map_or(jpegs.len(), |f| f.jpeg);
             if jpeg == jpegs.len() {
                 jpegs.push(frame.jpeg().to_vec());
             }
+            // After the copy, which it proves, too: what a mapped file has lost stays lost.
+            frame.check()?;
             frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
         }
         Ok(PackedClip { facts: facts(&info), info, jpegs: Arc::new(jpegs), frames })

@@ -14,7 +14,7 @@ use super::clip::{self, ClipFailure, PackStage, Picture, Source};
 use super::{PackOptions, folders};
 use crate::jpeg::{Decoder, Encoder};
 use crate::video::{self, FrameSize, Stage, Timeline, VideoFacts, VideoOptions};
-use crate::{Error, Result, limits, machine};
+use crate::{Error, Result, limits, room};
 
 /// Reads the pictures that `choose` wants.
 pub(super) fn sample(
@@ -102,7 +102,7 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
         return Err(Error::limit("the picture is too large").found(format!("{}x{}", header.width, header.height)));
     }
-    let mut pixels = machine::zeroed(header.rgb_len(), "a picture")?;
+    let mut pixels = room::zeroed(header.rgb_len(), "a picture")?;
     decoder.decode_rgb(&jpeg, &mut pixels, header.width as usize * 3)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(
