@@ -51,11 +51,15 @@ pub(crate) enum IndexBytes {
 
 impl IndexBytes {
     pub fn open(path: &Path, io: Io) -> Result<Self> {
-        let is_large = || std::fs::metadata(path).is_ok_and(|meta| meta.len() > SMALL_INDEX_BYTES);
-        if io == Io::Map && is_large() {
-            if let Some(map) = map(path)? {
-                return Ok(IndexBytes::Mapped(map));
-            }
+        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?;
+        if !meta.is_file() {
+            return Err(Error::usage("not a regular file").file(path));
+        }
+        if io == Io::Map
+            && meta.len() > SMALL_INDEX_BYTES
+            && let Some(map) = map(path)?
+        {
+            return Ok(IndexBytes::Mapped(map));
         }
         std::fs::read(path).map(IndexBytes::Read).map_err(|e| Error::io("read the file", path, e))
     }

@@ -3,8 +3,8 @@
 use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
 use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
-use crate::room;
 use crate::reader::Clip;
+use crate::room;
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
