@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::machine::Shortage;
+
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -16,6 +18,9 @@ pub enum ErrorKind {
     Format,
     /// Well-formed, but larger than this build is willing to handle.
     Limit,
+    /// The machine ran out of something: memory, file descriptors, threads, processes. No file is at fault, and with more
+    /// of it, or less to do at a time, the same call may do what it should.
+    Resources,
     /// The caller asked for something that makes no sense; no file is at fault.
     Usage,
     /// A picture or a video could not be decoded or encoded.
@@ -50,6 +55,7 @@ struct Inner {
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
+    shortage: Option<Shortage>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -58,11 +64,65 @@ impl Error {
         Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
     }
 
-    /// An input/output error on `file`; `doing` completes "could not …".
+    /// An input/output error on `file`; `doing` completes "could not …". Where the machine is at fault, and not the file,
+    /// it says so.
     pub(crate) fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
-        let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file);
+        let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file).short_of(Shortage::of(&source));
         e.0.source = Some(Box::new(source));
         e
+    }
+
+    /// That bytes of an open file are no longer to be had.
+    pub(crate) fn lost(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Io, message)
+    }
+
+    /// That a thread or a process could not be started; `what` completes "could not start …".
+    pub(crate) fn start(what: &str, source: std::io::Error) -> Self {
+        let e = Self::new(ErrorKind::Io, format!("could not start {what}"));
+        let mut e = e.short_of(Shortage::of_start(&source));
+        e.0.source = Some(Box::new(source));
+        e
+    }
+
+    /// That a pool of threads could not be started.
+    pub(crate) fn start_pool(threads: usize, source: rayon::ThreadPoolBuildError) -> Self {
+        let mut e = Self::new(ErrorKind::Resources, format!("could not start {threads} threads"));
+        e = e.short_of(Some(Shortage::Threads));
+        e.0.source = Some(Box::new(source));
+        e
+    }
+
+    /// That there is no memory for `what`, which takes so many bytes.
+    pub(crate) fn no_memory(what: &str, bytes: usize) -> Self {
+        let message = format!("no memory for {what}: {bytes} bytes");
+        Self::new(ErrorKind::Resources, message).short_of(Some(Shortage::Memory))
+    }
+
+    /// Says that the machine is at fault, if there is a shortage, and what to do about it.
+    pub(crate) fn short_of(self, shortage: Option<Shortage>) -> Self {
+        match shortage {
+            Some(shortage) => self.blame(shortage).help(shortage.help()),
+            None => self,
+        }
+    }
+
+    /// Says that the machine is at fault; what to do about it is in the message.
+    pub(crate) fn blame(mut self, shortage: Shortage) -> Self {
+        self.0.kind = Some(ErrorKind::Resources);
+        self.0.shortage = Some(shortage);
+        self
+    }
+
+    /// Whether there was no memory, or no room for a map.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        self.0.shortage == Some(Shortage::Memory)
+    }
+
+    /// What the machine ran out of, if that is the error.
+    #[cfg(feature = "pack")]
+    pub(crate) fn shortage(&self) -> Option<Shortage> {
+        self.0.shortage
     }
 
     /// A broken rule of the format. `rule` is the identifier that `format-spec/vidrec-v1.md` lists.

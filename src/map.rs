@@ -7,36 +7,65 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::advice::Advice;
+use crate::open_files::{Held, Share};
+use crate::sigbus::Watch;
 use crate::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy and shared by all threads and forked processes.
 ///
-/// A mapped file must not be changed in place or cut while it is open: the operating system then ends the process
-/// with `SIGBUS` or shows the new bytes. vidrec itself replaces files by renaming, which leaves open maps whole.
+/// A mapped file must not be changed in place while it is open: a map shows the new bytes. Where it was cut, or cannot be
+/// read, there are zeros, and [`lost`](Self::lost) counts them (on Linux; elsewhere the system ends the process). vidrec
+/// itself replaces files by renaming, which leaves open maps whole.
 #[derive(Debug)]
-pub(crate) struct MappedFile(Option<Mmap>);
+pub(crate) struct MappedFile {
+    /// Before the map, so that it is dropped first.
+    watch: Option<Watch>,
+    map: Option<Mmap>,
+    /// Its place among the maps of data sets, if it has one.
+    _held: Option<Held>,
+}
 
 impl MappedFile {
+    /// Maps a file of which few are open at a time.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::with(path, None)
+    }
+
+    /// Maps a file of which there may be many; `None` if `share` has no place for it.
+    pub(crate) fn open_within(path: &Path, share: &'static Share) -> Result<Option<Self>> {
+        share.take().map(|held| Self::with(path, Some(held))).transpose()
+    }
+
+    fn with(path: &Path, held: Option<Held>) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
         if !meta.is_file() {
             return Err(Error::usage("not a regular file").file(path));
         }
         if meta.len() == 0 {
-            return Ok(MappedFile(None));
+            return Ok(MappedFile { watch: None, map: None, _held: None });
         }
         // SAFETY: the map is private to this type and only ever read. What remains is that somebody else cuts or
         // rewrites the file in place, which no reader of a map can rule out; the type's documentation says so. All
         // reads are bounds-checked against the mapped length, and no value read is trusted to stay the same.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io("map the file", path, e))?;
-        Ok(MappedFile(Some(map)))
+        Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
+    }
+
+    /// Pages that could not be read so far, and are zeros now: the file was cut while it was open, or its disk fails.
+    pub(crate) fn lost(&self) -> u64 {
+        self.watch.as_ref().map_or(0, Watch::lost)
+    }
+
+    /// Proves that all that was read so far was in the file.
+    pub(crate) fn prove_whole(&self, path: &Path) -> Result<()> {
+        if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
     }
 
     /// Gives advice on a stretch of the file. [`Advice::Soon`] alone has a meaning for a map.
     #[cfg(unix)]
     pub(crate) fn advise(&self, range: Range<u64>, advice: Advice) {
-        let Some(map) = &self.0 else { return };
+        let Some(map) = &self.map else { return };
         let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
         let (begin, end) = (place(range.start), place(range.end));
         if advice == Advice::Soon && begin < end {
@@ -54,7 +83,17 @@ impl Deref for MappedFile {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.0.as_deref().unwrap_or_default()
+        self.map.as_deref().unwrap_or_default()
+    }
+}
+
+/// The error about a file with lost pages: how long it is now tells what happened.
+pub(crate) fn lost(path: &Path) -> Error {
+    let e =
+        Error::lost("a part of the file could not be read: it was cut while it was open, or its disk fails").file(path);
+    match std::fs::metadata(path) {
+        Ok(meta) => e.found(format!("{} bytes now", meta.len())),
+        Err(_) => e,
     }
 }
 
@@ -76,5 +115,28 @@ mod tests {
         std::fs::rename(dir.path().join("y"), &path).unwrap();
         assert_eq!(&map[..], b"abc");
         assert!(MappedFile::open(dir.path()).is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_cut_off_reads_as_zeros_and_is_counted() {
+        let page = 4096;
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(path.path(), vec![7; 40 * page]).unwrap();
+        let (map, other) = (MappedFile::open(path.path()).unwrap(), MappedFile::open(path.path()).unwrap());
+        assert!(map.iter().all(|&b| b == 7));
+        path.as_file().set_len(10 * page as u64 + 1).unwrap();
+        let sum: u64 = map.iter().map(|&b| u64::from(b)).sum();
+        assert_eq!(sum, 7 * (10 * page as u64 + 1), "the rest of the last page is zeros, too, without a signal");
+        assert_eq!((map.lost(), other.lost()), (29, 0));
+        let e = map.prove_whole(path.path()).unwrap_err();
+        assert!(e.to_string().contains("cut while it was open") && e.to_string().contains("40961 bytes now"), "{e}");
+        other.prove_whole(path.path()).unwrap();
+        // From many threads at once, and again once the place of the first map is used by another.
+        drop(map);
+        let lost = |_| other[20 * page] == 0;
+        std::thread::scope(|s| (0..8).map(|i| s.spawn(move || lost(i))).for_each(|t| assert!(t.join().unwrap())));
+        assert!(other.lost() >= 1);
+        assert_eq!(MappedFile::open(path.path()).unwrap().lost(), 0);
     }
 }

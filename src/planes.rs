@@ -1,6 +1,6 @@
 //! An 8-bit 4:2:0 picture in planes: what goes into a JPEG and what comes out of one.
 
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, room};
 
 /// A picture as JFIF means it: full-range BT.601, 4:2:0, chroma samples centred between four luma samples.
 ///
@@ -29,7 +29,7 @@ impl Planes {
     ///
     /// # Errors
     ///
-    /// A side of zero or over [`limits::MAX_SIDE`], or more pixels than [`limits::MAX_PIXELS`].
+    /// A side of zero or over [`limits::MAX_SIDE`], more pixels than [`limits::MAX_PIXELS`], or no memory.
     pub fn new(width: u32, height: u32) -> Result<Self> {
         if width == 0 || height == 0 || width > limits::MAX_SIDE || height > limits::MAX_SIDE {
             let bound = limits::MAX_SIDE;
@@ -43,7 +43,13 @@ impl Planes {
             )));
         }
         let chroma = width.div_ceil(2) as usize * height.div_ceil(2) as usize;
-        Ok(Planes { width, height, y: vec![0; pixels as usize], cb: vec![128; chroma], cr: vec![128; chroma] })
+        let plane = |length, fill| {
+            let mut plane = room::with_capacity(length, "a picture")?;
+            plane.resize(length, fill);
+            Ok(plane)
+        };
+        let y = room::zeroed(pixels as usize, "a picture")?;
+        Ok(Planes { width, height, y, cb: plane(chroma, 128)?, cr: plane(chroma, 128)? })
     }
 
     /// Width of the luma plane in pixels.

@@ -20,6 +20,7 @@ use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, names, recordio};
 use crate::index::Index;
 use crate::listing::{self, ShardFiles};
+use crate::map;
 use crate::storage::{self, IndexBytes, Io, Records};
 use crate::{Error, Result};
 
@@ -193,7 +194,33 @@ impl Shard {
     }
 
     pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
-        self.index.clip(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))
+        self.of_index(|index, bytes| index.clip(bytes, ordinal))
+    }
+
+    /// Reads from the index; again where a page was lost meanwhile, so that an entry is never of two minds.
+    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a [u8]) -> Result<T>) -> Result<T> {
+        loop {
+            let lost = self.index_bytes.lost();
+            let found = read(&self.index, &self.index_bytes);
+            if self.index_bytes.lost() == lost {
+                return found
+                    .map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { e.file(&self.index_path) });
+            }
+        }
+    }
+
+    /// Whether all that was read so far was in the files, and not zeros in place of what they lost.
+    pub fn prove_whole(&self) -> Result<()> {
+        match (self.index_bytes.lost(), self.records.lost()) {
+            (0, 0) => Ok(()),
+            (0, _) => Err(map::lost(&self.record_path)),
+            _ => Err(map::lost(&self.index_path)),
+        }
+    }
+
+    /// An error in a record: of the file's bytes, or because they are lost.
+    fn in_record(&self, e: Error) -> Error {
+        if self.records.lost() > 0 { map::lost(&self.record_path) } else { e.file(&self.record_path) }
     }
 
     /// Entry, record header and JPEG of frame `ordinal` of the shard.
@@ -201,7 +228,7 @@ impl Shard {
         let entry = self.frame_entry(ordinal)?;
         if let Records::Mapped(map) = &self.records {
             let record = recordio::read(map, entry.record_offset).and_then(|record| split_record(record, &entry));
-            let (header, jpeg) = record.map_err(|e| e.file(&self.record_path))?;
+            let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
             return Ok((entry, header, jpeg));
         }
         let mut buffer = Vec::new();
@@ -218,12 +245,12 @@ impl Shard {
     ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
         let entry = self.frame_entry(ordinal)?;
         let record = self.records.record(&entry, buffer).and_then(|record| split_record(record, &entry));
-        let (header, jpeg) = record.map_err(|e| e.file(&self.record_path))?;
+        let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
         Ok((entry, header, jpeg))
     }
 
     fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
-        self.index.frame(&self.index_bytes, ordinal).map_err(|e| e.file(&self.index_path))
+        self.of_index(|index, bytes| index.frame(bytes, ordinal))
     }
 }
 
@@ -660,8 +687,8 @@ impl<'a> Clip<'a> {
     }
 
     fn strings(&self) -> Result<[&'a str; 3]> {
-        let found = self.shard.index.strings(&self.shard.index_bytes, &self.entry);
-        found.map_err(|e| e.file(&self.shard.index_path).in_clip(self.ordinal))
+        let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
+        found.map_err(|e| e.in_clip(self.ordinal))
     }
 
     /// Frame `t`, counted from 0.
@@ -762,13 +789,20 @@ impl Frame<'_> {
 
     /// Compares the JPEG's CRC-32 with the one in the index.
     ///
+    /// The bytes of a mapped file that somebody cuts while they are used become zeros ([`Io::Map`]): where that must not
+    /// happen unseen, check after the use, or ask [`lost_pages`](crate::lost_pages).
+    ///
     /// # Errors
     ///
-    /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset.
+    /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset; [`Io`](crate::ErrorKind::Io)
+    /// if the file was cut while it was open, or its disk fails.
     pub fn check(&self) -> Result<()> {
         let found = crc32(&self.jpeg);
         if found == self.entry.jpeg_crc32 {
             return Ok(());
+        }
+        if self.shard.records.lost() > 0 {
+            return Err(self.place(map::lost(&self.shard.record_path)));
         }
         Err(Error::format("jpeg-crc", "the JPEG's CRC-32 is not what the index says")
             .section("record")
@@ -778,6 +812,11 @@ impl Frame<'_> {
             .in_clip(self.clip)
             .in_frame(self.t)
             .file(&self.shard.record_path))
+    }
+
+    /// Proves that what was read of the JPEG until now was in the file. Costs nothing while no part of the file is lost.
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
+        if self.shard.records.lost() > 0 { self.check() } else { Ok(()) }
     }
 
     /// `e`, which this frame's picture caused, with the frame's place.

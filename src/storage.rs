@@ -1,14 +1,17 @@
 //! How the bytes of a data set are reached: through a map, or by positional reads.
 
-use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::Path;
 
-use crate::advice::{Advice, advise};
+use sha2::{Digest, Sha256};
+
+use crate::advice::Advice;
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
 use crate::map::MappedFile;
+use crate::open_files::{FILES, MAPS};
+use crate::positional::PositionalFile;
 use crate::{Error, Result, limits};
 
 /// How a data set's files are read.
@@ -17,13 +20,17 @@ use crate::{Error, Result, limits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Io {
-    /// Files are mapped: no copies, and opening costs the same whatever their size. The default.
+    /// Files are mapped: no copies, and opening costs the same whatever their size. The default. Where the system has no
+    /// room for more maps (tens of thousands of shards, a limit on memory), they are read as with [`Io::Read`], and so
+    /// are indexes of up to 64 KiB.
     ///
-    /// A file that somebody cuts while it is open, or a network file system that fails, ends the process with `SIGBUS`.
+    /// A file that somebody cuts while it is open, or a disk or network that fails, is an error of the clips that are
+    /// lost, on Linux: elsewhere, or with the environment variable `VIDREC_NO_SIGBUS_HANDLER` set, the system ends the
+    /// process with `SIGBUS`.
     #[default]
     Map,
-    /// Record files are read in place by positional reads, for network file systems and files that may be cut while
-    /// they are open: that is an error here, not a signal.
+    /// Record files are read in place by positional reads, for network file systems and systems without such a handler.
+    /// As many files as half of what the process may have stay open; the others are opened for each read.
     ///
     /// Indexes are read into memory when the data set is opened: 32 bytes a frame and 80 a clip, and its strings.
     Read,
@@ -31,6 +38,9 @@ pub enum Io {
     /// loader gives the pages of each batch back once it was decoded. Only where the system takes such advice (Linux).
     ReadUncached,
 }
+
+/// An index that is no longer than this is read into memory: for a map the system needs as much itself.
+const SMALL_INDEX_BYTES: u64 = 64 << 10;
 
 /// The bytes of an index file.
 #[derive(Debug)]
@@ -41,12 +51,22 @@ pub(crate) enum IndexBytes {
 
 impl IndexBytes {
     pub fn open(path: &Path, io: Io) -> Result<Self> {
-        match io {
-            Io::Map => MappedFile::open(path).map(IndexBytes::Mapped),
-            Io::Read | Io::ReadUncached => {
-                std::fs::read(path).map(IndexBytes::Read).map_err(|e| Error::io("read the file", path, e))
-            }
+        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?;
+        if !meta.is_file() {
+            return Err(Error::usage("not a regular file").file(path));
         }
+        if io == Io::Map
+            && meta.len() > SMALL_INDEX_BYTES
+            && let Some(map) = map(path)?
+        {
+            return Ok(IndexBytes::Mapped(map));
+        }
+        std::fs::read(path).map(IndexBytes::Read).map_err(|e| Error::io("read the file", path, e))
+    }
+
+    /// Pages that could not be read so far.
+    pub fn lost(&self) -> u64 {
+        if let IndexBytes::Mapped(map) = self { map.lost() } else { 0 }
     }
 }
 
@@ -61,63 +81,83 @@ impl Deref for IndexBytes {
     }
 }
 
+/// Maps a file; `None` where the system has no room for one more map.
+fn map(path: &Path) -> Result<Option<MappedFile>> {
+    match MappedFile::open_within(path, &MAPS) {
+        Err(e) if e.is_out_of_memory() => Ok(None),
+        opened => opened,
+    }
+}
+
 /// A record file.
 #[derive(Debug)]
 pub(crate) enum Records {
     Mapped(MappedFile),
-    Read { file: File, length: u64 },
+    Read(PositionalFile),
 }
 
 impl Records {
     pub fn open(path: &Path, io: Io) -> Result<Self> {
-        if io == Io::Map {
-            return MappedFile::open(path).map(Records::Mapped);
+        if io == Io::Map
+            && let Some(map) = map(path)?
+        {
+            return Ok(Records::Mapped(map));
         }
-        let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
-        let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
-        if !meta.is_file() {
-            return Err(Error::usage("not a regular file").file(path));
-        }
-        if io == Io::ReadUncached {
-            advise(&file, 0..0, Advice::Random);
-        }
-        Ok(Records::Read { file, length: meta.len() })
+        PositionalFile::open(path, io == Io::ReadUncached, &FILES).map(Records::Read)
     }
 
     /// Length of the file when it was opened.
     pub fn len(&self) -> u64 {
         match self {
             Records::Mapped(map) => map.len() as u64,
-            Records::Read { length, .. } => *length,
+            Records::Read(file) => file.len(),
         }
     }
 
-    /// The whole file, if it is mapped; otherwise empty.
-    pub fn mapped(&self) -> &[u8] {
-        if let Records::Mapped(map) = self { map } else { &[] }
+    /// Pages that could not be read so far.
+    pub fn lost(&self) -> u64 {
+        if let Records::Mapped(map) = self { map.lost() } else { 0 }
     }
 
     /// The CRC-32 of the file's two ends.
     pub fn edge_crc32(&self) -> Result<u32> {
         match self {
             Records::Mapped(map) => Ok(data_binding::edge_crc32(map)),
-            Records::Read { file, length } => {
-                let n = (*length).min(EDGE_BYTES as u64);
+            Records::Read(file) => {
+                let n = file.len().min(EDGE_BYTES as u64);
                 let (mut head, mut tail) = (Vec::new(), Vec::new());
-                read_at(file, 0..n, &mut head)?;
-                read_at(file, length - n..*length, &mut tail)?;
+                file.read(0..n, &mut head)?;
+                file.read(file.len() - n..file.len(), &mut tail)?;
                 Ok(data_binding::edges_crc32(&head, &tail))
             }
         }
     }
 
-    /// The record that `entry` points at. `buffer` is used where the file is not mapped.
+    /// The SHA-256 of the whole file.
+    pub fn sha256(&self) -> Result<[u8; 32]> {
+        const STRETCH: u64 = 1 << 20;
+        let file = match self {
+            Records::Mapped(map) => return Ok(Sha256::digest(&**map).into()),
+            Records::Read(file) => file,
+        };
+        let (mut digest, mut buffer, mut at) = (Sha256::new(), Vec::new(), 0);
+        while at < file.len() {
+            let end = at.saturating_add(STRETCH).min(file.len());
+            file.read(at..end, &mut buffer)?;
+            digest.update(&buffer);
+            at = end;
+        }
+        Ok(digest.finalize().into())
+    }
+
+    /// The record that `entry` points at, and where it ends in the file. `buffer` is used where the file is not mapped.
     pub fn record<'a>(&'a self, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
         match self {
             Records::Mapped(map) => recordio::read(map, entry.record_offset),
-            Records::Read { file, length } => {
-                read_record(file, *length, entry, buffer)?;
-                recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))
+            Records::Read(file) => {
+                read_record(file, entry, buffer)?;
+                let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
+                Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
             }
         }
     }
@@ -127,11 +167,11 @@ impl Records {
         match (self, advice) {
             (Records::Mapped(map), _) => map.advise(range, advice),
             // Linux keeps a page of which only a part is done with.
-            (Records::Read { file, .. }, Advice::Done) => {
+            (Records::Read(file), Advice::Done) => {
                 let pages = range.start / PAGE_BYTES * PAGE_BYTES..range.end.saturating_add(PAGE_BYTES);
-                advise(file, pages, advice);
+                file.advise(pages, advice);
             }
-            (Records::Read { file, .. }, _) => _ = advise(file, range, advice),
+            (Records::Read(file), _) => file.advise(range, advice),
         }
     }
 }
@@ -146,50 +186,21 @@ pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
 }
 
 /// Reads a record into `buffer`: its likely length first, and twice that as long as it proves to be longer.
-fn read_record(file: &File, length: u64, entry: &FrameEntry, buffer: &mut Vec<u8>) -> Result<()> {
-    let start = entry.record_offset.min(length);
+fn read_record(file: &PositionalFile, entry: &FrameEntry, buffer: &mut Vec<u8>) -> Result<()> {
+    let start = entry.record_offset.min(file.len());
     let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
     loop {
-        let end = start.saturating_add(wanted).min(length);
-        read_at(file, start..end, buffer).map_err(|e| e.section("record"))?;
+        let end = start.saturating_add(wanted).min(file.len());
+        file.read(start..end, buffer).map_err(|e| e.section("record"))?;
         match recordio::read(buffer, 0) {
-            Err(e) if e.rule() == Some("record-bounds") && end < length && wanted < 2 * limits::MAX_RECORD_BYTES => {
+            Err(e)
+                if e.rule() == Some("record-bounds") && end < file.len() && wanted < 2 * limits::MAX_RECORD_BYTES =>
+            {
                 wanted *= 2;
             }
             _ => return Ok(()),
         }
     }
-}
-
-/// Replaces the contents of `buffer` by a stretch of the file.
-fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-    let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    buffer.resize(wanted, 0);
-    let mut done = 0;
-    while done < wanted {
-        match read_some(file, &mut buffer[done..], range.start + done as u64) {
-            Ok(0) => {
-                return Err(Error::format("record-bounds", "the file ends early: it was cut after it was opened")
-                    .at(range.start)
-                    .expected(format!("{wanted} bytes"))
-                    .found(format!("{done} bytes")));
-            }
-            Ok(n) => done += n,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read from the file", "", e).at(range.start)),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> std::io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_some(file: &File, buffer: &mut [u8], at: u64) -> std::io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use crate::dataset_json::{self, DatasetJson};
 use crate::disk::folder_of;
 use crate::format::clip_entry::ClipEntry;
+use crate::format::crc32;
 use crate::format::data_binding::hex;
-use crate::format::{crc32, recordio};
 use crate::index::proven_bytes;
 use crate::jpeg::Decoder;
 use crate::listing::{self, Listing};
@@ -63,6 +63,7 @@ impl From<Error> for Problem {
         let kind = e.rule().unwrap_or(match e.kind() {
             ErrorKind::Io => "io",
             ErrorKind::Limit => "limit",
+            ErrorKind::Resources => "resources",
             ErrorKind::Decode => "jpeg-decode",
             ErrorKind::Format | ErrorKind::Usage | ErrorKind::Internal | ErrorKind::Interrupted => "structure",
         });
@@ -83,7 +84,8 @@ impl From<Error> for Problem {
 ///
 /// # Errors
 ///
-/// Only if there is nothing to look at: no such path, no data set there. What is wrong with a data set is in the report.
+/// Only if there is nothing to look at: no such path, no data set there; or if the machine has not enough memory, threads or
+/// file descriptors ([`Resources`](crate::ErrorKind::Resources)). What is wrong with a data set is in the report.
 ///
 /// ```no_run
 /// let report = vidrec::verify("train", vidrec::VerifyOptions { deep: true }, &|_frames| ())?;
@@ -93,7 +95,7 @@ impl From<Error> for Problem {
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<VerifyReport> {
     let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new() };
     match listing::find(path.as_ref()) {
-        Ok(files) => verify_files(&files, options, progress, &mut report),
+        Ok(files) => verify_files(&files, options, progress, &mut report)?,
         Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
         Err(e) => return Err(e),
     }
@@ -101,10 +103,17 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &(dyn Fn
     Ok(report)
 }
 
-fn verify_files(files: &Listing, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync), report: &mut VerifyReport) {
+fn verify_files(
+    files: &Listing,
+    options: VerifyOptions,
+    progress: &(dyn Fn(u64) + Sync),
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let pool = options.deep.then(thread_pool).transpose()?;
     for paths in &files.shards {
         let shard = match Shard::open_unbound(paths, Io::Map) {
             Ok(shard) => shard,
+            Err(e) if e.kind() == ErrorKind::Resources => return Err(e),
             Err(e) => {
                 report.problems.push(e.into());
                 continue;
@@ -116,8 +125,11 @@ fn verify_files(files: &Listing, options: VerifyOptions, progress: &(dyn Fn(u64)
         scan.binding();
         scan.draws();
         scan.records(report.frames, progress);
-        if options.deep {
-            scan.pictures(report.frames, progress);
+        if let Some(pool) = &pool {
+            pool.install(|| scan.pictures(report.frames, progress));
+        }
+        if let Err(e) = shard.prove_whole() {
+            scan.problems.insert(0, e.into());
         }
         report.problems.append(&mut scan.problems);
         report.clips += shard.clip_count();
@@ -126,12 +138,21 @@ fn verify_files(files: &Listing, options: VerifyOptions, progress: &(dyn Fn(u64)
     match (&files.json, Dataset::open_files(&files.shards, Io::Map)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
+        (_, Err(e)) if e.kind() == ErrorKind::Resources => return Err(e),
         _ => {}
     }
     if let Some((path, json)) = &files.json {
         report.problems.extend(verify_failures(path, json).err().map(Problem::from));
         report.notes = dataset_json::leftovers(folder_of(path));
     }
+    Ok(())
+}
+
+/// A thread for each core. (rayon's own pool panics where it cannot be started.)
+fn thread_pool() -> Result<rayon::ThreadPool> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| Error::start_pool(threads, e))
 }
 
 /// `dataset.json` must be what the indexes give.
@@ -197,11 +218,13 @@ impl ShardScan<'_> {
     /// Length, ends and SHA-256 of the record file.
     fn binding(&mut self) {
         let bound = self.shard.prove_binding();
-        let found: [u8; 32] = Sha256::digest(self.shard.records.mapped()).into();
         let expected = self.shard.index.binding.sha256;
-        if let Err(e) = bound {
-            self.problems.push(e.into());
-        } else if found != expected {
+        let found = match bound.and_then(|()| self.shard.records.sha256().map_err(|e| e.file(&self.shard.record_path)))
+        {
+            Ok(found) => found,
+            Err(e) => return self.problems.push(e.into()),
+        };
+        if found != expected {
             let e = Error::format("data-digest", "the record file's SHA-256 is not what the index says")
                 .expected(hex(&expected))
                 .found(hex(&found));
@@ -285,7 +308,7 @@ impl ShardScan<'_> {
         let entry = entry.map_err(|e| e.file(&self.shard.index_path))?;
         let at = entry.record_offset;
         let expected_at = std::mem::replace(&mut self.record_end, at);
-        let end = recordio::read(self.shard.records.mapped(), at).map(|r| r.end);
+        let end = self.shard.records.record(&entry, &mut Vec::new()).map(|r| r.end);
         // Where this record cannot be read, the next one is taken to be where the index has it.
         self.record_end = match &end {
             Ok(end) => *end,

@@ -16,7 +16,7 @@ pub fn raise(e: Error) -> PyErr {
     let kind = match e.kind() {
         ErrorKind::Io => "FileError",
         ErrorKind::Format => "FormatError",
-        ErrorKind::Limit => "LimitError",
+        ErrorKind::Limit | ErrorKind::Resources => "LimitError",
         ErrorKind::Usage => "UsageError",
         ErrorKind::Decode => "DecodeError",
         _ => "InternalError",

@@ -28,7 +28,8 @@ def open(path: Path, *, io: str = "map") -> Dataset:
         The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``.
     io : {"map", "read", "read-uncached"}, default "map"
         How files are read: mapped; by positional reads, for network file systems and files that somebody may cut
-        while they are open; or by such reads that leave the page cache to others.
+        while they are open (of a mapped file that is an error on Linux, unless ``faulthandler`` was enabled after the
+        first data set was opened); or by such reads that leave the page cache to others.
 
     Returns
     -------

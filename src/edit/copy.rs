@@ -114,7 +114,8 @@ fn append(writer: &mut Writer, info: &crate::ClipInfo, clip: &Clip<'_>) -> Resul
     frames.iter().try_for_each(|frame| frame.check()).map_err(advise_repair)?;
     let data: Vec<_> =
         frames.iter().map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() }).collect();
-    writer.append(info, &data)
+    writer.append(info, &data)?;
+    frames.iter().try_for_each(|frame| frame.prove_still_there())
 }
 
 fn advise_repair(e: Error) -> Error {

@@ -9,7 +9,7 @@ use super::decoder::check_limits;
 use super::own::{self, Tiles};
 use super::tiles::{Cut, Region, Selection};
 use super::tj::{Scale, Yuv420};
-use crate::{Error, Result};
+use crate::{Error, Result, room};
 
 /// Which decoder is used for the tiles of a tiled JPEG. All other JPEGs are libjpeg-turbo's.
 ///
@@ -79,13 +79,13 @@ impl Decoder {
                 return Ok(selection.cut);
             }
             if let Some(small) = self.tiler.assemble(jpeg, &selection) {
-                self.decompressor.yuv420(small, scale, target(&selection.cut, scale, planes))?;
+                self.decompressor.yuv420(small, scale, target(&selection.cut, scale, planes)?)?;
                 return Ok(selection.cut);
             }
         }
         let header = self.raw_header(jpeg)?;
         let cut = Cut { region: Region::whole((header.width, header.height)), tiles: 0, skipped: 0 };
-        self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes))?;
+        self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes)?)?;
         Ok(cut)
     }
 
@@ -105,7 +105,8 @@ impl Decoder {
         let (segments, coding) = self.tiler.selected();
         let Selection { columns, rows, across, restart, cut } = selection;
         let pitch = cut.luma_pitch(scale);
-        let target = own::Target { planes: target(cut, scale, planes).planes, pitches: [pitch, pitch / 2, pitch / 2] };
+        let planes = target(cut, scale, planes)?.planes;
+        let target = own::Target { planes, pitches: [pitch, pitch / 2, pitch / 2] };
         let range = |range: &Range<u32>| range.start as usize..range.end as usize;
         let decoded = coding.and_then(|coding| {
             let (columns, rows) = (range(columns), range(rows));
@@ -131,7 +132,7 @@ impl Decoder {
         let whole = Cut { region: Region::whole(size), tiles: 0, skipped: 0 };
         let (jpeg, cut) = self.tiler.cut(jpeg, region.with_chroma_neighbours(size), false).unwrap_or((jpeg, whole));
         let pitch = cut.region.width as usize * 3;
-        let out = room(rgb, pitch * cut.region.height as usize);
+        let out = room(rgb, pitch * cut.region.height as usize)?;
         self.decompressor.rgb(jpeg, out, pitch)?;
         Ok(cut)
     }
@@ -145,19 +146,19 @@ impl Cut {
 }
 
 /// The planes of `cut`, with room for it.
-fn target<'a>(cut: &Cut, scale: Scale, planes: &'a mut [Vec<u8>; 3]) -> Yuv420<&'a mut [u8]> {
+fn target<'a>(cut: &Cut, scale: Scale, planes: &'a mut [Vec<u8>; 3]) -> Result<Yuv420<&'a mut [u8]>> {
     let (width, height) = (scale.side(cut.region.width), scale.side(cut.region.height));
     let chroma = width.div_ceil(2) as usize * height.div_ceil(2) as usize;
     let [y, cb, cr] = planes;
-    Yuv420 { width, height, planes: [room(y, 4 * chroma), room(cb, chroma), room(cr, chroma)] }
+    Ok(Yuv420 { width, height, planes: [room(y, 4 * chroma)?, room(cb, chroma)?, room(cr, chroma)?] })
 }
 
 /// The first `length` bytes of a vector that only grows, so that nothing is cleared that will be overwritten.
-pub(super) fn room(bytes: &mut Vec<u8>, length: usize) -> &mut [u8] {
+pub(super) fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     if bytes.len() < length {
-        bytes.resize(length, 0);
+        room::resize(bytes, length, 0, "a decoded picture")?;
     }
-    &mut bytes[..length]
+    Ok(&mut bytes[..length])
 }
 
 #[cfg(test)]
@@ -186,7 +187,7 @@ mod tests {
         let mut planes = [const { Vec::new() }; 3];
         let cut = Cut { region: Region::whole(size), tiles: 0, skipped: 0 };
         let mut decoder = Decoder::new().unwrap();
-        decoder.decompressor.yuv420(jpeg, scale, target(&cut, scale, &mut planes)).unwrap();
+        decoder.decompressor.yuv420(jpeg, scale, target(&cut, scale, &mut planes).unwrap()).unwrap();
         (planes, cut.luma_pitch(scale))
     }
 

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use turbojpeg::raw;
 
+use crate::machine::Shortage;
 use crate::{Error, Result, limits};
 
 /// Most scans in a progressive file: real ones have about ten; a hostile one has thousands, each a pass over the picture.
@@ -56,6 +57,10 @@ fn plane_lengths(width: u32, height: u32) -> [usize; 3] {
     [4 * chroma, chroma, chroma]
 }
 
+fn no_instance() -> Error {
+    Error::limit("no memory for a TurboJPEG instance").short_of(Some(Shortage::Memory))
+}
+
 /// One TurboJPEG instance, destroyed on drop.
 struct Handle(NonNull<c_void>);
 
@@ -67,7 +72,7 @@ impl Handle {
     fn new(kind: raw::TJINIT) -> Result<Self> {
         // SAFETY: takes no pointer; returns null on failure, which is tested.
         let handle = unsafe { raw::tj3Init(kind as c_int) };
-        NonNull::new(handle).map(Handle).ok_or_else(|| Error::limit("no memory for a TurboJPEG instance"))
+        NonNull::new(handle).map(Handle).ok_or_else(|| no_instance())
     }
 
     fn set(&mut self, parameter: raw::TJPARAM, value: c_int) -> Result<()> {
@@ -97,6 +102,10 @@ impl Handle {
         let words = unsafe { CStr::from_ptr(raw::tj3GetErrorStr(self.0.as_ptr())) }.to_string_lossy();
         // SAFETY: the handle is live, and reading the code changes nothing.
         let code = unsafe { raw::tj3GetErrorCode(self.0.as_ptr()) };
+        // libjpeg's JERR_OUT_OF_MEMORY and what TurboJPEG says where it allocates itself.
+        if words.contains("Insufficient memory") || words.contains("Memory allocation failure") {
+            return Err(Error::decode(format!("libjpeg-turbo: {words}")).short_of(Some(Shortage::Memory)));
+        }
         let damaged = if code == raw::TJERR_TJERR_WARNING as c_int { "damaged data: " } else { "" };
         Err(Error::decode(format!("libjpeg-turbo: {damaged}{words}")))
     }

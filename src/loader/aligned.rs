@@ -1,9 +1,12 @@
 //! Memory that begins with a cache line, so that no vector of it lies on two.
 
+use std::alloc::{Layout, handle_alloc_error};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Zeroable;
+
+use crate::{Result, room};
 
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
@@ -18,16 +21,27 @@ pub struct Aligned<T> {
 }
 
 impl<T: Zeroable> Aligned<T> {
-    /// Makes the length `len`. What was in it stays or becomes anything.
+    /// Makes the length `len`. What was in it stays or becomes anything. For rows of a picture: without memory for so
+    /// little the process aborts.
     pub(in crate::loader) fn resize(&mut self, len: usize) {
+        if self.try_resize(len, "a row").is_err() {
+            handle_alloc_error(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()));
+        }
+    }
+
+    /// As [`resize`](Self::resize); an error that names `what` if there is no memory for it, and then it is empty.
+    pub(in crate::loader) fn try_resize(&mut self, len: usize, what: &str) -> Result<()> {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
+            // What is there is no longer needed, and may be what is missing.
+            *self = Aligned { room: Vec::new(), start: 0, len: 0 };
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
-            self.room = bytemuck::zeroed_vec(room);
+            self.room = room::zeroed(room, what)?;
         }
         // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);
         (self.start, self.len) = (if start + len <= self.room.len() { start } else { 0 }, len);
+        Ok(())
     }
 }
 

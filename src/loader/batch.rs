@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use super::aligned::Aligned;
 use super::colour::ColorDraw;
 use super::options::{Dtype, Layout, LoaderOptions};
+use crate::Result;
 
 /// The samples of a batch, in the type that was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,8 +143,14 @@ impl Batch {
     }
 
     /// Makes room for the samples of the shape, keeping memory where the type stays; they have unspecified values.
-    pub(super) fn reserve(&mut self, dtype: Dtype) {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub(super) fn reserve(&mut self, dtype: Dtype) -> Result<()> {
         let samples = self.shape.iter().product();
+        let [b, t, c, h, w] = self.shape;
+        let what = || format!("a batch of {b}x{t}x{c}x{h}x{w} samples");
         let fits = matches!(
             (&self.data, dtype),
             (BatchData::U8(_), Dtype::U8)
@@ -154,12 +161,15 @@ impl Batch {
         if !fits {
             self.data = BatchData::empty(dtype);
         }
-        match &mut self.data {
-            BatchData::U8(data) => data.resize(samples),
-            BatchData::F16(data) => data.resize(samples),
-            BatchData::Bf16(data) => data.resize(samples),
-            BatchData::F32(data) => data.resize(samples),
-        }
+        let reserved = match &mut self.data {
+            BatchData::U8(data) => data.try_resize(samples, &what()),
+            BatchData::F16(data) => data.try_resize(samples, &what()),
+            BatchData::Bf16(data) => data.try_resize(samples, &what()),
+            BatchData::F32(data) => data.try_resize(samples, &what()),
+        };
+        let help = "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready \
+                    (prefetch), or allow the process more memory (ulimit -v, the limit of a container)";
+        reserved.map_err(|e| e.help(help))
     }
 }
 

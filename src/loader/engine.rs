@@ -61,7 +61,7 @@ impl Engine {
         let cores = || std::thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_THREADS);
         let threads = options.threads.unwrap_or_else(cores);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("vidrec-loader-{i}"));
-        let pool = pool.build().map_err(|e| Error::limit(format!("could not start {threads} threads: {e}")))?;
+        let pool = pool.build().map_err(|e| Error::start_pool(threads, e))?;
         let worker = |_| Worker::new(options.decoder).map(Mutex::new);
         let workers = (0..pool.current_num_threads()).map(worker).collect::<Result<_>>()?;
         let counted = options.frames.is_none() || space.relies_on_equal_clips();

@@ -197,14 +197,23 @@ impl<T: Target> Producer<T> {
         let of_thread = ring.clone();
         let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
         let thread = thread.spawn(move || {
+            let end = EndOnDrop(of_thread);
             let first = epochs.start;
-            if let Err(e) = catch(|| make(&of_thread, epochs, part)) {
-                of_thread.push(Number { epoch: first, k: 0 }, Err(e));
+            if let Err(e) = catch(|| make(&end.0, epochs, part)) {
+                end.0.push(Number { epoch: first, k: 0 }, Err(e));
             }
-            of_thread.end();
         });
-        let thread = thread.map_err(|e| Error::limit(format!("could not start a thread: {e}")))?;
+        let thread = thread.map_err(|e| Error::start("a thread", e))?;
         Ok(Producer { ring, thread: Some(thread) })
+    }
+}
+
+/// Ends the ring however the thread ends, so that nobody waits for what never comes.
+struct EndOnDrop<T>(Arc<Ring<Engine, T>>);
+
+impl<T> Drop for EndOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

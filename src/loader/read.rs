@@ -24,7 +24,7 @@ impl Engine {
     /// Replaces the contents of `batch` by batch `k` of `epoch`.
     pub fn fill(&self, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
         batch.reshape(self.shape());
-        batch.reserve(self.options.dtype);
+        batch.reserve(self.options.dtype)?;
         let mut data = std::mem::take(&mut batch.data);
         let filled = match &mut data {
             BatchData::U8(data) => self.samples(epoch, k, data, batch),

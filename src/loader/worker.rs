@@ -4,6 +4,7 @@ use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
 use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
 use crate::reader::Clip;
+use crate::room;
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -51,7 +52,9 @@ impl Worker {
             if check_crc {
                 frame.check()?;
             }
-            self.picture(frame.jpeg(), kernel, other, slot).map_err(|e| frame.place(e))
+            let made = self.picture(frame.jpeg(), kernel, other, slot);
+            frame.prove_still_there()?;
+            made.map_err(|e| frame.place(e))
         });
         self.record = record;
         work
@@ -99,8 +102,8 @@ impl Worker {
         let pixels = cut.region.width as usize * cut.region.height as usize;
         let rgb = &self.rgb.as_chunks().0[..pixels];
         for (c, plane) in self.planes.iter_mut().enumerate() {
-            plane.clear();
-            plane.extend(rgb.iter().map(|pixel: &[u8; 3]| pixel[c]));
+            room::resize(plane, pixels, 0, "a frame")?;
+            plane.iter_mut().zip(rgb).for_each(|(sample, pixel): (_, &[u8; 3])| *sample = pixel[c]);
         }
         Ok((cut, [cut.region.width as usize; 3]))
     }

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory::Held;
-use super::{Item, PackOptions, pictures};
+use super::{Item, PackOptions, memory, pictures};
 use crate::jpeg::Encoder;
+use crate::machine::Shortage;
+use crate::room;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error, Result};
@@ -52,24 +54,47 @@ impl fmt::Display for PackStage {
 pub(super) struct ClipFailure {
     pub stage: PackStage,
     pub message: String,
+    /// What the machine ran out of: then it is not the video that failed.
+    pub shortage: Option<Shortage>,
 }
 
 impl ClipFailure {
+    pub fn new(stage: PackStage, message: impl Into<String>) -> Self {
+        ClipFailure { stage, message: message.into(), shortage: None }
+    }
+
+    /// A failure with the error's words and its cause's.
+    pub fn of(stage: PackStage, e: &Error) -> Self {
+        let cause = std::error::Error::source(e).map(|c| format!(": {c}")).unwrap_or_default();
+        ClipFailure { stage, message: format!("{e}{cause}"), shortage: e.shortage() }
+    }
+
     pub fn missing_frame() -> Self {
-        ClipFailure { stage: PackStage::Internal, message: "a chosen frame is missing".into() }
+        ClipFailure::new(PackStage::Internal, "a chosen frame is missing")
     }
 
     pub fn to_error(&self, path: &Path) -> Error {
-        Error::decode(format!("{}: {}", self.stage, self.message)).file(path)
+        let e = Error::decode(format!("{}: {}", self.stage, self.message)).file(path);
+        match self.shortage {
+            Some(shortage) => e.blame(shortage),
+            None => e,
+        }
+    }
+
+    /// The failure of a video that was alone: where it got no memory although there is as much as it should need, it asked
+    /// for too much itself.
+    fn when_alone(self, needed: u64) -> Self {
+        if self.shortage != Some(Shortage::Memory) || !room::can_allocate(needed) {
+            return self;
+        }
+        let message = format!("{} (it asks for more than any sound video needs, also when it is alone)", self.message);
+        ClipFailure { message, shortage: None, ..self }
     }
 }
 
 impl From<VideoError> for ClipFailure {
     fn from(e: VideoError) -> Self {
-        let stage = PackStage::Video(e.stage);
-        let error = e.error.without_file();
-        let cause = std::error::Error::source(&error).map(|c| format!(": {c}")).unwrap_or_default();
-        ClipFailure { stage, message: format!("{error}{cause}") }
+        ClipFailure::of(PackStage::Video(e.stage), &e.error.without_file())
     }
 }
 
@@ -129,23 +154,35 @@ pub(super) struct Source {
 }
 
 /// Samples and encodes a video: its clip, or as many as there are draws. A panic, which would be a fault of ours, fails
-/// this video alone. Its JPEGs are counted in `held` as they are made.
+/// this video alone. Its JPEGs are counted in `held` as they are made. If nothing else is packed at the time, it is `alone`.
 pub(super) fn pack_one(
     item: &Item,
     options: &PackOptions,
     held: &mut Held<'_>,
+    alone: bool,
 ) -> Result<Vec<PackedClip>, ClipFailure> {
-    let packed = catch_unwind(AssertUnwindSafe(|| sample_and_encode(item, options, held))).unwrap_or_else(|panic| {
+    let needed = Cell::new(memory::PER_THREAD);
+    let pack = AssertUnwindSafe(|| sample_and_encode(item, options, held, &needed));
+    let packed = catch_unwind(pack).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-        Err(ClipFailure { stage: PackStage::Internal, message: format!("{text}; please report this as a bug") })
+        Err(ClipFailure::new(PackStage::Internal, format!("{text}; please report this as a bug")))
     });
+    let packed = packed.map_err(|failure| if alone { failure.when_alone(needed.get()) } else { failure });
     // What was made and thrown away no longer counts.
     held.set(packed.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
     packed
 }
 
-fn sample_and_encode(item: &Item, options: &PackOptions, held: &mut Held<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
+fn sample_and_encode(
+    item: &Item,
+    options: &PackOptions,
+    held: &mut Held<'_>,
+    needed: &Cell<u64>,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    if let Some(fault) = &item.fault {
+        return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
+    }
     super::fault::decoder(&item.source);
     // What was chosen last: the first answer may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
@@ -162,7 +199,7 @@ fn sample_and_encode(item: &Item, options: &PackOptions, held: &mut Held<'_>) ->
         needs_times(item, options)?;
         pictures::sample(&item.path, options, &choose)
     } else {
-        from_video(item, options, held, &choose)
+        from_video(item, options, held, needed, &choose)
     };
     let mut source = source.map_err(|failure| {
         let left_out = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
@@ -178,6 +215,7 @@ fn from_video(
     item: &Item,
     options: &PackOptions,
     held: &mut Held<'_>,
+    needed: &Cell<u64>,
     choose: Choose<'_>,
 ) -> Result<Source, ClipFailure> {
     let video_options = VideoOptions {
@@ -190,8 +228,9 @@ fn from_video(
     };
     let video = Video::open(&item.path, &video_options)?;
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
-    let needed = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
-    let _share = held.memory().share(needed);
+    let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
+    needed.set(bytes.max(memory::PER_THREAD));
+    let _share = held.memory().share(bytes);
     let mut encoder = encoder(options).map_err(not_encoded)?;
     let mut make = |frame: SampledFrame| {
         let picture = encode(&mut encoder, &frame)?;
@@ -208,7 +247,7 @@ fn needs_times(item: &Item, options: &PackOptions) -> Result<(), ClipFailure> {
     let by_time = item.segment.is_some() || matches!(options.pace, Some(Pace::Fps(_)));
     if by_time && options.picture_rate.is_none() {
         let message = "pictures have no times of their own to choose by; say how many are a second (--picture-fps)";
-        return Err(ClipFailure { stage: PackStage::Video(Stage::Sample), message: message.into() });
+        return Err(ClipFailure::new(PackStage::Video(Stage::Sample), message));
     }
     Ok(())
 }
@@ -277,7 +316,7 @@ fn encode(encoder: &mut Encoder, frame: &SampledFrame) -> Result<Picture, ClipFa
 }
 
 fn not_encoded(e: Error) -> ClipFailure {
-    ClipFailure { stage: PackStage::Encode, message: e.to_string() }
+    ClipFailure::of(PackStage::Encode, &e)
 }
 
 impl Source {

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::clip::{self, ClipFailure, PackedClip};
+use super::gate::Gate;
 use super::memory::Memory;
 use super::report::Failure;
 use super::{IN_FLIGHT_PER_THREAD, Item, PackOptions, Plan, available_cores, check_options, ordered};
 use crate::disk::free_space::{self, free_space};
-use crate::{Result, sampler, video};
+use crate::{Error, Result, sampler, video};
 
 /// Videos that an estimate looks at, and how long it begins new ones.
 const PROBES: u32 = 24;
@@ -65,7 +66,8 @@ pub struct Estimate {
 ///
 /// # Errors
 ///
-/// As `pack` has them for inputs and options. Videos that fail are no error.
+/// As `pack` has them for inputs and options, and where the machine has not enough to pack one video at a time. Videos that
+/// fail are no error.
 ///
 /// ```no_run
 /// use vidrec::pack::{PackOptions, estimate};
@@ -79,7 +81,7 @@ pub fn estimate<P: AsRef<Path>>(inputs: &[P], out: impl AsRef<Path>, options: &P
     video::init();
     let plan = Plan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Item>, Vec<&Item>) = plan.items.iter().partition(|item| item.path.exists());
-    let probe = Probe::run(&present, options, PROBES, PROBE_TIME);
+    let probe = Probe::run(&present, options, PROBES, PROBE_TIME)?;
     let videos = plan.items.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.draws);
@@ -108,7 +110,7 @@ pub(super) fn check_space(plan: &Plan, out: &Path, options: &PackOptions) -> Res
         return Ok(());
     }
     let present: Vec<&Item> = plan.items.iter().filter(|item| item.path.exists()).collect();
-    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME);
+    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME)?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
@@ -130,30 +132,36 @@ struct Probe {
 }
 
 impl Probe {
-    fn run(items: &[&Item], options: &PackOptions, count: u32, limit: Duration) -> Self {
+    fn run(items: &[&Item], options: &PackOptions, count: u32, limit: Duration) -> Result<Self> {
         let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let chosen = sampler::uniform(n, count.min(n));
         let started = Instant::now();
         let memory = Memory::of(options);
+        let threads = threads(chosen.len(), options);
+        let gate = Gate::new(threads);
         let work = |i: usize| {
             let begun = Instant::now();
             let item = items[chosen[i] as usize];
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
-                (clip::pack_one(item, options, &mut held), begun.elapsed(), held)
+                (gate.pack(|alone| clip::pack_one(item, options, &mut held, alone)), begun.elapsed(), held)
             })
         };
-        let mut probe = Probe::default();
+        let (mut probe, mut stopped) = (Probe::default(), None);
         let (n, never) = (chosen.len(), || false);
-        let threads = threads(n, options);
-        ordered::for_each(0..n, threads, threads * IN_FLIGHT_PER_THREAD, never, work, |i, done| {
-            if let Some((packed, took, _held)) = done {
-                probe.add(items[chosen[i] as usize], packed, took);
+        let probed = ordered::for_each(0..n, threads, threads * IN_FLIGHT_PER_THREAD, never, work, |i, done| {
+            let Some((packed, took, _held)) = done else { return ControlFlow::Continue(()) };
+            let item = items[chosen[i] as usize];
+            if let Err(failure @ ClipFailure { shortage: Some(_), .. }) = &packed {
+                stopped = Some(failure.to_error(&item.path));
+                return ControlFlow::Break(());
             }
+            probe.add(item, packed, took);
             ControlFlow::Continue(())
         });
-        probe
+        probed.map_err(|e| Error::start("a thread", e))?;
+        stopped.map_or(Ok(probe), Err)
     }
 
     fn add(&mut self, item: &Item, packed: Result<Vec<PackedClip>, ClipFailure>, took: Duration) {

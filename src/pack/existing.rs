@@ -146,7 +146,7 @@ impl Existing {
     pub fn copy(&self, first: u64) -> std::result::Result<Vec<PackedClip>, ClipFailure> {
         let clips = first..first.saturating_add(self.draws);
         let copied: Result<Vec<PackedClip>> = clips.map(|clip| self.copy_clip(clip)).collect();
-        copied.map_err(|e| ClipFailure { stage: PackStage::Copy, message: e.to_string() })
+        copied.map_err(|e| ClipFailure::of(PackStage::Copy, &e))
     }
 
     fn copy_clip(&self, clip: u64) -> Result<PackedClip> {
@@ -155,13 +155,14 @@ impl Existing {
         let (mut jpegs, mut frames) = (Vec::new(), Vec::<PackedFrame>::new());
         for frame in clip.frames() {
             let frame = frame?;
-            frame.check()?;
             let source_index = frame.source_index().unwrap_or(u32::MAX);
             let known = frames.iter().find(|f| f.source_index == source_index && source_index != u32::MAX);
             let jpeg = known.map_or(jpegs.len(), |f| f.jpeg);
             if jpeg == jpegs.len() {
                 jpegs.push(frame.jpeg().to_vec());
             }
+            // After the copy, which it proves, too: what a mapped file has lost stays lost.
+            frame.check()?;
             frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
         }
         Ok(PackedClip { facts: facts(&info), info, jpegs: Arc::new(jpegs), frames })

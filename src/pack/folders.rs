@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
@@ -12,7 +12,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::attributes::Attributes;
 use super::inputs::{Found, has_video_ending, source_name};
 use super::labels::Label;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Endings of pictures that make a clip.
 const PICTURE_ENDINGS: [&str; 3] = ["jpg", "jpeg", "png"];
@@ -35,42 +35,113 @@ impl Contents {
     }
 }
 
-/// Adds the clips below `root` in order of their paths; returns how many files belong to none.
+/// Adds the clips below `root` in order of their paths; returns how many files belong to none. What cannot be looked at
+/// (a link that leads nowhere, a folder that cannot be listed) is a clip with a fault in its place.
+///
+/// # Errors
+///
+/// `root` itself cannot be listed, or the machine has not enough of something to list folders.
 pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
     let mut contents: HashMap<PathBuf, Contents> = HashMap::new();
-    // Folders and videos; pictures are only counted.
-    let mut entries: Vec<(PathBuf, bool)> = Vec::new();
+    // Pictures are only counted.
+    let mut entries: Vec<Entry> = Vec::new();
     let mut ignored = 0;
     let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
     for entry in walk.into_iter().filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
-        let entry = entry.map_err(|e| {
-            let path = e.path().unwrap_or(root).to_owned();
-            Error::io("list the folder", path, e.into())
-        })?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(e) => {
+                let unreadable = Unreadable::new(root, e)?;
+                let folder = unreadable.path.parent().unwrap_or(root).to_owned();
+                // What has another ending would be passed over if it could be read. A folder of pictures whose pictures
+                // cannot all be read fails by itself.
+                match () {
+                    () if is_hidden(unreadable.path.file_name().unwrap_or_default()) => {}
+                    () if unreadable.is_folder => entries.push(Entry::Unreadable(unreadable)),
+                    () if is_picture(&unreadable.path) => contents.entry(folder).or_default().pictures += 1,
+                    () if has_video_ending(&unreadable.path) => {
+                        contents.entry(folder).or_default().videos += 1;
+                        entries.push(Entry::Unreadable(unreadable));
+                    }
+                    () => ignored += 1,
+                }
+                continue;
+            }
+        };
         let folder = || entry.path().parent().unwrap_or(root).to_owned();
         if entry.file_type().is_dir() {
             if entry.depth() > 0 {
                 contents.entry(folder()).or_default().folders += 1;
             }
-            entries.push((entry.into_path(), true));
+            entries.push(Entry::Folder(entry.into_path()));
         } else if !entry.file_type().is_file() {
             continue;
         } else if is_picture(entry.path()) {
             contents.entry(folder()).or_default().pictures += 1;
         } else if has_video_ending(entry.path()) {
             contents.entry(folder()).or_default().videos += 1;
-            entries.push((entry.into_path(), false));
+            entries.push(Entry::Video(entry.into_path()));
         } else {
             ignored += 1;
         }
     }
     ignored += contents.values().filter(|c| !c.is_clip()).map(|c| c.pictures).sum::<u64>();
-    for (path, is_folder) in entries {
-        if !is_folder || contents.get(&path).is_some_and(Contents::is_clip) {
-            found.push(clip(root, path));
+    for entry in entries {
+        match entry {
+            Entry::Folder(path) if !contents.get(&path).is_some_and(Contents::is_clip) => {}
+            Entry::Folder(path) | Entry::Video(path) => found.push(clip(root, path)),
+            Entry::Unreadable(unreadable) => found.push(unreadable.clip(root)),
         }
     }
     Ok(ignored)
+}
+
+enum Entry {
+    Folder(PathBuf),
+    Video(PathBuf),
+    Unreadable(Unreadable),
+}
+
+/// An entry of a folder that cannot be looked at, or a folder that cannot be listed.
+struct Unreadable {
+    path: PathBuf,
+    is_folder: bool,
+    /// In the system's words.
+    fault: String,
+}
+
+impl Unreadable {
+    /// # Errors
+    ///
+    /// Not this entry alone is at fault: `root` itself cannot be listed, or the machine has not enough of something.
+    fn new(root: &Path, e: walkdir::Error) -> Result<Self> {
+        let path = e.path().unwrap_or(root).to_owned();
+        let depth = e.depth();
+        let ancestor = e.loop_ancestor().map(|ancestor| source_name(ancestor.strip_prefix(root).unwrap_or(ancestor)));
+        // A link that leads back is none that the system refuses.
+        let Some(system) = e.into_io_error() else {
+            let fault = format!("it leads back to the folder \"{}\" that it is in", ancestor.unwrap_or_default());
+            return Ok(Unreadable { path, is_folder: true, fault });
+        };
+        let fault = system.to_string();
+        let error = Error::io("list the folder", &path, system);
+        if depth == 0 || path == root || error.kind() == ErrorKind::Resources {
+            return Err(error);
+        }
+        let is_folder = path.is_dir();
+        let what = if is_folder { "could not list the folder" } else { "could not look at it" };
+        Ok(Unreadable { path, is_folder, fault: format!("{what}: {fault}") })
+    }
+
+    /// In its place among the clips. Right below `root` a folder is a class, and so is a link without an ending; so the
+    /// numbers of the other classes are what they would be if it could be read.
+    fn clip(self, root: &Path) -> Found {
+        let is_class = self.path.parent() == Some(root) && (self.is_folder || self.path.extension().is_none());
+        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let found = clip(root, self.path);
+        let label = name.filter(|_| is_class).map_or(found.label, |name| Label::name(&name));
+        Found { label, fault: Some(self.fault), ..found }
+    }
 }
 
 /// A video or a folder of frames below `root`; its class is the first folder on the way.
@@ -84,20 +155,23 @@ fn clip(root: &Path, path: PathBuf) -> Found {
     };
     let own_name = relative.as_os_str().is_empty();
     let source = source_name(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
-    Found { path, source, label, segment: None, split: None, attributes: Attributes::default() }
+    Found { path, source, label, segment: None, split: None, attributes: Attributes::default(), fault: None }
 }
 
 /// The lists of a VideoFolder: in the folder itself, or in folders right below it, which then are the splits.
 pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
-    let of = |folder: &Path| METADATA.iter().map(|name| folder.join(name)).find(|path| names_files(path));
-    if let Some(list) = of(root) {
+    let of = |folder: &Path| {
+        let lists = METADATA.iter().map(|name| folder.join(name));
+        lists.map(|list| Ok(names_files(&list)?.then_some(list))).find_map(Result::transpose).transpose()
+    };
+    if let Some(list) = of(root)? {
         return Ok(vec![(list, None)]);
     }
     let io = |e| Error::io("list the folder", root, e);
     let mut lists = Vec::new();
     for entry in fs::read_dir(root).map_err(io)? {
         let entry = entry.map_err(io)?;
-        if let Some(list) = of(&entry.path()) {
+        if let Some(list) = of(&entry.path())? {
             lists.push((list, Some(entry.file_name().to_string_lossy().into_owned())));
         }
     }
@@ -106,17 +180,35 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
 }
 
 /// Whether a file says `file_name` at its start, as the lists of a VideoFolder do and other tables of that name need not.
-fn names_files(path: &Path) -> bool {
+///
+/// # Errors
+///
+/// There is such a file, and it cannot be read: without it the folder would be packed as another one.
+fn names_files(path: &Path) -> Result<bool> {
+    let io = |e| Error::io("read the list", path, e);
+    let is_file = match fs::metadata(path) {
+        Ok(meta) => meta.is_file(),
+        // What cannot be looked at below a folder, the walk through the folder reports.
+        Err(_) => false,
+    };
+    if !is_file {
+        return Ok(false);
+    }
     let mut start = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start));
-    read.is_ok() && memchr::memmem::find(&start, b"file_name").is_some()
+    fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start)).map_err(io)?;
+    Ok(memchr::memmem::find(&start, b"file_name").is_some())
 }
 
 /// The pictures of a folder in the natural order of their names: `img_2.jpg` before `img_10.jpg`.
 pub(super) fn pictures(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1).follow_links(true) {
-        let entry: DirEntry = entry.map_err(|e| Error::io("list the folder", folder, e.into()))?;
+        let entry: DirEntry = entry.map_err(|e| {
+            let path = e.path().unwrap_or(folder).to_owned();
+            let doing = if path == folder { "list the folder" } else { "look at the picture" };
+            let looped = || io::Error::other("it leads back to a folder that it is in");
+            Error::io(doing, path, e.into_io_error().unwrap_or_else(looped))
+        })?;
         if entry.file_type().is_file() && is_picture(entry.path()) && !is_hidden(entry.file_name()) {
             paths.push(entry.into_path());
         }

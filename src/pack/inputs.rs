@@ -53,6 +53,8 @@ pub struct Item {
     pub ordinal: u64,
     /// Further columns of a manifest.
     pub attributes: Attributes,
+    /// Why it could not be looked at when its folder was listed; then it fails.
+    pub fault: Option<String>,
 }
 
 /// The videos to be packed, in order.
@@ -75,6 +77,7 @@ pub(super) struct Found {
     pub segment: Option<Segment>,
     pub split: Option<String>,
     pub attributes: Attributes,
+    pub fault: Option<String>,
 }
 
 impl Plan {
@@ -146,6 +149,7 @@ impl Gathered {
                 segment: None,
                 split: None,
                 attributes: Attributes::default(),
+                fault: None,
             });
         }
         Ok(())
@@ -189,8 +193,8 @@ impl Found {
             }
         };
         let class = label.map_or("", |label| classes.name(label)).to_owned();
-        let Found { path, source, segment, .. } = self;
-        Ok(Item { path, source, label, class, segment, ordinal, attributes })
+        let Found { path, source, segment, fault, .. } = self;
+        Ok(Item { path, source, label, class, segment, ordinal, attributes, fault })
     }
 }
 

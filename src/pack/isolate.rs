@@ -16,6 +16,7 @@ use super::inputs::Item;
 use super::memory::Memory;
 use super::wire::{self, Hello, Packed, Request};
 use super::{PackOptions, all_settings, tool};
+use crate::machine::{self, Shortage};
 use crate::video::{self, Stage};
 use crate::{Error, Result};
 
@@ -38,7 +39,7 @@ pub fn serve(options: &PackOptions) -> Result<()> {
     let io = |e| Error::io("talk to the run", "standard input and output", e);
     video::init();
     let (requests, queue) = mpsc::channel::<Request>();
-    thread::spawn(move || {
+    let listener = thread::Builder::new().spawn(move || {
         let mut input = BufReader::new(io::stdin().lock());
         while let Ok(Some(request)) = wire::receive(&mut input) {
             if requests.send(request).is_err() {
@@ -48,12 +49,13 @@ pub fn serve(options: &PackOptions) -> Result<()> {
         // The run is over; nobody waits for the video in hand, which may hang.
         std::process::exit(0);
     });
+    listener.map_err(|e| Error::start("a thread", e))?;
     let mut out = BufWriter::new(io::stdout().lock());
     wire::send(&mut out, &hello(options)).map_err(io)?;
     let memory = Memory::of(options);
     for request in queue {
         let mut held = memory.hold();
-        let packed = clip::pack_one(&request.item, options, &mut held);
+        let packed = clip::pack_one(&request.item, options, &mut held, request.alone);
         wire::send_reply(&mut out, packed).map_err(io)?;
     }
     Ok(())
@@ -82,15 +84,15 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    /// Packs a video in a process.
-    pub fn pack(&self, item: &Item) -> Packed {
-        let crash = |message: String| ClipFailure { stage: PackStage::Crash, message };
+    /// Packs a video in a process; `alone` if nothing else is packed at the time.
+    pub fn pack(&self, item: &Item, alone: bool) -> Packed {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut process = match idle.map_or_else(|| self.spawn(), Ok) {
-            Ok(process) => process,
-            Err(e) => return Err(crash(e.to_string())),
-        };
-        let request = Request { item: item.clone() };
+        let mut process = idle.map_or_else(|| self.spawn(), Ok).map_err(|e| {
+            let failure = ClipFailure::of(PackStage::Crash, &e);
+            // The first process of the run did start, so whatever it is, it is not the video.
+            ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
+        })?;
+        let request = Request { item: item.clone(), alone };
         let limit = self.timeout.saturating_add(GRACE);
         match process.ask(&request).and_then(|()| process.answer(limit)) {
             Ok(Some(packed)) => {
@@ -100,13 +102,21 @@ impl<'a> Pool<'a> {
             Ok(None) => {
                 process.end();
                 let message = format!("no answer within {} s; the process was killed", limit.as_secs_f64());
-                Err(ClipFailure { stage: PackStage::Video(Stage::Timeout), message })
+                Err(ClipFailure::new(PackStage::Video(Stage::Timeout), message))
             }
             Err(e) => {
-                let ended = process.end().map_or_else(|| e.to_string(), |status| status.to_string());
-                Err(crash(format!("the process that decoded it ended ({ended})")))
+                let shortage = Shortage::of(&e);
+                Err(process.end().map_or_else(
+                    || ClipFailure { shortage, ..ClipFailure::new(PackStage::Crash, e.to_string()) },
+                    |end| end.failure(shortage, alone),
+                ))
             }
         }
+    }
+
+    /// Ends the processes that wait for a video.
+    pub fn end_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn put(&self, process: Process) {
@@ -125,6 +135,54 @@ impl<'a> Pool<'a> {
     }
 }
 
+/// How a process ended.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    status: ExitStatus,
+    /// Whether we killed it.
+    by_us: bool,
+}
+
+impl End {
+    /// What the end of the process means for the video that it decoded; `alone` if nothing else was packed at the time.
+    ///
+    /// A system that runs out of memory kills processes. In a crowd that is nobody's fault; a video whose process is
+    /// killed when it is alone needs more than there is. Where the process has a limit, getting no memory is the end of a
+    /// codec that takes it for granted (`abort`), which cannot be told from one that aborts for another reason: rather
+    /// than a video too few, the run stops.
+    fn failure(self, shortage: Option<Shortage>, alone: bool) -> ClipFailure {
+        let ended = format!("the process that decoded it ended ({})", self.status);
+        let (message, shortage) = match (shortage, self.signal()) {
+            (Some(shortage), _) => (format!("{ended}; {}", shortage.help()), Some(shortage)),
+            (None, Some(signal::KILL)) if !self.by_us && alone => {
+                (format!("{ended}, alone as well: most likely it needs more memory than the machine has"), None)
+            }
+            (None, Some(signal::KILL)) if !self.by_us => (ended, Some(Shortage::Memory)),
+            (None, Some(signal::ABORT)) if machine::address_space().is_some() => {
+                (format!("{ended}, as it does without memory; {}", Shortage::Memory.help()), Some(Shortage::Memory))
+            }
+            _ => (ended, None),
+        };
+        ClipFailure { shortage, ..ClipFailure::new(PackStage::Crash, message) }
+    }
+
+    #[cfg(unix)]
+    fn signal(self) -> Option<i32> {
+        std::os::unix::process::ExitStatusExt::signal(&self.status)
+    }
+
+    #[cfg(not(unix))]
+    fn signal(self) -> Option<i32> {
+        None
+    }
+}
+
+/// The same on all systems that have them.
+mod signal {
+    pub const ABORT: i32 = 6;
+    pub const KILL: i32 = 9;
+}
+
 /// A process, and a thread that reads its answers.
 struct Process {
     child: Child,
@@ -135,7 +193,7 @@ struct Process {
 impl Process {
     fn start(command: &[OsString]) -> Result<(Self, Hello)> {
         let (program, args) = command.split_first().ok_or_else(|| Error::usage("no command for isolated decoding"))?;
-        let io = |e| Error::io("start the decoding process", program, e);
+        let io = |e| Error::start("the decoding process", e).file(program);
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
         // Ctrl-C is for the run, which lets the videos in hand be finished.
@@ -146,7 +204,7 @@ impl Process {
         let (stdin, stdout) = pipes.ok_or_else(|| io(io::ErrorKind::BrokenPipe.into()))?;
         let (hello_sender, hello) = mpsc::channel();
         let (sender, answers) = mpsc::channel();
-        thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             let mut input = BufReader::new(stdout);
             let hello = wire::receive::<Hello>(&mut input);
             if hello_sender.send(hello).is_err() {
@@ -162,10 +220,11 @@ impl Process {
         });
         // Made first, so that the process is ended if it does not answer.
         let mut process = Process { child, requests: BufWriter::new(stdin), answers };
+        reader.map_err(|e| Error::start("a thread for the decoding process", e))?;
         match hello.recv_timeout(START) {
             Ok(Ok(Some(hello))) => Ok((process, hello)),
             answer => {
-                let ended = process.end().map_or_else(|| format!("{answer:?}"), |status| status.to_string());
+                let ended = process.end().map_or_else(|| format!("{answer:?}"), |end| end.status.to_string());
                 Err(Error::usage("the decoding process does not answer").file(program).found(ended))
             }
         }
@@ -185,16 +244,16 @@ impl Process {
     }
 
     /// How it ended, by itself or, after a moment, by us.
-    fn end(&mut self) -> Option<ExitStatus> {
+    fn end(&mut self) -> Option<End> {
         for _ in 0..20 {
             match self.child.try_wait() {
                 Ok(None) => thread::sleep(Duration::from_millis(5)),
-                status => return status.ok().flatten(),
+                status => return status.ok().flatten().map(|status| End { status, by_us: false }),
             }
         }
         // Both fail only when it is gone already.
         let _ = self.child.kill();
-        self.child.wait().ok()
+        self.child.wait().ok().map(|status| End { status, by_us: true })
     }
 }
 

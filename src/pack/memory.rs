@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::{PackOptions, available_cores};
 
 /// The default bound, for each thread: a video of 3840x2160 with 10 bits fits.
-const PER_THREAD: u64 = 480 << 20;
+pub(super) const PER_THREAD: u64 = 480 << 20;
 
 /// Bytes that are shared out to the videos in work.
 pub(super) struct Memory {

@@ -15,6 +15,7 @@ mod existing;
 mod fault;
 mod fingerprint;
 mod folders;
+mod gate;
 mod inputs;
 mod isolate;
 mod journal;
@@ -53,18 +54,20 @@ pub use segment::Segment;
 use crate::disk::free_space::Watch;
 use crate::disk::{FolderLock, publication};
 use crate::format::meta::Meta;
+use crate::machine::Shortage;
 use crate::sampler::{Pace, Rate, Rule, Short};
 use crate::video::{self, Decode, FrameSize};
 use crate::{Error, Result, limits};
 
 use existing::Existing;
 use fingerprint::RunFingerprint;
+use gate::Slowed;
 use isolate::Pool;
 use journal::Summary;
 use memory::Memory;
 use read_ahead::ReadAhead;
 use resume::Start;
-use run::{LastCommit, Run};
+use run::{LastCommit, Run, Stop};
 use sources::Sources;
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever `threads` is.
@@ -204,7 +207,9 @@ const READ_AHEAD: u64 = 256 << 20;
 /// [`Usage`](crate::ErrorKind::Usage): no videos found, a bad line in a manifest, a data set is there already.
 /// [`Decode`](crate::ErrorKind::Decode): a video failed and `on_error` is [`OnError::Stop`].
 /// [`Io`](crate::ErrorKind::Io): the output cannot be written. [`Interrupted`](crate::ErrorKind::Interrupted): see
-/// [`PackOptions::cancel`]. On an error no data set is published, but what was done is kept, if it was brought to the disk:
+/// [`PackOptions::cancel`]. [`Resources`](crate::ErrorKind::Resources): the machine has not enough memory, file descriptors
+/// or processes to pack even one video at a time; where it has too little for `threads` at a time, there are fewer
+/// ([`PackReport::shortage`]), and no video is left out for it. On an error no data set is published, but what was done is kept, if it was brought to the disk:
 /// a call with the same inputs and options and [`Interrupted::Resume`] goes on with it, and the result is byte for byte
 /// that of a run that was not interrupted.
 ///
@@ -261,11 +266,25 @@ pub fn pack<P: AsRef<Path>>(
     let memory = Memory::of(options);
     let paths = plan.items.iter().map(|item| item.path.clone()).collect();
     let ahead = ReadAhead::new(paths, options.io_threads, READ_AHEAD);
-    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref());
+    let sources = Sources::new(&plan, options, existing.as_ref(), pool.as_ref(), threads);
     let (window, work) = (threads * IN_FLIGHT_PER_THREAD, |i| sources.pack(i, &memory, &ahead));
-    ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
+    let packed = ordered::for_each(first..plan.items.len(), threads, window, cancelled, work, |ordinal, packed| {
         run.take(ordinal, packed)
     });
+    let threads_started = match packed {
+        Ok(started) => started,
+        Err(e) => {
+            run.stopped = Some(Stop::Orderly(Error::start("a thread", e)));
+            0
+        }
+    };
+    run.report.shortage = match sources.slowed() {
+        None if (1..threads).contains(&threads_started) => {
+            Some(Slowed { shortage: Shortage::Threads, most: threads_started })
+        }
+        slowed => slowed,
+    }
+    .map(|slowed| slowed.to_string());
     run.finish(out, started)
 }
 

@@ -1,6 +1,7 @@
 //! Parallel work with results in order and a bounded number of them in memory.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -51,7 +52,12 @@ impl<R> Drop for StopOnPanic<'_, R> {
 /// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order.
 ///
 /// At most `window` items are begun and not yet taken by the sink. When the sink breaks, no further item is begun; nor
-/// when `cancelled`, but then those that are begun still come to the sink.
+/// when `cancelled`, but then those that are begun still come to the sink. Where the system has not so many threads, there
+/// are fewer; returns how many.
+///
+/// # Errors
+///
+/// Not one thread could be started; then nothing was done.
 ///
 /// # Panics
 ///
@@ -63,22 +69,28 @@ pub(super) fn for_each<R: Send>(
     cancelled: impl Fn() -> bool + Sync,
     work: impl Fn(usize) -> R + Sync,
     mut sink: impl FnMut(usize, R) -> ControlFlow<()>,
-) {
+) -> io::Result<usize> {
     let window = window.max(1);
     let state =
         State { next: items.start, awaited: items.start, end: items.end, done: BTreeMap::new(), stopped: false };
     let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         let _guard = StopOnPanic(&shared);
+        let worker = || {
+            let _guard = StopOnPanic(&shared);
+            while let Some(item) = begin(&shared, &cancelled, window) {
+                let result = work(item);
+                shared.lock().done.insert(item, result);
+                shared.changed.notify_all();
+            }
+        };
+        let mut started = 0;
         for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                let _guard = StopOnPanic(&shared);
-                while let Some(item) = begin(&shared, &cancelled, window) {
-                    let result = work(item);
-                    shared.lock().done.insert(item, result);
-                    shared.changed.notify_all();
-                }
-            });
+            match thread::Builder::new().spawn_scoped(scope, worker) {
+                Ok(_) => started += 1,
+                Err(e) if started == 0 => return Err(e),
+                Err(_) => break,
+            }
         }
         for item in items.clone() {
             let Some(result) = take(&shared, item) else { break };
@@ -87,7 +99,8 @@ pub(super) fn for_each<R: Send>(
             }
         }
         shared.stop();
-    });
+        Ok(started)
+    })
 }
 
 /// The next item to work on, once there is room for it; `None` when there is nothing left to do.
@@ -154,7 +167,8 @@ mod tests {
                     seen.push((i, r));
                     ControlFlow::Continue(())
                 },
-            );
+            )
+            .unwrap();
             assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
             // The sink counts an item a moment after its place was given away.
             assert!(most.into_inner() <= 6, "{threads} threads");
@@ -175,7 +189,8 @@ mod tests {
             || false,
             work,
             |i, _| if i == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
-        );
+        )
+        .unwrap();
         assert!(begun.into_inner() <= 15);
     }
 
@@ -193,7 +208,8 @@ mod tests {
                 seen.push(i);
                 cancel.store(usize::from(i == 9), Ordering::SeqCst);
                 ControlFlow::Continue(())
-            });
+            })
+            .unwrap();
             // The flag was taken back at once; whoever saw it ended the run there.
             let n = begun.into_inner();
             assert_eq!(seen, (3..3 + n).collect::<Vec<_>>());
@@ -208,6 +224,6 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_done_at_once() {
-        for_each(0..0, 2, 4, || false, |_| (), |_, ()| ControlFlow::Continue(()));
+        for_each(0..0, 2, 4, || false, |_| (), |_, ()| ControlFlow::Continue(())).unwrap();
     }
 }

@@ -14,7 +14,7 @@ use super::clip::{self, ClipFailure, PackStage, Picture, Source};
 use super::{PackOptions, folders};
 use crate::jpeg::{Decoder, Encoder};
 use crate::video::{self, FrameSize, Stage, Timeline, VideoFacts, VideoOptions};
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, room};
 
 /// Reads the pictures that `choose` wants.
 pub(super) fn sample(
@@ -61,8 +61,9 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, path: &Path, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
         let named = |stage, e: &Error| {
+            let failure = failure(stage, e);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            failure(stage, &Error::decode(format!("{name}: {e}")))
+            ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
         };
         let (jpeg, size) = if self.options.pass_through && folders::is_jpeg(path) {
             let taken = untouched(path).map_err(|e| named(Stage::Decode, &e.without_file()))?;
@@ -101,7 +102,7 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
         return Err(Error::limit("the picture is too large").found(format!("{}x{}", header.width, header.height)));
     }
-    let mut pixels = vec![0; header.rgb_len()];
+    let mut pixels = room::zeroed(header.rgb_len(), "a picture")?;
     decoder.decode_rgb(&jpeg, &mut pixels, header.width as usize * 3)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(
@@ -132,8 +133,7 @@ fn orientation(jpeg: &[u8]) -> Option<Orientation> {
 }
 
 fn failure(stage: Stage, e: &Error) -> ClipFailure {
-    let cause = std::error::Error::source(e).map(|c| format!(": {c}")).unwrap_or_default();
-    ClipFailure { stage: PackStage::Video(stage), message: format!("{e}{cause}") }
+    ClipFailure::of(PackStage::Video(stage), e)
 }
 
 #[cfg(test)]

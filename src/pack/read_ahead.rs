@@ -10,13 +10,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use crate::room;
+
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
 
 /// Files that are read ahead of those in work; threads that end when it is dropped.
 pub(super) struct ReadAhead {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 struct Shared {
@@ -46,10 +48,22 @@ impl ReadAhead {
         let shared = Arc::new(Shared { paths, most, state: Mutex::new(state), changed: Condvar::new() });
         let spawn = |_| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.work())
+            thread::Builder::new().spawn(move || shared.work())
         };
-        let threads = (0..threads).map(spawn).collect();
-        ReadAhead { shared, threads }
+        // With fewer threads, or none, the decoders wait for the disk, and that is all.
+        let threads = (0..threads).map_while(|i| spawn(i).ok()).collect();
+        ReadAhead { shared, threads: Mutex::new(threads) }
+    }
+
+    /// Reads no further, and holds no file open.
+    pub fn stop(&self) {
+        self.shared.lock().stopped = true;
+        self.shared.changed.notify_all();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            // A panic there would be a fault, but one that costs only speed.
+            let _ = thread.join();
+        }
     }
 
     /// Says that work on a file begins; those after it are read next.
@@ -67,12 +81,7 @@ impl ReadAhead {
 
 impl Drop for ReadAhead {
     fn drop(&mut self) {
-        self.shared.lock().stopped = true;
-        self.shared.changed.notify_all();
-        for thread in self.threads.drain(..) {
-            // A panic there would be a fault, but one that costs only speed.
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 
@@ -82,7 +91,7 @@ impl Shared {
     }
 
     fn work(&self) {
-        let mut buffer = vec![0; CHUNK];
+        let Ok(mut buffer) = room::zeroed(CHUNK, "reading ahead") else { return };
         while let Some(index) = self.take() {
             let Ok(mut file) = open(&self.paths[index]) else { continue };
             while let Ok(read @ 1..) = file.read(&mut buffer) {

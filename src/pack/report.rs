@@ -56,6 +56,10 @@ pub struct PackReport {
     pub warnings: Vec<Warning>,
     /// Files in the input folders that were not taken for videos, by their endings.
     pub ignored_files: u64,
+    /// What the machine ran out of, and how many videos were packed at a time because of that. It costs time and nothing
+    /// else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortage: Option<String>,
     /// Number of videos that an interrupted run had done when this one went on with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<u64>,
@@ -108,6 +112,7 @@ impl PackReport {
             failures_file: None,
             warnings: Vec::new(),
             ignored_files: plan.ignored_files,
+            shortage: None,
             resumed_at: None,
             last_clip_item: None,
             videos: 0,

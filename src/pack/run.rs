@@ -160,6 +160,10 @@ impl Run<'_> {
             return Ok(());
         }
         let error = || failure.to_error(&self.plan.items[ordinal].path);
+        // A machine that cannot pack even one at a time must not give a smaller data set.
+        if failure.shortage.is_some() {
+            return Err(error());
+        }
         // A data set is not replaced by one that has less.
         if self.options.on_error == OnError::Stop || failure.stage == PackStage::Copy {
             return Err(error());

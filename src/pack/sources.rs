@@ -4,6 +4,7 @@ use super::PackOptions;
 use super::clip;
 use super::existing::Existing;
 use super::fingerprint::Stamp;
+use super::gate::{Gate, Slowed};
 use super::inputs::Plan;
 use super::isolate::Pool;
 use super::memory::Memory;
@@ -18,6 +19,7 @@ pub(super) struct Sources<'a> {
     packed: Option<(&'a Existing, Vec<Option<u64>>)>,
     /// The processes that decode, if not this one does.
     pool: Option<&'a Pool<'a>>,
+    gate: Gate,
 }
 
 impl<'a> Sources<'a> {
@@ -26,9 +28,15 @@ impl<'a> Sources<'a> {
         options: &'a PackOptions,
         existing: Option<&'a Existing>,
         pool: Option<&'a Pool<'a>>,
+        threads: usize,
     ) -> Self {
         let packed = existing.map(|e| (e, e.sources(plan).map(|(_, clips)| clips.ok().map(|c| c.start)).collect()));
-        Sources { plan, options, packed, pool }
+        Sources { plan, options, packed, pool, gate: Gate::new(threads) }
+    }
+
+    /// Whether, and why, fewer videos were packed at a time than asked for.
+    pub fn slowed(&self) -> Option<Slowed> {
+        self.gate.slowed()
     }
 
     /// Packs a video of the plan.
@@ -41,7 +49,16 @@ impl<'a> Sources<'a> {
             (Some((set, first)), _) => set.copy(first),
             (None, pool) => {
                 ahead.begin(ordinal);
-                pool.map_or_else(|| clip::pack_one(item, self.options, &mut held), |pool| pool.pack(item))
+                self.gate.pack(|alone| {
+                    if alone {
+                        ahead.stop();
+                        pool.into_iter().for_each(Pool::end_idle);
+                    }
+                    match pool {
+                        Some(pool) => pool.pack(item, alone),
+                        None => clip::pack_one(item, self.options, &mut held, alone),
+                    }
+                })
             }
         };
         // Those that come from elsewhere wait to be written like any other.

@@ -32,6 +32,8 @@ pub(super) struct Hello {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Request {
     pub item: Item,
+    /// Whether nothing else is packed at the time.
+    pub alone: bool,
 }
 
 /// What became of it.
@@ -150,7 +152,7 @@ mod tests {
         };
         let mut bytes = Vec::new();
         send_reply(&mut bytes, Ok(vec![draw(3), draw(4)])).unwrap();
-        let failure = ClipFailure { stage: PackStage::Video(crate::video::Stage::Open), message: "no".into() };
+        let failure = ClipFailure::new(PackStage::Video(crate::video::Stage::Open), "no");
         send_reply(&mut bytes, Err(failure)).unwrap();
         let mut input = bytes.as_slice();
         let clips = receive_reply(&mut input).unwrap().unwrap();
@@ -171,9 +173,17 @@ mod tests {
         use std::os::unix::ffi::OsStringExt;
         let path = std::ffi::OsString::from_vec(vec![b'a', 0xff]).into();
         let (attributes, segment) = (Default::default(), None);
-        let item =
-            Item { path, source: "a".into(), label: None, class: String::new(), segment, ordinal: 1, attributes };
-        let request = Request { item };
+        let item = Item {
+            path,
+            source: "a".into(),
+            label: None,
+            class: String::new(),
+            segment,
+            ordinal: 1,
+            attributes,
+            fault: None,
+        };
+        let request = Request { item, alone: true };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

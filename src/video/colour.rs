@@ -3,7 +3,7 @@
 //! Everything is linear algebra on YUV, never through 8-bit RGB. The work is in `f32`: 24 bits of precision for 16-bit
 //! samples, the same result on every machine, and loops that the compiler turns into vectors.
 
-use crate::{Planes, Result};
+use crate::{Planes, Result, room};
 
 use super::deep::{Deep, Layout};
 use super::geometry::Size;
@@ -147,12 +147,12 @@ impl Conversion {
                     *o = byte(scaled(v) + mix.of(f32::from(cb), f32::from(cr)));
                 }
             }
-            (Layout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y),
+            (Layout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y)?,
         }
         match deep.layout {
             Layout::Grey => {} // `Planes` starts with neutral chroma
             Layout::Half => self.chroma(&deep.cb, &deep.cr, &mut out),
-            Layout::Full => self.chroma(&halve(&deep.cb, deep.size), &halve(&deep.cr, deep.size), &mut out),
+            Layout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
         }
         Ok(out)
     }
@@ -166,12 +166,12 @@ impl Conversion {
     }
 
     /// New luma needs chroma at each luma sample: bilinear between the centred chroma samples, 3 parts to 1.
-    fn luma_with_half_chroma(&self, deep: &Deep, mix: Mix, out: &mut [u8]) {
+    fn luma_with_half_chroma(&self, deep: &Deep, mix: Mix, out: &mut [u8]) -> Result<()> {
         let width = deep.size.width as usize;
         let chroma = deep.chroma_size();
         let cw = chroma.width as usize;
-        let term: Vec<f32> =
-            deep.cb.iter().zip(&deep.cr).map(|(&cb, &cr)| mix.of(f32::from(cb), f32::from(cr))).collect();
+        let mut term = room::with_capacity(deep.cb.len(), "a picture")?;
+        term.extend(deep.cb.iter().zip(&deep.cr).map(|(&cb, &cr)| mix.of(f32::from(cb), f32::from(cr))));
         let mut blend = vec![0f32; cw];
         for (y, (out, luma)) in out.chunks_exact_mut(width).zip(deep.y.chunks_exact(width)).enumerate() {
             let near = y / 2;
@@ -187,6 +187,7 @@ impl Conversion {
                 *o = byte(f32::from(v) * self.y.0 + self.y.1 + c);
             }
         }
+        Ok(())
     }
 }
 
@@ -201,9 +202,9 @@ fn byte(v: f32) -> u8 {
 }
 
 /// The mean of each 2x2 block; a block that is cut by the edge repeats its last sample.
-fn halve(plane: &[u16], size: Size) -> Vec<u16> {
+fn halve(plane: &[u16], size: Size) -> Result<Vec<u16>> {
     let (w, h) = (size.width as usize, size.height as usize);
-    let mut out = Vec::with_capacity(w.div_ceil(2) * h.div_ceil(2));
+    let mut out = room::with_capacity(w.div_ceil(2) * h.div_ceil(2), "a picture")?;
     for y in (0..h).step_by(2) {
         let (top, bottom) = (&plane[y * w..][..w], &plane[(y + 1).min(h - 1) * w..][..w]);
         for x in (0..w).step_by(2) {
@@ -212,7 +213,7 @@ fn halve(plane: &[u16], size: Size) -> Vec<u16> {
             out.push(((sum + 2) / 4) as u16); // a mean of u16s is a u16
         }
     }
-    out
+    Ok(out)
 }
 
 /// Moves chroma by a quarter of its own sample distance to the right (`x`) and down or up (`y`: 1, 0, -1), which
@@ -290,7 +291,7 @@ mod tests {
     }
 
     fn flat(layout: Layout, y: u16, cb: u16, cr: u16) -> Deep {
-        let mut d = Deep::new(Size { width: 3, height: 3 }, layout);
+        let mut d = Deep::new(Size { width: 3, height: 3 }, layout).unwrap();
         d.y.fill(y);
         d.cb.fill(cb);
         d.cr.fill(cr);
@@ -385,6 +386,6 @@ mod tests {
 
     #[test]
     fn halving_repeats_the_edge() {
-        assert_eq!(halve(&[1, 3, 9, 5, 7, 9, 20, 30, 40], Size { width: 3, height: 3 }), [4, 9, 25, 40]);
+        assert_eq!(halve(&[1, 3, 9, 5, 7, 9, 20, 30, 40], Size { width: 3, height: 3 }).unwrap(), [4, 9, 25, 40]);
     }
 }

@@ -6,9 +6,9 @@ use std::time::Instant;
 use ffmpeg_next::error::EAGAIN;
 use ffmpeg_next::{Packet, codec, decoder, ffi, frame};
 
-use crate::{Error, limits};
+use crate::limits;
 
-use super::input::{StreamInfo, timeout};
+use super::input::{StreamInfo, ffmpeg_error, shortage, timeout};
 use super::packets::Packets;
 use super::{Stage, VideoError};
 
@@ -77,8 +77,7 @@ type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), Halt>;
 impl Decoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
         let fail = |e: ffmpeg_next::Error| {
-            let error = Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec));
-            VideoError::new(Stage::Decode, error)
+            VideoError::new(Stage::Decode, ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e))
         };
         let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
         // One thread: packing is parallel over videos, and the order of errors stays the same from run to run.
@@ -105,7 +104,7 @@ impl Decoder {
         packets.replay(feed, |index, packet| self.feed(packet, Place::Packet(index), on_frame))?;
         match self.inner.send_eof() {
             Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
-            Err(e) => self.tally.note(Place::End, e),
+            Err(e) => self.note(Place::End, e)?,
         }
         self.drain(Place::End, on_frame)?;
         Ok(self.tally)
@@ -155,8 +154,8 @@ impl Decoder {
 
     /// Counts an error of the data; an error of the machine ends the pass, because a second run could differ.
     fn note(&mut self, place: Place, error: ffmpeg_next::Error) -> Result<(), VideoError> {
-        if error == (ffmpeg_next::Error::Other { errno: ffmpeg_next::error::ENOMEM }) {
-            return Err(VideoError::new(Stage::Decode, Error::limit(format!("{place}: {error}"))));
+        if shortage(&error).is_some() {
+            return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &error)));
         }
         self.tally.note(place, error);
         Ok(())

@@ -1,6 +1,7 @@
 //! The picture between the scaler and the colour pass: planes with 16 bits a sample.
 
 use super::geometry::{Orientation, Size};
+use crate::{Result, room};
 
 /// How many chroma samples a [`Deep`] picture has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +27,12 @@ pub(super) struct Deep {
 }
 
 impl Deep {
-    pub fn new(size: Size, layout: Layout) -> Self {
+    pub fn new(size: Size, layout: Layout) -> Result<Self> {
         let luma = size.width as usize * size.height as usize;
         let c = layout.chroma(size);
         let chroma = c.width as usize * c.height as usize;
-        Deep { size, layout, y: vec![0; luma], cb: vec![0; chroma], cr: vec![0; chroma] }
+        let plane = |samples| room::zeroed(samples, "a picture");
+        Ok(Deep { size, layout, y: plane(luma)?, cb: plane(chroma)?, cr: plane(chroma)? })
     }
 
     pub fn chroma_size(&self) -> Size {
@@ -56,17 +58,18 @@ impl Deep {
     ///
     /// With half-size chroma, a side that is mirrored should be even: else the last chroma sample, which sits half
     /// outside of the picture, would become the first. The caller asks for [`Layout::Full`] then.
-    pub fn turn(&mut self, o: Orientation) {
+    pub fn turn(&mut self, o: Orientation) -> Result<()> {
         if o.is_identity() {
-            return;
+            return Ok(());
         }
         let chroma = self.chroma_size();
-        self.y = o.turn(&self.y, self.size);
+        self.y = o.turn(&self.y, self.size)?;
         if self.layout != Layout::Grey {
-            self.cb = o.turn(&self.cb, chroma);
-            self.cr = o.turn(&self.cr, chroma);
+            self.cb = o.turn(&self.cb, chroma)?;
+            self.cr = o.turn(&self.cr, chroma)?;
         }
         self.size = o.apply(self.size);
+        Ok(())
     }
 }
 

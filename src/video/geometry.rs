@@ -1,6 +1,6 @@
 //! Where pixels go: pixel shape, target size, rotation and mirroring. Pure arithmetic, no FFmpeg.
 
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, room};
 
 use super::FrameSize;
 
@@ -58,11 +58,11 @@ impl Orientation {
     }
 
     /// Lays out one plane of `size` samples anew.
-    pub fn turn(self, plane: &[u16], size: Size) -> Vec<u16> {
+    pub fn turn(self, plane: &[u16], size: Size) -> Result<Vec<u16>> {
         let (w, h) = (size.width as usize, size.height as usize);
         let out = self.apply(size);
         let (ow, oh) = (out.width as usize, out.height as usize);
-        let mut turned = Vec::with_capacity(ow * oh);
+        let mut turned = room::with_capacity(ow * oh, "a picture that is turned")?;
         for y in 0..oh {
             let y = if self.flip_y { oh - 1 - y } else { y };
             let at = |x: usize| if self.transpose { plane[x * w + y] } else { plane[y * w + x] };
@@ -73,7 +73,7 @@ impl Orientation {
             }
         }
         debug_assert_eq!(turned.len(), w * h);
-        turned
+        Ok(turned)
     }
 }
 
@@ -212,7 +212,7 @@ mod tests {
             (0, -1, -1, 0),
         ] {
             let o = Orientation::from_matrix(&[a * ONE, b * ONE, 0, c * ONE, d * ONE, 0, 0, 0, 1 << 30]);
-            let turned = o.turn(&plane, size(3, 2));
+            let turned = o.turn(&plane, size(3, 2)).unwrap();
             let out = o.apply(size(3, 2));
             for y in 0..h {
                 for x in 0..w {

@@ -15,6 +15,7 @@ use ffmpeg_next::format::stream::Disposition;
 use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media, packet};
 
 use crate::Error;
+use crate::machine::Shortage;
 
 use super::{Stage, VideoError};
 
@@ -132,6 +133,9 @@ impl Input {
                 Err(ffmpeg_next::Error::Exit) => return Err(timeout("reading")),
                 Err(e) => {
                     self.failure.check(Stage::Decode)?;
+                    if shortage(&e).is_some() {
+                        return Err(VideoError::new(Stage::Decode, ffmpeg_error("reading broke off", &e)));
+                    }
                     return Ok(Next::End((e != ffmpeg_next::Error::Eof).then_some(e)));
                 }
             }
@@ -167,8 +171,21 @@ pub(super) fn timeout(doing: &str) -> VideoError {
     VideoError::new(Stage::Timeout, error)
 }
 
+/// An error of FFmpeg's; where the machine has not enough of something, that is the error.
+pub(super) fn ffmpeg_error(what: &str, e: &ffmpeg_next::Error) -> Error {
+    Error::decode(format!("{what}: {e}")).short_of(shortage(e))
+}
+
+/// What the machine has not enough of, if that is the error.
+pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
+    match e {
+        ffmpeg_next::Error::Other { errno } => Shortage::of(&io::Error::from_raw_os_error(*errno)),
+        _ => None,
+    }
+}
+
 fn open_error(e: &ffmpeg_next::Error) -> VideoError {
-    VideoError::new(Stage::Open, Error::decode(format!("FFmpeg cannot open it as a video: {e}")))
+    VideoError::new(Stage::Open, ffmpeg_error("FFmpeg cannot open it as a video", e))
 }
 
 /// The stream that FFmpeg likes best, unless that is a cover picture and there is a real video.

@@ -194,7 +194,7 @@ impl<'a, T> Taker<'a, T> {
             }
         };
         let mut deep = scaler.run(frame)?;
-        deep.turn(orientation);
+        deep.turn(orientation)?;
         conversion.run(&deep)
     }
 }

@@ -12,11 +12,13 @@ use std::ptr;
 
 use ffmpeg_next::{ffi, frame};
 
+use crate::machine::Shortage;
 use crate::{Error, Result};
 
 use super::colour::{Range, centre_chroma};
 use super::deep::{Deep, Layout};
 use super::geometry::Size;
+use super::input::ffmpeg_error;
 use super::picture::{Class, Picture};
 
 /// Bicubic, all chroma samples used, exact rounding, the same result on every CPU.
@@ -94,7 +96,7 @@ impl Scaler {
         if Picture::of(frame) != Some(self.from) {
             return Err(Error::usage("a frame of another kind than the scaler was made for"));
         }
-        let mut deep = Deep::new(self.size, self.layout);
+        let mut deep = Deep::new(self.size, self.layout)?;
         if self.steps.is_empty() {
             read_planes(frame, self.from.depth, &mut deep)?;
             self.centre(&mut deep);
@@ -179,7 +181,8 @@ impl Step {
         let out = frame::Video::new(result.format.into(), size.width, size.height);
         // SAFETY: the frame is live; `is_empty` only looks at its first data pointer.
         if unsafe { out.is_empty() } {
-            return Err(Error::limit(format!("no memory for a picture of {}x{}", size.width, size.height)));
+            let e = Error::limit(format!("no memory for a picture of {}x{}", size.width, size.height));
+            return Err(e.short_of(Some(Shortage::Memory)));
         }
         Ok(Step { context, out, result })
     }
@@ -250,7 +253,7 @@ impl Swscale {
         // SAFETY: no arguments; null means no memory, which is checked.
         let context = Swscale(unsafe { ffi::sws_alloc_context() });
         if context.0.is_null() {
-            return Err(Error::limit("no memory for a scaler"));
+            return Err(Error::limit("no memory for a scaler").short_of(Some(Shortage::Memory)));
         }
         for (name, value) in [
             (c"srcw", int(from.size.width)?),
@@ -275,7 +278,7 @@ impl Swscale {
             let error = ffmpeg_next::Error::from(code);
             let (a, b) = (from.size, to.size);
             let what = format!("{name} from {}x{} to {}x{}", a.width, a.height, b.width, b.height);
-            return Err(Error::decode(format!("swscale cannot scale {what}: {error}")));
+            return Err(ffmpeg_error(&format!("swscale cannot scale {what}"), &error));
         }
         Ok(context)
     }

@@ -130,6 +130,11 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Repair(args) => repair::run(&args),
     };
     match run {
+        // Whatever was made of what was read cannot be trusted.
+        Ok(Outcome::Done) if vidrec::lost_pages() > 0 => {
+            eprintln!("vidrec: a file was cut while it was read, or its disk fails; do not use what was made of it");
+            1
+        }
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Problems) => 3,
         #[cfg(feature = "pack")]

@@ -254,6 +254,7 @@ fn render(r: &PackReport, out: &str) -> String {
     let list = format!("left out, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
     line(r.failed, "video", &list);
     line(r.ignored_files, "file", "without a video's ending, not looked at");
+    r.shortage.iter().for_each(|shortage| text += &format!("  {shortage}\n"));
     text
 }
 

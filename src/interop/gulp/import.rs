@@ -34,7 +34,10 @@ pub fn import(folder: &Path, out: &Path, options: &ImportOptions) -> Result<Impo
     let mut sink = Sink::create(out, meta, options)?;
     for (chunk, meta) in chunks.values().zip(metas) {
         match meta.and_then(|meta| Ok((meta, MappedFile::open(chunk.data()?)?))) {
-            Ok((meta, bytes)) => add_chunk(&mut sink, chunk, meta, &bytes, &labels, options)?,
+            Ok((meta, bytes)) => {
+                add_chunk(&mut sink, chunk, meta, &bytes, &labels, options)?;
+                bytes.prove_whole(chunk.data()?)?;
+            }
             Err(e) => sink.leave_out(&chunk.name(), e)?,
         }
     }

@@ -58,6 +58,7 @@ pub fn import(files: &[PathBuf], out: &Path, options: &ImportOptions, mxnet: &Mx
         for (run, e) in groups.faults {
             sink.leave_out(&file.place(&run), e.file(path))?;
         }
+        file.bytes.prove_whole(path)?;
         sink.next_shard()?;
     }
     sink.finish()

@@ -72,7 +72,7 @@ impl Import<'_> {
             let Some(next) = next_header(&bytes, at + damage + BLOCK) else { break };
             (at, behind_damage) = (next, true);
         }
-        Ok(())
+        bytes.prove_whole(path)
     }
 
     /// Takes samples up to the end of the archive or to damage; then the answer is where that begins.

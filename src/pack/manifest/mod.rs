@@ -122,7 +122,15 @@ impl Context<'_> {
             attributes.insert("split", split.as_str());
         }
         let segment = segment.filter(|_| !self.options.whole_files);
-        Found { source: source_name(Path::new(&path)), path: self.root.join(path), label, segment, split, attributes }
+        Found {
+            source: source_name(Path::new(&path)),
+            path: self.root.join(path),
+            label,
+            segment,
+            split,
+            attributes,
+            fault: None,
+        }
     }
 }
 

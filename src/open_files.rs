@@ -1,0 +1,73 @@
+//! How much of what the system counts is held by open data sets: maps, and files that stay open.
+//!
+//! A data set may have more shards than a process may have maps (65,530 on Linux, unless somebody raised it) or open files
+//! (often 1024). The rest of the process needs some, too. What is over the share of data sets here is opened for each read.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::machine;
+
+/// A number of things that data sets may hold in this process together.
+#[derive(Debug)]
+pub(crate) struct Share {
+    held: AtomicU64,
+    most: OnceLock<u64>,
+    find_most: fn() -> u64,
+}
+
+/// One of them, given back on drop.
+#[derive(Debug)]
+pub(crate) struct Held(&'static Share);
+
+/// Maps: three of four that the system allows.
+pub(crate) static MAPS: Share = Share::new(|| max_map_count() / 4 * 3);
+/// Files that stay open: half of those that the process may have.
+pub(crate) static FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 2));
+
+impl Share {
+    pub(crate) const fn new(find_most: fn() -> u64) -> Self {
+        Share { held: AtomicU64::new(0), most: OnceLock::new(), find_most }
+    }
+
+    /// One more; `None` if there is none left.
+    pub fn take(&'static self) -> Option<Held> {
+        let most = *self.most.get_or_init(self.find_most);
+        let taken = self.held.fetch_update(Relaxed, Relaxed, |held| (held < most).then_some(held + 1));
+        taken.ok().map(|_| Held(self))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.held.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn max_map_count() -> u64 {
+    let said = std::fs::read_to_string("/proc/sys/vm/max_map_count");
+    said.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(65_530)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn max_map_count() -> u64 {
+    u64::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_taken_than_there_is() {
+        static THREE: Share = Share::new(|| 3);
+        let mut held: Vec<_> = (0..3).map(|_| THREE.take().unwrap()).collect();
+        assert!(THREE.take().is_none());
+        held.pop();
+        let again = THREE.take();
+        assert!(again.is_some() && THREE.take().is_none());
+        drop((held, again));
+        assert_eq!(THREE.held.load(Relaxed), 0);
+    }
+}

@@ -1,0 +1,74 @@
+//! Memory whose size follows from options or files: it is asked for, and may be refused.
+//!
+//! Small and fixed amounts are taken for granted, as everywhere in Rust: without them the process aborts.
+
+#[cfg(feature = "pack")]
+use std::hint::black_box;
+
+use crate::{Error, Result};
+
+/// Whether so much memory could be had now.
+#[cfg(feature = "pack")]
+pub(crate) fn can_allocate(bytes: u64) -> bool {
+    let mut room: Vec<u8> = Vec::new();
+    let reserved = usize::try_from(bytes).is_ok_and(|bytes| room.try_reserve_exact(bytes).is_ok());
+    // Otherwise a compiler may leave out memory that nobody looks at.
+    black_box(&room);
+    reserved
+}
+
+/// Makes room for so many more; an error that names `what` if there is no memory for them.
+pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    let bytes = vec.len().saturating_add(more).saturating_mul(size_of::<T>());
+    vec.try_reserve(more).map_err(|_| Error::no_memory(what, bytes))
+}
+
+/// Makes `vec` so long, filling with `fill` what is new; an error that names `what` if there is no memory for it.
+pub(crate) fn resize<T: Copy>(vec: &mut Vec<T>, len: usize, fill: T, what: &str) -> Result<()> {
+    reserve(vec, len.saturating_sub(vec.len()), what)?;
+    vec.resize(len, fill);
+    Ok(())
+}
+
+/// An empty vector with room for so many; an error that names `what` if there is no memory for it.
+pub(crate) fn with_capacity<T>(len: usize, what: &str) -> Result<Vec<T>> {
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(len).map_err(|_| Error::no_memory(what, len.saturating_mul(size_of::<T>())))?;
+    Ok(vec)
+}
+
+/// So many zeros in memory that the system clears when it is first used.
+pub(crate) fn zeroed<T: bytemuck::Zeroable>(len: usize, what: &str) -> Result<Vec<T>> {
+    let zeros = bytemuck::try_zeroed_vec(len);
+    zeros.map_err(|()| Error::no_memory(what, len.saturating_mul(size_of::<T>())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn too_much_memory_is_an_error_that_says_how_much() {
+        let most = isize::MAX as usize;
+        let mut bytes = vec![1u8, 2];
+        let e = resize(&mut bytes, most, 0, "a test").unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Resources);
+        assert!(e.to_string().contains("no memory for a test") && e.to_string().contains(&most.to_string()), "{e}");
+        assert_eq!(bytes, [1, 2]);
+        assert_eq!(with_capacity::<u64>(most, "x").unwrap_err().kind(), ErrorKind::Resources);
+        assert_eq!(zeroed::<f32>(most, "x").unwrap_err().kind(), ErrorKind::Resources);
+        resize(&mut bytes, 4, 9, "a test").unwrap();
+        assert_eq!(bytes, [1, 2, 9, 9]);
+        resize(&mut bytes, 1, 9, "a test").unwrap();
+        assert_eq!((bytes, zeroed::<u16>(2, "x").unwrap()), (vec![1], vec![0, 0]));
+    }
+
+    #[test]
+    #[cfg(feature = "pack")]
+    fn memory_that_is_there_is_told_from_memory_that_is_not() {
+        assert!(can_allocate(1 << 20));
+        assert!(!can_allocate(u64::MAX));
+        assert!(!can_allocate(isize::MAX as u64));
+    }
+}

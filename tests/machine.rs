@@ -1,0 +1,333 @@
+//! A machine with too little of something gives the same data set later, or none and the reason, and never a smaller one.
+#![cfg(all(unix, feature = "pack", feature = "cli"))]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const VIDEOS: usize = 24;
+
+/// Small videos, all of one class.
+struct Videos(tempfile::TempDir);
+
+impl Videos {
+    fn make() -> Self {
+        let videos = Videos(tempfile::tempdir().unwrap());
+        fs::create_dir_all(videos.path("in/a")).unwrap();
+        for i in 0..3 {
+            let source = format!("testsrc2=size=128x96:rate=10:duration=1,hue=h={}", i * 90);
+            let mut ffmpeg = Command::new("ffmpeg");
+            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
+            let status = ffmpeg.arg(videos.path(&format!("{i}.mp4"))).status();
+            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+            assert!(status.success());
+        }
+        for i in 0..VIDEOS {
+            fs::copy(videos.path(&format!("{}.mp4", i % 3)), videos.path(&format!("in/a/{i:02}.mp4"))).unwrap();
+        }
+        videos
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// `vidrec pack` within limits (the arguments of `ulimit`).
+    fn pack(&self, limit: &str, out: &str, more: &[&str]) -> Output {
+        let mut command = within(limit);
+        command.arg("pack").arg(self.path("in")).arg("-o").arg(self.path(out)).args(more);
+        end_of(command)
+    }
+
+    fn packed(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        files(&self.path(out))
+    }
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|e| e.unwrap());
+    let files = entries.filter(|e| e.path().extension().is_some_and(|e| e == "rec" || e == "vidx" || e == "json"));
+    files.map(|e| (e.file_name().to_string_lossy().into_owned(), fs::read(e.path()).unwrap())).collect()
+}
+
+/// The program within limits.
+fn within(limit: &str) -> Command {
+    let mut command = Command::new("sh");
+    let set = if limit.is_empty() { String::new() } else { format!("ulimit {limit}; ") };
+    command.args(["-c", &format!("{set}exec \"$@\""), "sh", env!("CARGO_BIN_EXE_vidrec")]);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// The output of a program that has to end by itself.
+fn end_of(mut command: Command) -> Output {
+    let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+    command.stdout(out.try_clone().unwrap()).stderr(err.try_clone().unwrap());
+    let mut child = command.spawn().unwrap();
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if started.elapsed() > Duration::from_secs(240) => {
+                child.kill().unwrap();
+                panic!("{command:?} hangs");
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let text = |mut file: fs::File| {
+        let mut text = Vec::new();
+        std::io::Seek::rewind(&mut file).unwrap();
+        std::io::Read::read_to_end(&mut file, &mut text).unwrap();
+        text
+    };
+    Output { status, stdout: text(out), stderr: text(err) }
+}
+
+fn stderr(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+fn show(run: &Output) -> String {
+    format!("{}\n{}{}", run.status, String::from_utf8_lossy(&run.stdout), stderr(run))
+}
+
+#[test]
+fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
+    let videos = Videos::make();
+    let run = videos.pack("", "whole", &["-j", "8"]);
+    assert!(run.status.success(), "{}", show(&run));
+    let whole = videos.packed("whole");
+    let (mut packed, mut stopped) = (0, 0);
+    for (files, more) in [
+        (7, &["-j", "8"][..]),
+        (9, &["-j", "8"]),
+        (12, &["-j", "8"]),
+        (12, &["-j", "8", "--isolate"]),
+        (20, &["-j", "8", "--isolate"]),
+        (28, &["-j", "8", "--isolate"]),
+    ] {
+        let limit = format!("-n {files}");
+        let run = videos.pack(&limit, "out", &[more, &["--force", "--restart"]].concat());
+        if run.status.code() == Some(0) {
+            assert_eq!(videos.packed("out"), whole, "{limit} {more:?}");
+            packed += 1;
+        } else {
+            assert_eq!(run.status.code(), Some(1), "{limit} {more:?}: {}", show(&run));
+            assert!(stderr(&run).contains("ulimit -n"), "{limit} {more:?}: {}", show(&run));
+            stopped += 1;
+            let run = videos.pack("", "out", &["-j", "2", "--resume", "--force"]);
+            assert!(run.status.success(), "{}", show(&run));
+            assert_eq!(videos.packed("out"), whole, "{limit} {more:?}");
+        }
+        fs::remove_dir_all(videos.path("out")).unwrap();
+    }
+    eprintln!("{packed} runs were slower, {stopped} stopped");
+    assert!(packed >= 2, "with 12 descriptors there are enough for some videos at a time");
+}
+
+#[test]
+fn an_estimate_counts_no_failures_of_the_machine() {
+    let videos = Videos::make();
+    for files in [8, 12] {
+        let run = videos.pack(&format!("-n {files}"), "out", &["-j", "8", "--dry-run", "--json"]);
+        if run.status.code() == Some(0) {
+            let estimate: Value = serde_json::from_slice(&run.stdout).unwrap();
+            assert_eq!(estimate["probe_failures"], Value::Array(vec![]), "{files}");
+        } else {
+            assert!(run.status.code() == Some(1) && stderr(&run).contains("ulimit -n"), "{files}: {}", show(&run));
+        }
+    }
+}
+
+#[test]
+fn pictures_are_read_within_the_same_limits() {
+    let videos = Videos::make();
+    fs::remove_dir_all(videos.path("in/a")).unwrap();
+    for clip in 0..16 {
+        let folder = videos.path(&format!("in/a/{clip:02}"));
+        fs::create_dir_all(&folder).unwrap();
+        (0..3).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), common::jpeg((64, 48), t)).unwrap());
+    }
+    let options = ["-j", "8", "-n", "3", "--pass-through"];
+    assert!(videos.pack("", "whole", &options).status.success());
+    let run = videos.pack("-n 10", "out", &options);
+    assert!(run.status.success(), "{}", show(&run));
+    assert_eq!(videos.packed("out"), videos.packed("whole"));
+}
+
+#[test]
+fn too_little_memory_never_costs_a_video_and_never_hangs() {
+    let videos = Videos::make();
+    assert!(videos.pack("", "whole", &[]).status.success());
+    let whole = videos.packed("whole");
+    let mut packed = 0;
+    for (kib, more) in [
+        (60_000, &[][..]),
+        (150_000, &[]),
+        (220_000, &["--isolate"]),
+        (260_000, &[]),
+        (330_000, &["--isolate"]),
+        (420_000, &[]),
+        (900_000, &[]),
+    ] {
+        let limit = format!("-v {kib}");
+        let run = videos.pack(&limit, "out", &[more, &["-j", "4"]].concat());
+        let aborted = run.status.signal() == Some(libc::SIGABRT) && stderr(&run).contains("memory allocation of");
+        match run.status.code() {
+            Some(0) => {
+                assert_eq!(videos.packed("out"), whole, "{limit}");
+                packed += 1;
+            }
+            // 127: not even the program could be loaded.
+            Some(127) => {}
+            code => {
+                assert!(aborted || code == Some(1), "{limit}: {}", show(&run));
+                assert!(stderr(&run).contains("memory") || stderr(&run).contains("threads"), "{limit}: {}", show(&run));
+                assert!(!videos.path("out/dataset.json").exists(), "{limit}");
+            }
+        }
+        assert!(!stderr(&run).contains("panicked"), "{limit}: {}", show(&run));
+        let _ = fs::remove_dir_all(videos.path("out"));
+    }
+    assert!(packed >= 1);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_video_whose_process_is_killed_alone_as_well_needs_too_much() {
+    let videos = Videos::make();
+    let mut command = within("");
+    command.arg("pack").arg(videos.path("in")).arg("-o").arg(videos.path("out")).args(["-j", "4", "--isolate"]);
+    let run = end_of({
+        command.env("VIDREC_DECODER_FAULT", "kill:a/05.mp4");
+        command
+    });
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let failures = fs::read_to_string(videos.path("out/failures.jsonl")).unwrap();
+    assert_eq!(failures.lines().count(), 1, "{failures}");
+    assert!(failures.contains("a/05.mp4") && failures.contains("\"crash\""), "{failures}");
+    assert!(failures.contains("SIGKILL") && failures.contains("more memory than the machine has"), "{failures}");
+}
+
+#[test]
+fn a_loader_without_memory_says_so_and_never_hangs() {
+    let (_folder, dir) = common::set(16, 8, (320, 240));
+    let mut worked = 0;
+    for kib in [80_000, 140_000, 180_000, 220_000, 260_000, 300_000, 360_000, 420_000, 500_000, 700_000, 2_000_000] {
+        let limit = format!("-v {kib}");
+        let mut command = within(&limit);
+        command.arg("bench").arg(&dir).args(["--epochs", "2", "--batch", "16", "--threads", "2"]);
+        command.env("RUST_BACKTRACE", "1");
+        let run = end_of(command);
+        let aborted = run.status.signal() == Some(libc::SIGABRT) && stderr(&run).contains("memory allocation of");
+        match run.status.code() {
+            Some(0) => worked += 1,
+            Some(127) => {}
+            code => {
+                assert!(aborted || code == Some(1), "{limit}: {}", show(&run));
+                assert!(stderr(&run).contains("memory") || stderr(&run).contains("threads"), "{limit}: {}", show(&run));
+            }
+        }
+        assert!(!stderr(&run).contains("panicked"), "{limit}: {}", show(&run));
+        eprintln!("{limit}: {} {}", run.status, stderr(&run).lines().last().unwrap_or_default());
+    }
+    assert!(worked >= 1);
+}
+
+#[test]
+fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() {
+    let soak = std::env::var_os("VIDREC_SOAK").is_some();
+    let (shards, files) = if soak { (40_000, 1024) } else { (300, 40) };
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let jpegs: Vec<_> = (0..8).map(|t| common::jpeg((48, 32), t)).collect();
+    let mut writer = vidrec::Writer::create(&dir, vidrec::WriterOptions::default()).unwrap();
+    for shard in 0..shards {
+        if shard > 0 {
+            writer.next_shard().unwrap();
+        }
+        let info = vidrec::ClipInfo { label: Some(shard), width: 48, height: 32, ..Default::default() };
+        let frame =
+            |t: usize| vidrec::FrameData { jpeg: &jpegs[(shard as usize + t) % 8], pts: t as i64, source_index: None };
+        writer.append(&info, &[frame(0), frame(1)]).unwrap();
+    }
+    writer.finish().unwrap();
+    let limit = format!("-n {files}");
+    let run = |args: &[&str]| {
+        let mut command = within(&limit);
+        command.arg(args[0]).arg(&dir).args(&args[1..]);
+        let run = end_of(command);
+        assert!(run.status.success(), "{args:?}: {}", show(&run));
+        String::from_utf8_lossy(&run.stdout).into_owned()
+    };
+    assert!(run(&["verify"]).starts_with("whole"));
+    let bench = ["--epochs", "1", "--batch", "20", "--size", "32", "--threads", "2"];
+    for io in ["map", "read", "read-uncached"] {
+        run(&[&["bench"][..], &bench, &["--io", io]].concat());
+    }
+}
+
+/// Folders of good videos, with entries between them that cannot be read.
+#[test]
+fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
+    use std::os::unix::fs::symlink;
+    let videos = Videos::make();
+    for class in ["b", "d"] {
+        fs::create_dir_all(videos.path(&format!("in/{class}"))).unwrap();
+        fs::copy(videos.path("0.mp4"), videos.path(&format!("in/{class}/x.mp4"))).unwrap();
+    }
+    symlink("nowhere.mp4", videos.path("in/a/00b.mp4")).unwrap();
+    symlink("self.mp4", videos.path("in/b/self.mp4")).unwrap();
+    symlink("..", videos.path("in/b/up")).unwrap();
+    symlink("/nowhere/c", videos.path("in/c")).unwrap();
+    symlink("nowhere.txt", videos.path("in/b/notes.txt")).unwrap();
+    fs::create_dir_all(videos.path("in/d/pictures")).unwrap();
+    fs::write(videos.path("in/d/pictures/1.jpg"), common::jpeg((64, 48), 1)).unwrap();
+    symlink("nowhere.jpg", videos.path("in/d/pictures/2.jpg")).unwrap();
+    let run = videos.pack("", "out", &["-j", "4", "--json", "-n", "1"]);
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(report["clips"], VIDEOS + 2);
+    assert_eq!(report["ignored_files"], 1, "a link with another ending");
+    let failures = report["failures"].as_array().unwrap();
+    let of = |source: &str| {
+        failures.iter().find(|f| f["source"] == source).unwrap_or_else(|| panic!("{source}: {failures:?}"))
+    };
+    for (source, words) in [
+        ("a/00b.mp4", "No such file"),
+        ("b/self.mp4", "Too many levels of symbolic links"),
+        ("b/up", "leads back to the folder"),
+        ("c", "No such file"),
+        ("d/pictures", "No such file"),
+    ] {
+        let failure = of(source);
+        assert_eq!(failure["stage"], "open", "{failure}");
+        assert!(failure["error"].as_str().unwrap().contains(words), "{failure}");
+    }
+    assert_eq!(failures.len(), 5);
+    let set = vidrec::Dataset::open(videos.path("out")).unwrap();
+    assert_eq!(set.classes(), ["a", "b", "c", "d"], "the numbers of classes are those of a run that could read all");
+    assert_eq!(
+        (set.clip(0).unwrap().source().unwrap(), set.clip(1).unwrap().source().unwrap()),
+        ("a/00.mp4", "a/01.mp4")
+    );
+    // The same again, by one thread; and a stop where that was asked for.
+    assert_eq!(videos.pack("", "again", &["-j", "1", "-n", "1"]).status.code(), Some(3));
+    assert_eq!(videos.packed("again"), videos.packed("out"));
+    let run = videos.pack("", "stopped", &["-j", "1", "-n", "1", "--on-error", "stop"]);
+    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+    assert!(stderr(&run).contains("00b.mp4"), "{}", show(&run));
+    // What is named itself has to be there.
+    let mut command = within("");
+    command.arg("pack").arg(videos.path("in/c")).arg("-o").arg(videos.path("none"));
+    assert_eq!(end_of(command).status.code(), Some(1));
+    assert!(!videos.path("none").exists());
+}
