@@ -91,6 +91,8 @@ mod random;
 mod reader;
 mod repair;
 pub mod sampler;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod source_name;
 mod stats;
 mod storage;
 mod verify;

@@ -1,7 +1,7 @@
 //! Folders as inputs: videos in folders named for their class, and folders that hold the frames of a clip.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::attributes::Attributes;
-use super::inputs::{Found, has_video_ending, source_name};
+use super::endings::has_video_ending;
+use super::inputs::Found;
 use super::labels::Label;
-use crate::{Error, Result};
+use super::passed_over::{Tally, kind_by_ending, kind_of_special};
+use crate::{Error, Result, source_name};
 
 /// Endings of pictures that make a clip.
 const PICTURE_ENDINGS: [&str; 3] = ["jpg", "jpeg", "png"];
@@ -23,7 +25,7 @@ const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
 /// What a folder holds, itself.
 #[derive(Default)]
 struct Contents {
-    pictures: u64,
+    pictures: Tally,
     videos: u64,
     folders: u64,
 }
@@ -31,16 +33,15 @@ struct Contents {
 impl Contents {
     /// Pictures, and neither videos nor further folders.
     fn is_clip(&self) -> bool {
-        self.pictures > 0 && self.videos == 0 && self.folders == 0
+        !self.pictures.is_empty() && self.videos == 0 && self.folders == 0
     }
 }
 
-/// Adds the clips below `root` in order of their paths; returns how many files belong to none.
-pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
-    let mut contents: HashMap<PathBuf, Contents> = HashMap::new();
+/// Adds the clips below `root` in order of their paths, and counts the files that belong to none.
+pub(super) fn walk(root: &Path, found: &mut Vec<Found>, passed_over: &mut Tally) -> Result<()> {
+    let mut contents: BTreeMap<PathBuf, Contents> = BTreeMap::new();
     // Folders and videos; pictures are only counted.
     let mut entries: Vec<(PathBuf, bool)> = Vec::new();
-    let mut ignored = 0;
     let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
     for entry in walk.into_iter().filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
         let entry = entry.map_err(|e| {
@@ -48,42 +49,43 @@ pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
             Error::io("list the folder", path, e.into())
         })?;
         let folder = || entry.path().parent().unwrap_or(root).to_owned();
+        let name = || source_name::of_path(entry.path().strip_prefix(root).unwrap_or(entry.path()));
         if entry.file_type().is_dir() {
             if entry.depth() > 0 {
                 contents.entry(folder()).or_default().folders += 1;
             }
             entries.push((entry.into_path(), true));
         } else if !entry.file_type().is_file() {
-            continue;
+            passed_over.add(kind_of_special(entry.file_type()), name);
         } else if is_picture(entry.path()) {
-            contents.entry(folder()).or_default().pictures += 1;
+            contents.entry(folder()).or_default().pictures.add(kind_by_ending(entry.path()), name);
         } else if has_video_ending(entry.path()) {
             contents.entry(folder()).or_default().videos += 1;
             entries.push((entry.into_path(), false));
         } else {
-            ignored += 1;
+            passed_over.add(kind_by_ending(entry.path()), name);
         }
     }
-    ignored += contents.values().filter(|c| !c.is_clip()).map(|c| c.pictures).sum::<u64>();
     for (path, is_folder) in entries {
         if !is_folder || contents.get(&path).is_some_and(Contents::is_clip) {
             found.push(clip(root, path));
         }
     }
-    Ok(ignored)
+    contents.into_values().filter(|c| !c.is_clip()).for_each(|c| passed_over.merge(c.pictures));
+    Ok(())
 }
 
 /// A video or a folder of frames below `root`; its class is the first folder on the way.
 fn clip(root: &Path, path: PathBuf) -> Found {
     let relative = path.strip_prefix(root).unwrap_or(&path);
     let mut levels = relative.components();
-    let first = levels.next().map(|c| c.as_os_str().to_string_lossy().into_owned());
+    let first = levels.next().map(|c| source_name::of_os_str(c.as_os_str()));
     let label = match (first, levels.next()) {
         (Some(folder), Some(_)) => Label::name(&folder),
         _ => Label::None,
     };
     let own_name = relative.as_os_str().is_empty();
-    let source = source_name(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
+    let source = source_name::of_path(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
     Found { path, source, label, segment: None, split: None, attributes: Attributes::default() }
 }
 
@@ -98,7 +100,7 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
     for entry in fs::read_dir(root).map_err(io)? {
         let entry = entry.map_err(io)?;
         if let Some(list) = of(&entry.path()) {
-            lists.push((list, Some(entry.file_name().to_string_lossy().into_owned())));
+            lists.push((list, Some(source_name::of_os_str(&entry.file_name()))));
         }
     }
     lists.sort();
@@ -108,6 +110,10 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
 /// Whether a file says `file_name` at its start, as the lists of a VideoFolder do and other tables of that name need not.
 fn names_files(path: &Path) -> bool {
     let mut start = Vec::new();
+    // Opening a named pipe would wait for its writer.
+    if !path.is_file() {
+        return false;
+    }
     let read = fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start));
     read.is_ok() && memchr::memmem::find(&start, b"file_name").is_some()
 }

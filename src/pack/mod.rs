@@ -10,6 +10,7 @@
 
 mod attributes;
 mod clip;
+mod endings;
 mod estimate;
 mod existing;
 mod fingerprint;
@@ -22,6 +23,7 @@ mod manifest;
 mod memory;
 mod ordered;
 mod outcome;
+mod passed_over;
 mod pictures;
 mod policy;
 mod read_ahead;
@@ -45,6 +47,7 @@ pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
 pub use isolate::serve;
+pub use passed_over::PassedOver;
 pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
 pub use segment::Segment;

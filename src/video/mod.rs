@@ -83,6 +83,8 @@ use std::time::{Duration, Instant};
 use crate::{Error, Planes, Result, limits};
 
 pub use facts::VideoFacts;
+#[cfg(test)]
+pub(crate) use libraries::demuxer_endings;
 pub use libraries::libraries;
 #[cfg(feature = "interop")]
 pub(crate) use mp4::Mp4;
