@@ -38,7 +38,7 @@ pub struct Args {
     /// video are passed over and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
     ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
-    /// start and end in seconds, split; any other is kept as an attribute. A .csv of Kinetics (youtube_id, time_start).
+    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. A .csv of Kinetics (youtube_id, time_start).
     ///
     /// .txt: a path and its label or labels a line, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
@@ -122,6 +122,7 @@ impl Args {
             input: self.inputs.options(),
             pass_through: self.inputs.pass_through(),
             picture_rate: self.inputs.picture_rate(),
+            segment_clock: self.inputs.segment_clock,
             frames: self.frames.frames,
             rule: self.frames.rule(),
             short: self.frames.short,
