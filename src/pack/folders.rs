@@ -85,7 +85,8 @@ fn clip(root: &Path, path: PathBuf) -> Found {
         _ => Label::None,
     };
     let own_name = relative.as_os_str().is_empty();
-    let source = source_name::of_path(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
+    let source =
+        source_name::of_path(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
     Found { path, source, label, segment: None, split: None, attributes: Attributes::default() }
 }
 

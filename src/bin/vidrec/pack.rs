@@ -193,7 +193,8 @@ fn tell(report: &PackReport) -> io::Result<()> {
 
 fn tell_passed_over(passed_over: &[PassedOver], err: &mut dyn Write) -> io::Result<()> {
     for p in passed_over {
-        let kind = if p.kind == "other" || p.kind.starts_with('.') { format!("{} file", p.kind) } else { p.kind.clone() };
+        let kind =
+            if p.kind == "other" || p.kind.starts_with('.') { format!("{} file", p.kind) } else { p.kind.clone() };
         writeln!(err, "vidrec: passed over {}, such as {}", count(p.files, &kind), p.example)?;
     }
     Ok(())

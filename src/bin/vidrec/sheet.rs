@@ -103,7 +103,8 @@ pub fn run(args: &Args) -> Run {
         rows.push(row(&dataset.clip(ordinal)?, &mut decoder, args.height)?);
         let (width, height) = size(&rows, args.height);
         if u64::from(width) * u64::from(height) > MOST_PIXELS {
-            let what = format!("the sheet would have more than {MOST_PIXELS} pixels: {width}x{height} up to clip {ordinal}");
+            let what =
+                format!("the sheet would have more than {MOST_PIXELS} pixels: {width}x{height} up to clip {ordinal}");
             return Err(format!("{what}; show fewer clips, or smaller frames (--height)").into());
         }
     }

@@ -34,7 +34,8 @@ impl<'a> List<'a> {
 
     pub fn row(&self, record: &StringRecord) -> Result<Row> {
         let (context, line) = (self.context, line(record));
-        let cell = |wanted: &str| self.header.iter().zip(record).find(|(name, _)| *name == wanted).map_or("", |(_, v)| v);
+        let cell =
+            |wanted: &str| self.header.iter().zip(record).find(|(name, _)| *name == wanted).map_or("", |(_, v)| v);
         let id = cell("youtube_id");
         if id.is_empty() {
             return Err(context.bad(line, "youtube_id", "the id is empty"));
