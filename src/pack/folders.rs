@@ -128,7 +128,7 @@ pub(super) fn pictures(folder: &Path) -> Result<Vec<PathBuf>> {
             paths.push(entry.into_path());
         }
     }
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &PathBuf| source_name::of_os_str(path.file_name().unwrap_or_default());
     paths.sort_by_cached_key(|path| Natural(name(path)));
     Ok(paths)
 }

@@ -32,10 +32,9 @@ pub(crate) fn demuxer_endings() -> (u32, std::collections::BTreeSet<String>) {
     use std::ffi::CStr;
     let mut endings = std::collections::BTreeSet::new();
     let mut state = std::ptr::null_mut();
-    loop {
-        // SAFETY: `state` is null or what the last call left there, as the function wants it; what it returns is null or
-        // a static table.
-        let Some(demuxer) = (unsafe { ffmpeg_next::ffi::av_demuxer_iterate(&mut state).as_ref() }) else { break };
+    // SAFETY: `state` is null or what the last call left there, as the function wants it; what it returns is null or a
+    // static table.
+    while let Some(demuxer) = unsafe { ffmpeg_next::ffi::av_demuxer_iterate(&mut state).as_ref() } {
         if !demuxer.extensions.is_null() {
             // SAFETY: the text is a static one that ends with a zero.
             let text = unsafe { CStr::from_ptr(demuxer.extensions) }.to_string_lossy();
