@@ -92,6 +92,8 @@ mod repair;
 mod room;
 pub mod sampler;
 mod sigbus;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod source_name;
 mod stats;
 mod storage;
 mod verify;

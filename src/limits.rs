@@ -23,3 +23,6 @@ pub const MAX_PIXELS: u64 = 1 << 28;
 
 /// Most frames that a clip may hold when it is packed.
 pub const MAX_FRAMES_PER_CLIP: u32 = 1 << 20;
+
+/// Most columns in a table of videos or of changes.
+pub const MAX_COLUMNS: usize = 4096;

@@ -442,7 +442,8 @@ impl Dataset {
     /// What `dataset.json` should hold, as far as the indexes say it: all but `failures`.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
-        DatasetJson::new(&self.meta().cloned().unwrap_or_default(), shards)
+        let none = Meta::default();
+        DatasetJson::new(self.meta().unwrap_or(&none), shards)
     }
 
     /// Paths of the record files, in order of the clips.

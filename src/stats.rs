@@ -202,11 +202,8 @@ impl Count {
         }
     }
 
-    fn into_stats(mut self, set: &Dataset) -> Stats {
-        for (label, name) in (0..).zip(set.classes()) {
-            let class = self.classes.entry(Some(label)).or_insert_with(|| ClassStats::empty(Some(label), name));
-            name.clone_into(&mut class.class);
-        }
+    fn into_stats(self, set: &Dataset) -> Stats {
+        let classes = all_classes(self.classes, set.classes());
         let size = |((width, height), clips)| SizeStats { width, height, clips };
         let mut sizes: Vec<SizeStats> = self.sizes.into_iter().map(size).collect();
         sizes.sort_by_key(|s| std::cmp::Reverse(s.clips));
@@ -214,7 +211,7 @@ impl Count {
             clips: set.len(),
             frames: set.frame_count(),
             shards: set.shards().len() as u64,
-            classes: self.classes.into_values().collect(),
+            classes,
             frames_per_clip: self.frames,
             frames_per_clip_bins: self.frame_bins.into_bins(),
             seconds_per_clip: self.seconds,
@@ -230,6 +227,23 @@ impl Count {
             epoch_rgb_bytes: self.epoch_rgb_bytes,
         }
     }
+}
+
+/// Those that have clips, with the names of the data set, and the others by their names alone; in order of label.
+fn all_classes(with_clips: BTreeMap<Option<u32>, ClassStats>, names: &[String]) -> Vec<ClassStats> {
+    let mut classes = Vec::with_capacity(with_clips.len() + names.len());
+    let mut unnamed = (0..).zip(names).peekable();
+    for (label, counted) in with_clips {
+        let before = |(other, _): &(u32, &String)| label.is_some_and(|label| *other < label);
+        while let Some((other, name)) = unnamed.next_if(before) {
+            classes.push(ClassStats::empty(Some(other), name));
+        }
+        let name = unnamed.next_if(|(other, _)| Some(*other) == label).map(|(_, name)| name.clone());
+        classes.push(ClassStats { class: name.unwrap_or(counted.class), ..counted });
+    }
+    classes.extend(unnamed.map(|(label, name)| ClassStats::empty(Some(label), name)));
+    classes.shrink_to_fit();
+    classes
 }
 
 impl ClassStats {
@@ -265,6 +279,23 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_are_those_with_clips_and_those_with_names() {
+        let counted = |label, class| ClassStats { clips: 1, frames: 8, ..ClassStats::empty(label, class) };
+        let with_clips = [counted(None, ""), counted(Some(1), "old"), counted(Some(5), "own")];
+        let by_label = with_clips.iter().cloned().map(|c| (c.label, c)).collect();
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let expected = [
+            counted(None, ""),
+            ClassStats::empty(Some(0), "a"),
+            counted(Some(1), "b"),
+            ClassStats::empty(Some(2), "c"),
+            counted(Some(5), "own"),
+        ];
+        assert_eq!(all_classes(by_label, &names), expected);
+        assert_eq!(all_classes(BTreeMap::new(), &[]), []);
+    }
 
     #[test]
     fn bins_are_powers_of_two_without_gaps() {

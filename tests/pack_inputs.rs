@@ -107,7 +107,8 @@ fn segments_are_cut_at_their_frames() {
     let cuts = [(0.0, 0.5), (0.4, 1.0), (0.4, 0.41), (1.4, 9.0), (2.0, 2.4)];
     let rows: String = cuts.iter().map(|(start, end)| format!("v.mp4,{start},{end}\n")).collect();
     let list = bench.write("list.csv", format!("path,start,end\n{rows}v.mp4,2.3,\nv.mp4,,0.2\n"));
-    let set = bench.packed(&list, &["--all"]);
+    const CLOCK: [&str; 2] = ["--segment-clock", "first-frame"];
+    let set = bench.packed(&list, &[&["--all"][..], &CLOCK].concat());
     let cuts = [&cuts[..], &[(2.3, f64::INFINITY), (0.0, 0.2)]].concat();
     assert_eq!(set.len() as usize, cuts.len());
     for (clip, (start, end)) in set.clips().zip(cuts) {
@@ -122,7 +123,7 @@ fn segments_are_cut_at_their_frames() {
 
     let set = bench.packed(&list, &["-n", "3", "--whole-files"]);
     assert_eq!(indexes(&set.clip(0).unwrap()), indexes(&set.clip(6).unwrap()), "whole files");
-    let set = bench.packed(&list, &["-n", "2", "--sample", "endpoints"]);
+    let set = bench.packed(&list, &[&["-n", "2", "--sample", "endpoints"][..], &CLOCK].concat());
     let last = times.iter().filter(|&&t| t < 1.0).count() as u32 - 1;
     let first = times.iter().filter(|&&t| t < 0.4).count() as u32;
     assert_eq!(indexes(&set.clip(1).unwrap()), [first, last], "rules see the segment alone");
@@ -134,11 +135,155 @@ fn segments_are_cut_at_their_frames() {
     assert_eq!((&report["clips"], &report["failed"]), (&1.into(), &2.into()), "each row fails alone");
     assert_eq!(report["failures"][0]["stage"], "sample");
     let error = report["failures"][0]["error"].as_str().unwrap();
-    assert!(error.contains("no frame lies from 70 to 80 s"), "{error}");
+    let span = format!("frames from 0.100 to {:.3} s", times[times.len() - 1] + 0.1);
+    assert!(error.contains("no frame lies from 70 to 80 s") && error.contains(&span), "{error}");
     assert_eq!(
         (&report["failures"][1]["source"], &report["failures"][1]["stage"]),
         (&"gone.mp4".into(), &"open".into())
     );
+}
+
+/// Times of all frames and of the container's start in seconds, by `ffprobe`.
+fn container_times(path: &Path) -> (Vec<f64>, f64) {
+    let ask = |what: &str| {
+        let mut ffprobe = Command::new("ffprobe");
+        ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0", "-show_entries", what]);
+        let text = String::from_utf8(run_named(ffprobe.arg(path)).stdout).unwrap();
+        text.lines().filter_map(|line| line.split(',').next()?.parse().ok()).collect::<Vec<f64>>()
+    };
+    (ask("frame=best_effort_timestamp_time"), ask("format=start_time")[0])
+}
+
+#[test]
+fn segments_are_on_the_clock_of_a_player() {
+    let bench = Bench::new();
+    let plain = bench.make("plain.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=3 -c:v libx264 -bf 2");
+    let sound = bench.make("sound.mka", "-f lavfi -i sine=d=3 -c:a mp2");
+    let (plain, sound) = (plain.display(), sound.display());
+    let late = format!("-itsoffset 2 -i {plain} -c copy");
+    let behind_sound = format!("-i {sound} -itsoffset 0.5 -i {plain} -map 0 -map 1 -c copy");
+    // Whether a player counts from the container's start, and what its clock shows at the first frame.
+    let files = [
+        ("plain.mp4", String::new(), false, 0.0),
+        ("late.mp4", late.clone(), false, 2.0),
+        ("late.mov", late.clone(), false, 2.0),
+        ("late.mkv", late.clone(), false, 2.0),
+        ("behind.mp4", behind_sound.clone(), false, 0.5),
+        ("behind.mkv", behind_sound.clone(), false, 0.5),
+        ("stream.ts", format!("-i {plain} -c copy"), true, 0.0),
+        ("late.ts", late.clone(), true, 0.0),
+        ("behind.ts", behind_sound.clone(), true, 0.5),
+        ("behind.mpg", behind_sound, true, 0.5),
+    ];
+    let mut list = String::from("path,start,end\n");
+    let mut expected = Vec::new();
+    for (name, args, from_start, first) in &files {
+        let path = if args.is_empty() { bench.path(name) } else { bench.make(name, args) };
+        let (times, start) = container_times(&path);
+        assert_eq!(times.len(), 30, "{name}");
+        let shown: Vec<f64> = times.iter().map(|t| t - if *from_start { start } else { 0.0 }).collect();
+        assert!((shown[0] - first).abs() < 0.06, "{name}: {} instead of {first}", shown[0]);
+        list += &format!("{name},{:.6},{:.6}\n", shown[5], shown[8]);
+        expected.push((*name, times));
+    }
+    let list = bench.write("list.csv", list);
+    let set = bench.packed(&list, &["--all"]);
+    assert!(!set.meta().unwrap().settings.contains_key("segment_clock"), "bytes without segments stay the same");
+    for (clip, (name, times)) in set.clips().zip(&expected) {
+        let clip = clip.unwrap();
+        assert_eq!((clip.source().unwrap(), indexes(&clip)), (*name, vec![5, 6, 7]));
+        for (frame, time) in clip.frames().zip(&times[5..]) {
+            let pts = frame.unwrap().pts_seconds();
+            assert!((pts - time).abs() < 1e-6, "{name}: the container's clock is stored, {pts} for {time}");
+        }
+    }
+
+    let all: String = files.iter().map(|(name, ..)| format!("{name},0.5,0.8\n")).collect();
+    let list = bench.write("first.csv", format!("path,start,end\n{all}"));
+    for more in [&[][..], &["--isolate"]] {
+        let set = bench.packed(&list, &[&["--all", "--segment-clock", "first-frame"], more].concat());
+        assert_eq!(set.meta().unwrap().settings["segment_clock"], "first-frame");
+        set.clips().for_each(|clip| assert_eq!(indexes(&clip.unwrap()), [5, 6, 7]));
+    }
+    // What a player shows at 2.5 s in a file whose picture begins after 2 s.
+    let list = bench.write("late.csv", "path,start,end\nlate.mp4,2.5,2.6\n");
+    assert_eq!(indexes(&bench.packed(&list, &["--all"]).clip(0).unwrap()), [5]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_folder_scan_passes_over_is_named() {
+    let bench = Bench::new();
+    bench.make("in/a/1.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264");
+    bench.make("in/a/2.y4m", "-f lavfi -i testsrc2=s=64x48:r=5:d=1");
+    bench.make("in/b/3.gxf", "-f lavfi -i testsrc2=s=720x576:r=25:d=1 -c:v mpeg2video");
+    for name in ["in/a/1.srt", "in/b/2.SRT", "in/notes.txt", "in/a/cover.jpg", "in/.hidden.mp4", "in/.git/x.mp4"] {
+        bench.write(name, "");
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(bench.path("in/b/socket.mp4")).unwrap();
+    for pipe in ["in/b/pipe.mp4", "in/metadata.csv"] {
+        assert!(Command::new("mkfifo").arg(bench.path(pipe)).status().unwrap().success());
+    }
+    let expected = json!([
+        {"kind": ".jpg", "files": 1, "example": "a/cover.jpg"},
+        {"kind": ".srt", "files": 2, "example": "a/1.srt"},
+        {"kind": ".txt", "files": 1, "example": "notes.txt"},
+        {"kind": "named pipe", "files": 2, "example": "b/pipe.mp4"},
+        {"kind": "socket", "files": 1, "example": "b/socket.mp4"},
+    ]);
+    for more in [&["--json"][..], &["--json", "--dry-run"]] {
+        let run = bench.pack(&bench.path("in"), more);
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_eq!((&report["clips"], &report["passed_over"]), (&3.into(), &expected));
+        let text = String::from_utf8(run.stderr).unwrap();
+        for line in ["2 .srt files, such as a/1.srt", "1 socket, such as b/socket.mp4", "2 named pipes, such as"] {
+            assert!(text.contains(&format!("vidrec: passed over {line}")), "{text}");
+        }
+    }
+    assert!(show(&bench.pack(&bench.path("in"), &[])).contains("  7 files passed over\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf8_stay_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    let video = fs::read(bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264")).unwrap();
+    let names = [&b"c\xe9/a\xfe.mp4"[..], b"c\xe9/a\xff.mp4", br"c\xE9/a\xFF.mp4", b"c\xe8/b.mp4"];
+    let input = bench.path("in");
+    for name in names {
+        let path = input.join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, &video).unwrap();
+    }
+    let set = bench.packed(&input, &[]);
+    let sources: Vec<String> = set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect();
+    assert_eq!(sources, [r"c\x5CxE9/a\x5CxFF.mp4", r"c\xE8/b.mp4", r"c\xE9/a\xFE.mp4", r"c\xE9/a\xFF.mp4"]);
+    assert_eq!(set.classes(), [r"c\x5CxE9", r"c\xE8", r"c\xE9"]);
+
+    let vidrec = |args: &[&str]| {
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_vidrec")).args(args).current_dir(bench.temp.path()).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+    };
+    let table = sources.iter().enumerate().map(|(i, source)| format!("{source},note {i}\n")).collect::<String>();
+    bench.write("notes.csv", format!("source,note\n{table}"));
+    vidrec(&["relabel", "set", "notes.csv", "-o", "noted"]);
+    let noted = Dataset::open(bench.path("noted")).unwrap();
+    for (i, clip) in noted.clips().enumerate() {
+        assert_eq!(clip.unwrap().attributes().unwrap()["note"], format!("note {i}"));
+    }
+    bench.write("wanted.txt", format!("{}\n", sources[3]));
+    vidrec(&["subset", "set", "--list", "wanted.txt", "-o", "one"]);
+    let one = Dataset::open(bench.path("one")).unwrap();
+    assert_eq!((one.len(), one.clip(0).unwrap().source().unwrap()), (1, sources[3].as_str()));
+
+    // A list of the printed names finds the files again.
+    bench.write("in/list.txt", sources.iter().map(|source| format!("{source}\tx\n")).collect::<String>());
+    let listed = bench.packed(&input.join("list.txt"), &[]);
+    let again: Vec<String> = listed.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect();
+    assert_eq!(again, sources);
 }
 
 #[test]

@@ -495,7 +495,11 @@ fn what_failed_is_retried_as_if_it_had_not() {
         assert_eq!(run.status.code(), Some(0), "{}", show(&run));
         same(&videos.files("set"), &whole, "retried");
         let run = videos.pack("set", &retry);
-        assert_eq!(run.status.code(), Some(0), "nothing to do: {}", show(&run));
+        let text = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.code() == Some(0) && text.contains("nothing to retry"), "{}", show(&run));
+        assert!(!text.contains("videos/s"), "{text}");
+        let text = String::from_utf8(videos.pack("set", &[&more[..], &["--resume"]].concat()).stdout).unwrap();
+        assert!(text.starts_with("packed ") && !text.contains("videos/s"), "nothing was done: {text}");
         let other = [&retry[..], &["--quality", "70"]].concat();
         let run = videos.pack("set", &other);
         assert!(run.status.code() == Some(1) && stderr(&run).contains("\"quality\""), "{}", show(&run));

@@ -94,6 +94,7 @@ def pack(
     decode_all: bool = False,
     pass_through: bool = False,
     picture_rate: Union[str, float, None] = None,
+    segment_clock: str = "player",
     root: Optional[Path] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
@@ -143,6 +144,9 @@ def pack(
         Store the JPEGs of folders of pictures as they are.
     picture_rate : str or float, optional
         Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
+    segment_clock : {"player", "first-frame"}, default "player"
+        What ``start`` and ``end`` of a manifest count from: what a player shows, or the first frame of the video.
+        ``vidrec pack --help`` tells more.
     root : path, optional
         Where the paths of manifests begin. Default: the manifest's folder.
     split : str, optional
@@ -171,8 +175,9 @@ def pack(
     Returns
     -------
     dict
-        ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings`` and so
-        on. With ``clips`` 0 no data set was made.
+        ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
+        ``passed_over`` (files of the input folders that are neither videos nor frames: ``kind``, ``files`` and an
+        ``example`` each) and so on. With ``clips`` 0 no data set was made.
 
     Raises
     ------
@@ -196,6 +201,7 @@ def pack(
         "decode_all": decode_all,
         "pass_through": pass_through,
         "picture_rate": None if picture_rate is None else str(picture_rate),
+        "segment_clock": segment_clock,
         "root": root,
         "split": split,
         "classes": classes,

@@ -1,6 +1,6 @@
 //! One list of class names for several data sets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{Clip, ClipInfo, Dataset, Error, Result};
 
@@ -21,10 +21,13 @@ pub(super) fn union(sets: &[Dataset]) -> Result<Union> {
     let mut places: HashMap<String, u32> = HashMap::new();
     for set in sets {
         let mut labels = Vec::new();
-        for (label, name) in set.classes().iter().enumerate() {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for name in set.classes() {
+            // A name twice in one list: each place is kept, or clips would change class.
+            if !seen.insert(name) {
+                return Err(repeated(set, name));
+            }
             let place = match places.get(name) {
-                // A name twice in one list: each place is kept, or clips would change class.
-                Some(_) if set.classes()[..label].contains(name) => return Err(repeated(set, name)),
                 Some(&place) => place,
                 None => {
                     let place = union.classes.len() as u32;

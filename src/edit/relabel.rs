@@ -196,6 +196,11 @@ fn number<'a>(texts: &[&'a str], classes: &mut Vec<String>) -> Result<HashMap<&'
     let mut labels: HashMap<&str, u32> = HashMap::new();
     let places: HashMap<String, u32> = (0..).zip(classes.iter()).map(|(i, c)| (c.clone(), i)).collect();
     let unknown: Vec<&str> = texts.iter().copied().filter(|text| !places.contains_key(*text)).collect();
+    if let Some(negative) = unknown.iter().find(|text| is_negative(text)) {
+        return Err(Error::usage(format!("label {negative} is negative"))
+            .expected(format!("0 to {}, or a class name", limits::MAX_LABEL))
+            .help("an empty cell leaves the label as it is"));
+    }
     let numbers = all_numbers(&unknown);
     for &text in texts {
         let label = match places.get(text) {
@@ -209,6 +214,11 @@ fn number<'a>(texts: &[&'a str], classes: &mut Vec<String>) -> Result<HashMap<&'
         labels.insert(text, label);
     }
     Ok(labels)
+}
+
+/// A negative number is no name of a class: other tools write it for clips without a label.
+fn is_negative(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()) && n.parse::<f64>().is_ok())
 }
 
 fn parse(text: &str, classes: usize) -> Result<u32> {

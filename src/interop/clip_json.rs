@@ -106,8 +106,8 @@ const META_FILE: &str = "vidrec.json";
 
 /// Writes what is true of all clips.
 pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()> {
-    let meta = dataset.meta().cloned().unwrap_or_default();
-    let mut bytes = serde_json::to_vec_pretty(&meta).unwrap_or_default();
+    let none = Meta::default();
+    let mut bytes = serde_json::to_vec_pretty(dataset.meta().unwrap_or(&none)).unwrap_or_default();
     bytes.push(b'\n');
     folder.write(META_FILE, &bytes)
 }

@@ -23,12 +23,6 @@ pub(super) fn malformed(path: &Path, what: impl Into<String>) -> Error {
     Error::decode(what).file(path)
 }
 
-/// A path as text with `/` between folders.
-pub(super) fn slashed(path: &Path) -> String {
-    let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
-    parts.join("/").replacen("//", "/", 1)
-}
-
 /// The last part of a path, as text.
 pub(super) fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()

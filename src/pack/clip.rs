@@ -257,19 +257,15 @@ fn select(item: &Item, options: &PackOptions, timeline: &Timeline, declined: &Ce
     let Some(segment) = item.segment else {
         return select_within(item, options, timeline, declined);
     };
-    let inside = segment.frames(timeline);
+    let inside = segment.frames(timeline, options.segment_clock);
     if inside.is_empty() {
-        let seconds = f64::from(timeline.time_base.0) / f64::from(timeline.time_base.1.max(1));
-        let span = timeline.pts.last().zip(timeline.pts.first()).map_or(0, |(l, f)| l.saturating_sub(*f));
-        return Err(Error::usage(format!("no frame lies {segment}")).found(format!(
-            "{} frames, the last at {:.3} s",
-            timeline.pts.len(),
-            span as f64 * seconds
-        )));
+        let (first, last) = options.segment_clock.span(timeline).unwrap_or_default();
+        let found = format!("{} frames from {first:.3} to {last:.3} s", timeline.pts.len());
+        return Err(Error::usage(format!("no frame lies {segment}")).found(found));
     }
     let pick = |i: &u32| (timeline.pts[*i as usize], timeline.key[*i as usize]);
     let (pts, key) = inside.iter().map(pick).unzip();
-    let part = Timeline { pts, key, time_base: timeline.time_base };
+    let part = Timeline { pts, key, time_base: timeline.time_base, player_zero: timeline.player_zero };
     let mut selections = select_within(item, options, &part, declined)?;
     for frame in selections.iter_mut().flat_map(|s| &mut s.frames) {
         *frame = inside[*frame as usize];

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::clip::{self, ClipFailure, PackedClip};
 use super::gate::Gate;
 use super::memory::Memory;
+use super::passed_over::PassedOver;
 use super::report::Failure;
 use super::{IN_FLIGHT_PER_THREAD, Item, PackOptions, Plan, available_cores, check_options, ordered};
 use crate::disk::free_space::{self, free_space};
@@ -39,8 +40,8 @@ pub struct Estimate {
     pub labelled: u64,
     /// Classes that have a name.
     pub classes: u64,
-    /// Files in the input folders that were not taken for videos, by their endings.
-    pub ignored_files: u64,
+    /// Files in the input folders that are neither videos nor frames, by kind.
+    pub passed_over: Vec<PassedOver>,
     /// Files that are listed and not there.
     pub missing: Vec<String>,
     /// Videos that were packed in memory to learn the rest from.
@@ -85,13 +86,12 @@ pub fn estimate<P: AsRef<Path>>(inputs: &[P], out: impl AsRef<Path>, options: &P
     let videos = plan.items.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.draws);
-    let labelled =
-        plan.items.iter().filter(|i| i.label.is_some() || i.attributes.to_map().contains_key("labels")).count();
+    let labelled = plan.items.iter().filter(|item| item.label.is_some() || has_labels(item)).count();
     Ok(Estimate {
         videos,
         labelled: labelled as u64,
         classes: plan.classes.len() as u64,
-        ignored_files: plan.ignored_files,
+        passed_over: plan.passed_over.clone(),
         missing: missing.iter().map(|item| item.source.clone()).collect(),
         probed: probe.done,
         failed,
@@ -114,6 +114,11 @@ pub(super) fn check_space(plan: &Plan, out: &Path, options: &PackOptions) -> Res
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
+}
+
+/// Whether a clip has the attribute `labels`. Most texts show without parsing that it has not.
+fn has_labels(item: &Item) -> bool {
+    item.attributes.as_json().contains(r#""labels""#) && item.attributes.to_map().contains_key("labels")
 }
 
 fn threads(videos: usize, options: &PackOptions) -> usize {

@@ -1,7 +1,7 @@
 //! Folders as inputs: videos in folders named for their class, and folders that hold the frames of a clip.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::attributes::Attributes;
-use super::inputs::{Found, has_video_ending, source_name};
+use super::endings::has_video_ending;
+use super::inputs::Found;
 use super::labels::Label;
-use crate::{Error, ErrorKind, Result};
+use super::passed_over::{Tally, kind_by_ending, kind_of_special};
+use crate::{Error, ErrorKind, Result, source_name};
 
 /// Endings of pictures that make a clip.
 const PICTURE_ENDINGS: [&str; 3] = ["jpg", "jpeg", "png"];
@@ -23,7 +25,7 @@ const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
 /// What a folder holds, itself.
 #[derive(Default)]
 struct Contents {
-    pictures: u64,
+    pictures: Tally,
     videos: u64,
     folders: u64,
 }
@@ -31,21 +33,20 @@ struct Contents {
 impl Contents {
     /// Pictures, and neither videos nor further folders.
     fn is_clip(&self) -> bool {
-        self.pictures > 0 && self.videos == 0 && self.folders == 0
+        !self.pictures.is_empty() && self.videos == 0 && self.folders == 0
     }
 }
 
-/// Adds the clips below `root` in order of their paths; returns how many files belong to none. What cannot be looked at
+/// Adds the clips below `root` in order of their paths, and counts the files that belong to none. What cannot be looked at
 /// (a link that leads nowhere, a folder that cannot be listed) is a clip with a fault in its place.
 ///
 /// # Errors
 ///
 /// `root` itself cannot be listed, or the machine has not enough of something to list folders.
-pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
-    let mut contents: HashMap<PathBuf, Contents> = HashMap::new();
+pub(super) fn walk(root: &Path, found: &mut Vec<Found>, passed_over: &mut Tally) -> Result<()> {
+    let mut contents: BTreeMap<PathBuf, Contents> = BTreeMap::new();
     // Pictures are only counted.
     let mut entries: Vec<Entry> = Vec::new();
-    let mut ignored = 0;
     let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
     for entry in walk.into_iter().filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
         let entry = match entry {
@@ -53,39 +54,41 @@ pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
             Err(e) => {
                 let unreadable = Unreadable::new(root, e)?;
                 let folder = unreadable.path.parent().unwrap_or(root).to_owned();
+                let kind = kind_by_ending(&unreadable.path);
+                let name = || source_name::of_path(unreadable.path.strip_prefix(root).unwrap_or(&unreadable.path));
                 // What has another ending would be passed over if it could be read. A folder of pictures whose pictures
                 // cannot all be read fails by itself.
                 match () {
                     () if is_hidden(unreadable.path.file_name().unwrap_or_default()) => {}
                     () if unreadable.is_folder => entries.push(Entry::Unreadable(unreadable)),
-                    () if is_picture(&unreadable.path) => contents.entry(folder).or_default().pictures += 1,
+                    () if is_picture(&unreadable.path) => contents.entry(folder).or_default().pictures.add(kind, name),
                     () if has_video_ending(&unreadable.path) => {
                         contents.entry(folder).or_default().videos += 1;
                         entries.push(Entry::Unreadable(unreadable));
                     }
-                    () => ignored += 1,
+                    () => passed_over.add(kind, name),
                 }
                 continue;
             }
         };
         let folder = || entry.path().parent().unwrap_or(root).to_owned();
+        let name = || source_name::of_path(entry.path().strip_prefix(root).unwrap_or(entry.path()));
         if entry.file_type().is_dir() {
             if entry.depth() > 0 {
                 contents.entry(folder()).or_default().folders += 1;
             }
             entries.push(Entry::Folder(entry.into_path()));
         } else if !entry.file_type().is_file() {
-            continue;
+            passed_over.add(kind_of_special(entry.file_type()), name);
         } else if is_picture(entry.path()) {
-            contents.entry(folder()).or_default().pictures += 1;
+            contents.entry(folder()).or_default().pictures.add(kind_by_ending(entry.path()), name);
         } else if has_video_ending(entry.path()) {
             contents.entry(folder()).or_default().videos += 1;
             entries.push(Entry::Video(entry.into_path()));
         } else {
-            ignored += 1;
+            passed_over.add(kind_by_ending(entry.path()), name);
         }
     }
-    ignored += contents.values().filter(|c| !c.is_clip()).map(|c| c.pictures).sum::<u64>();
     for entry in entries {
         match entry {
             Entry::Folder(path) if !contents.get(&path).is_some_and(Contents::is_clip) => {}
@@ -93,7 +96,8 @@ pub(super) fn walk(root: &Path, found: &mut Vec<Found>) -> Result<u64> {
             Entry::Unreadable(unreadable) => found.push(unreadable.clip(root)),
         }
     }
-    Ok(ignored)
+    contents.into_values().filter(|c| !c.is_clip()).for_each(|c| passed_over.merge(c.pictures));
+    Ok(())
 }
 
 enum Entry {
@@ -117,7 +121,8 @@ impl Unreadable {
     fn new(root: &Path, e: walkdir::Error) -> Result<Self> {
         let path = e.path().unwrap_or(root).to_owned();
         let depth = e.depth();
-        let ancestor = e.loop_ancestor().map(|ancestor| source_name(ancestor.strip_prefix(root).unwrap_or(ancestor)));
+        let ancestor =
+            e.loop_ancestor().map(|ancestor| source_name::of_path(ancestor.strip_prefix(root).unwrap_or(ancestor)));
         // A link that leads back is none that the system refuses.
         let Some(system) = e.into_io_error() else {
             let fault = format!("it leads back to the folder \"{}\" that it is in", ancestor.unwrap_or_default());
@@ -137,7 +142,7 @@ impl Unreadable {
     /// numbers of the other classes are what they would be if it could be read.
     fn clip(self, root: &Path) -> Found {
         let is_class = self.path.parent() == Some(root) && (self.is_folder || self.path.extension().is_none());
-        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = self.path.file_name().map(source_name::of_os_str);
         let found = clip(root, self.path);
         let label = name.filter(|_| is_class).map_or(found.label, |name| Label::name(&name));
         Found { label, fault: Some(self.fault), ..found }
@@ -148,13 +153,14 @@ impl Unreadable {
 fn clip(root: &Path, path: PathBuf) -> Found {
     let relative = path.strip_prefix(root).unwrap_or(&path);
     let mut levels = relative.components();
-    let first = levels.next().map(|c| c.as_os_str().to_string_lossy().into_owned());
+    let first = levels.next().map(|c| source_name::of_os_str(c.as_os_str()));
     let label = match (first, levels.next()) {
         (Some(folder), Some(_)) => Label::name(&folder),
         _ => Label::None,
     };
     let own_name = relative.as_os_str().is_empty();
-    let source = source_name(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
+    let source =
+        source_name::of_path(if own_name { Path::new(path.file_name().unwrap_or(OsStr::new("."))) } else { relative });
     Found { path, source, label, segment: None, split: None, attributes: Attributes::default(), fault: None }
 }
 
@@ -172,7 +178,7 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
     for entry in fs::read_dir(root).map_err(io)? {
         let entry = entry.map_err(io)?;
         if let Some(list) = of(&entry.path())? {
-            lists.push((list, Some(entry.file_name().to_string_lossy().into_owned())));
+            lists.push((list, Some(source_name::of_os_str(&entry.file_name()))));
         }
     }
     lists.sort();
@@ -213,7 +219,7 @@ pub(super) fn pictures(folder: &Path) -> Result<Vec<PathBuf>> {
             paths.push(entry.into_path());
         }
     }
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &PathBuf| source_name::of_os_str(path.file_name().unwrap_or_default());
     paths.sort_by_cached_key(|path| Natural(name(path)));
     Ok(paths)
 }

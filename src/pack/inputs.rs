@@ -1,23 +1,17 @@
 //! What is to be packed: from the inputs on the command line to a list of videos with labels.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::attributes::Attributes;
 use super::labels::{Classes, Label, Tag};
+use super::passed_over::{PassedOver, Tally};
 use super::segment::Segment;
 use super::{folders, manifest};
 use crate::order::Permutation;
-use crate::{Error, Result};
-
-/// Endings by which a file in a folder is taken for a video; a file without an ending is taken for one too.
-const VIDEO_ENDINGS: [&str; 38] = [
-    "3g2", "3gp", "amv", "apng", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "h265", "hevc", "ivf", "m1v", "m2p",
-    "m2ts", "m2v", "m4v", "mjpeg", "mjpg", "mkv", "mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "nut", "obu",
-    "ogm", "ogv", "rm", "ts", "vob", "webm", "wmv",
-];
+use crate::{Error, Result, source_name};
 
 /// How inputs are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,7 +35,9 @@ pub struct Item {
     /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames.
     #[serde(with = "super::wire::path")]
     pub path: PathBuf,
-    /// How it is called in the data set: the path relative to the input root, with `/` between folders.
+    /// How it is called in the data set: the path relative to the input root, with `/` between folders. A byte that is not
+    /// UTF-8 is written `\xHH` with two capital hexadecimal digits, and so is the backslash of a name in which such a text
+    /// stands itself, as `\x5C`; so no two paths have the same name.
     pub source: String,
     /// Label, if it has one. Where clips may have several, they are in the attribute `labels`.
     pub label: Option<u32>,
@@ -64,8 +60,8 @@ pub struct Plan {
     pub items: Vec<Item>,
     /// Class names by label; empty when labels are plain integers or absent.
     pub classes: Vec<String>,
-    /// Files in folders that do not have a video's ending.
-    pub ignored_files: u64,
+    /// Files in folders that are neither videos nor frames, by kind.
+    pub passed_over: Vec<PassedOver>,
 }
 
 /// A video as an input gives it.
@@ -92,7 +88,7 @@ impl Plan {
         for input in inputs {
             gathered.add(input.as_ref(), options)?;
         }
-        let Gathered { mut found, classes, ignored_files } = gathered;
+        let Gathered { mut found, classes, passed_over } = gathered;
         if found.is_empty() {
             let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
             return Err(Error::usage(format!("no videos in {}", names.join(", ")))
@@ -112,7 +108,7 @@ impl Plan {
             Some(seed) => shuffled(items, seed),
             None => items,
         };
-        Ok(Plan { items, classes: classes.names, ignored_files })
+        Ok(Plan { items, classes: classes.names, passed_over: passed_over.into_list() })
     }
 
     /// The videos that are not there. Each would fail on its own.
@@ -126,7 +122,7 @@ impl Plan {
 struct Gathered {
     found: Vec<Found>,
     classes: Option<Classes>,
-    ignored_files: u64,
+    passed_over: Tally,
 }
 
 impl Gathered {
@@ -135,12 +131,12 @@ impl Gathered {
         if meta.is_dir() {
             let lists = folders::metadata(path)?;
             if lists.is_empty() {
-                self.ignored_files += folders::walk(path, &mut self.found)?;
+                folders::walk(path, &mut self.found, &mut self.passed_over)?;
             }
             return lists.into_iter().try_for_each(|(list, split)| self.add_list(&list, split, options).map(drop));
         }
         if !self.add_list(path, None, options)? {
-            let source = source_name(Path::new(path.file_name().unwrap_or_default()));
+            let source = source_name::of_os_str(path.file_name().unwrap_or_default());
             let path = path.to_owned();
             self.found.push(Found {
                 path,
@@ -250,23 +246,6 @@ fn shuffled(items: Vec<Item>, seed: u64) -> Vec<Item> {
     (0..items.len() as u64).filter_map(|i| items.get_mut(order.get(i)? as usize)?.take()).collect()
 }
 
-pub(super) fn has_video_ending(path: &Path) -> bool {
-    match path.extension() {
-        None => true,
-        Some(ending) => {
-            let ending = ending.to_string_lossy().to_ascii_lowercase();
-            VIDEO_ENDINGS.contains(&ending.as_str())
-        }
-    }
-}
-
-/// A path with `/` between folders on every system.
-pub(super) fn source_name(path: &Path) -> String {
-    let below_root = path.components().filter(|c| *c != Component::RootDir);
-    let parts: Vec<_> = below_root.map(|c| c.as_os_str().to_string_lossy()).collect();
-    format!("{}{}", if path.has_root() { "/" } else { "" }, parts.join("/"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -295,6 +274,10 @@ mod tests {
         plan.items.iter().map(|i| (i.source.as_str(), i.label, i.class.as_str())).collect()
     }
 
+    fn passed_over(plan: &Plan) -> Vec<(&str, u64, &str)> {
+        plan.passed_over.iter().map(|p| (p.kind.as_str(), p.files, p.example.as_str())).collect()
+    }
+
     #[test]
     fn folders_are_classes_and_order_is_that_of_paths() {
         let files = ["b/2.mp4", "b/1.MP4", "a/deep/3.mkv", "a/notes.txt", "a/.hidden.mp4", "noextension", "c/x.json"];
@@ -307,7 +290,7 @@ mod tests {
             ("noextension", None, ""),
         ];
         assert_eq!(short(&plan), expected);
-        assert_eq!(plan.ignored_files, 2);
+        assert_eq!(passed_over(&plan), [(".json", 1, "c/x.json"), (".txt", 1, "a/notes.txt")]);
     }
 
     #[test]
@@ -327,7 +310,8 @@ mod tests {
         let expected =
             [("a/c1", Some(0), "a"), ("b/c2", Some(1), "b"), ("b/v.mp4", Some(1), "b"), ("c/d/e.mp4", Some(2), "c")];
         assert_eq!(short(&plan), expected);
-        assert_eq!(plan.ignored_files, 3, "the text and the pictures beside videos and folders");
+        let beside = [(".jpg", 2, "b/v.jpg"), (".txt", 1, "a/c1/readme.txt")];
+        assert_eq!(passed_over(&plan), beside, "the text and the pictures beside videos and folders");
         let alone = Plan::from_inputs(&[dir.path().join("a/c1")], &InputOptions::default()).unwrap();
         assert_eq!(short(&alone), [("c1", None, "")]);
     }
@@ -406,14 +390,6 @@ mod tests {
         let like_a_loader: Vec<_> = (0..20).map(|i| Permutation::new(20, 7, 0).get(i).unwrap()).collect();
         assert_eq!(shuffled, like_a_loader);
         assert_ne!(shuffled, order(Some(8)));
-    }
-
-    #[test]
-    fn names_have_one_slash_between_folders() {
-        for name in ["a.mp4", "a/b c.mp4", "/a/b.mp4", "../a.mp4"] {
-            assert_eq!(source_name(Path::new(name)), name);
-        }
-        assert_eq!(source_name(Path::new("a//b.mp4")), "a/b.mp4");
     }
 
     #[test]

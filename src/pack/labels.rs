@@ -49,28 +49,55 @@ impl Label {
 /// A number that can be a label.
 pub(super) fn number(n: u64) -> Result<Tag, String> {
     let small = u32::try_from(n).ok().filter(|&n| n <= limits::MAX_LABEL as u32);
-    small
-        .map(Tag::Number)
-        .ok_or_else(|| format!("the label {n} is too large, at most {} is allowed", limits::MAX_LABEL))
+    small.map(Tag::Number).ok_or_else(|| format!("the label {n} is too large: {ALLOWED}"))
 }
 
-/// Turns the labels of one manifest into numbers if all of them are; with the place of the first that is too large.
+/// A label that is written as a number, also as a whole float: `3.000000` of `im2rec.py`, `3.0` of a column of pandas in
+/// which a cell is empty.
+pub(super) fn whole_number(text: &str) -> Result<Tag, String> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if whole.starts_with('-') {
+        return Err(format!("the label {text} is negative: {ALLOWED}"));
+    }
+    if !is_decimal(text) || fraction.bytes().any(|b| b != b'0') {
+        return Err(format!("the label {text} is not a whole number: {ALLOWED}"));
+    }
+    // More digits than a u64 has are too many in any case.
+    let n = whole.trim_start_matches('+').parse();
+    n.map_err(|_| format!("the label {text} is too large: {ALLOWED}")).and_then(number)
+}
+
+/// What a label may be.
+const ALLOWED: &str = "labels are whole numbers from 0 to 16777216, or class names; an empty cell is no label";
+const _: () = assert!(limits::MAX_LABEL == 16_777_216);
+
+/// Whether a text is a number in digits: a sign, digits, and a fraction, of which sign and fraction may be missing.
+pub(super) fn is_decimal(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    unsigned.split_once('.').map_or_else(|| digits(unsigned), |(whole, part)| digits(whole) && digits(part))
+}
+
+/// Turns the labels of one manifest into numbers if all of them are; an error says which one, by its place, cannot be a
+/// label. A negative number is no class name either: other tools write it for clips without a label.
 pub(super) fn number_all<'a>(labels: impl Iterator<Item = &'a mut Label>) -> Result<(), (usize, String)> {
     let mut labels: Vec<&mut Label> = labels.collect();
-    let is_number = |tag: &Tag| match tag {
-        Tag::Name(text) => !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()),
-        Tag::Number(_) => true,
-    };
-    if !labels.iter().all(|label| label.tags().iter().all(is_number)) {
-        return Ok(());
+    let is_negative = |text: &str| text.starts_with('-') && is_decimal(text);
+    let mut all = true;
+    for (i, label) in labels.iter().enumerate() {
+        for tag in label.tags() {
+            if let Tag::Name(text) = tag {
+                if is_negative(text) {
+                    return whole_number(text).map(drop).map_err(|what| (i, what));
+                }
+                all &= is_decimal(text);
+            }
+        }
     }
-    for (i, label) in labels.iter_mut().enumerate() {
+    for (i, label) in labels.iter_mut().enumerate().filter(|_| all) {
         for tag in label.tags_mut() {
             if let Tag::Name(text) = tag {
-                let n = text.parse().unwrap_or(u64::MAX);
-                *tag = number(n).map_err(|_| {
-                    (i, format!("the label is too large: expected at most {}, found {text}", limits::MAX_LABEL))
-                })?;
+                *tag = whole_number(text).map_err(|what| (i, what))?;
             }
         }
     }
@@ -157,7 +184,7 @@ fn from_lines(text: &str) -> Result<(Vec<String>, u32), String> {
         let (number, name) = line.split_once([' ', '\t', ','])?;
         Some((number.parse().ok()?, name.trim().to_owned()))
     };
-    let pairs: Option<Vec<(u64, String)>> = lines.iter().map(|line| numbered(line)).collect();
+    let pairs: Option<Vec<(i64, String)>> = lines.iter().map(|line| numbered(line)).collect();
     match pairs {
         Some(pairs) => in_order(pairs),
         None => Ok((lines.into_iter().map(str::to_owned).collect(), 0)),
@@ -172,7 +199,7 @@ fn from_json(text: &str) -> Result<(Vec<String>, u32), String> {
             names.map(|names| (names, 0)).ok_or_else(|| what.into())
         }
         Value::Object(map) => {
-            let number = |v: &Value| v.as_u64().or_else(|| v.as_str()?.parse().ok());
+            let number = |v: &Value| v.as_i64().or_else(|| v.as_str()?.parse().ok());
             let pairs: Option<Vec<_>> = map.into_iter().map(|(name, v)| Some((number(&v)?, name))).collect();
             in_order(pairs.ok_or(what)?)
         }
@@ -181,11 +208,11 @@ fn from_json(text: &str) -> Result<(Vec<String>, u32), String> {
 }
 
 /// Names by their numbers, which must follow one another from 0 or 1.
-fn in_order(mut pairs: Vec<(u64, String)>) -> Result<(Vec<String>, u32), String> {
+fn in_order(mut pairs: Vec<(i64, String)>) -> Result<(Vec<String>, u32), String> {
     pairs.sort();
     let first = pairs.first().map_or(0, |p| p.0);
     match pairs.iter().zip(first..).find(|(pair, n)| pair.0 != *n) {
-        _ if first > 1 => Err(format!("the first class has number {first}: expected 0 or 1")),
+        _ if !(0..=1).contains(&first) => Err(format!("the first class has number {first}: expected 0 or 1")),
         Some((_, n)) => Err(format!("no class, or more than one, has number {n} or the one before")),
         None => Ok((pairs.into_iter().map(|p| p.1).collect(), first as u32)),
     }
@@ -233,6 +260,8 @@ mod tests {
             ("c.txt", "a\nb\na\n", "\"a\" is listed twice"),
             ("c.txt", "1 a\n3 b\n", "number 2"),
             ("c.txt", "5 a\n6 b\n", "expected 0 or 1"),
+            ("c.txt", "-1 none\n0 a\n1 b\n", "number -1"),
+            ("c.json", r#"{"none": -1, "a": 0}"#, "number -1"),
             ("c.json", "{", "not JSON"),
             ("c.json", "[1]", "array of names"),
             ("c.json", r#"{"a": "x"}"#, "numbers by name"),

@@ -10,6 +10,7 @@
 
 mod attributes;
 mod clip;
+mod endings;
 mod estimate;
 mod existing;
 mod fault;
@@ -24,6 +25,7 @@ mod manifest;
 mod memory;
 mod ordered;
 mod outcome;
+mod passed_over;
 mod pictures;
 mod policy;
 mod read_ahead;
@@ -47,9 +49,10 @@ pub use clip::PackStage;
 pub use estimate::{Estimate, estimate};
 pub use inputs::{InputOptions, Item, Plan};
 pub use isolate::serve;
+pub use passed_over::PassedOver;
 pub use policy::{Interrupted, MaxFailures, OnError, Shards};
 pub use report::{Failure, PackReport, Progress, Warning};
-pub use segment::Segment;
+pub use segment::{Segment, SegmentClock};
 
 use crate::disk::free_space::Watch;
 use crate::disk::{FolderLock, publication};
@@ -104,6 +107,8 @@ pub struct PackOptions {
     /// How many pictures of a folder make a second. Default `None`: picture `i` counts as shown at second `i`, and
     /// nothing can be chosen by time.
     pub picture_rate: Option<Rate>,
+    /// The clock of the segments that manifests give. Default: a player's.
+    pub segment_clock: SegmentClock,
     /// Videos that are decoded at a time; `None`: one for each core.
     pub threads: Option<usize>,
     /// Threads that read the next files into the system's cache, apart from decoding; 0: none. Default 1.
@@ -167,6 +172,7 @@ impl Default for PackOptions {
             draws: 1,
             pass_through: false,
             picture_rate: None,
+            segment_clock: SegmentClock::Player,
             threads: None,
             io_threads: 1,
             memory: None,
@@ -375,6 +381,9 @@ fn settings(options: &PackOptions) -> Map<String, Value> {
         map.insert("pass_through".into(), true.into());
     }
     map.extend(options.picture_rate.map(|rate| ("picture_fps".into(), rate.to_string().into())));
+    if options.segment_clock != SegmentClock::default() {
+        map.insert("segment_clock".into(), options.segment_clock.to_string().into());
+    }
     map.extend(options.input.shuffle_seed.map(|seed| ("shuffle_seed".into(), seed.into())));
     map.insert("size".into(), size);
     map.insert("scaling".into(), "bicubic".into());

@@ -13,7 +13,7 @@ use image::metadata::Orientation;
 use super::clip::{self, ClipFailure, PackStage, Picture, Source};
 use super::{PackOptions, folders};
 use crate::jpeg::{Decoder, Encoder};
-use crate::video::{self, FrameSize, Stage, Timeline, VideoFacts, VideoOptions};
+use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
 use crate::{Error, Result, limits, room};
 
 /// Reads the pictures that `choose` wants.
@@ -46,7 +46,7 @@ pub(super) fn sample(
 /// Picture `i` is shown at `i` times the frame duration that was given, else at `i` seconds.
 fn timeline(count: usize, options: &PackOptions) -> Timeline {
     let time_base = options.picture_rate.map_or((1, 1), |rate| rate.frame_seconds());
-    Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base }
+    Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base, player_zero: Moment::ZERO }
 }
 
 struct Reader<'a> {

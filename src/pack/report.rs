@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clip::{ClipFailure, PackedClip};
 use super::inputs::{Item, Plan};
 use super::outcome::Outcome;
+use super::passed_over::PassedOver;
 use crate::video::VideoFacts;
 
 /// How far a run has come.
@@ -54,8 +55,8 @@ pub struct PackReport {
     pub failures_file: Option<String>,
     /// Videos that were packed although something was wrong with them, in order.
     pub warnings: Vec<Warning>,
-    /// Files in the input folders that were not taken for videos, by their endings.
-    pub ignored_files: u64,
+    /// Files in the input folders that are neither videos nor frames, by kind.
+    pub passed_over: Vec<PassedOver>,
     /// What the machine ran out of, and how many videos were packed at a time because of that. It costs time and nothing
     /// else.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,7 @@ impl PackReport {
             failures: Vec::new(),
             failures_file: None,
             warnings: Vec::new(),
-            ignored_files: plan.ignored_files,
+            passed_over: plan.passed_over.clone(),
             shortage: None,
             resumed_at: None,
             last_clip_item: None,
@@ -122,6 +123,18 @@ impl PackReport {
     /// Number of videos that are done.
     pub(super) fn videos(&self) -> u64 {
         self.videos
+    }
+
+    /// Videos that this run dealt with, in a second by the clock: those that an interrupted run had done are not counted.
+    /// `None` if there were none, or no time passed.
+    pub fn videos_per_second(&self) -> Option<f64> {
+        let done = self.videos.saturating_sub(self.resumed_at.unwrap_or(0));
+        (done > 0 && self.seconds > 0.0).then(|| done as f64 / self.seconds)
+    }
+
+    /// Whether all was there already, so that this run had no video to deal with.
+    pub fn is_unchanged(&self) -> bool {
+        self.resumed_at == Some(self.videos)
     }
 
     /// Adds the next video of the plan.

@@ -1,10 +1,13 @@
 //! A part of a video, by time.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::video::Timeline;
+use crate::video::{Moment, Timeline};
+use crate::{Error, Result};
 
-/// The frames of a video from `start` up to but without `end`, counted from the presentation time of its first frame.
+/// The frames of a video from `start` up to but without `end`, on the clock that [`SegmentClock`] says. A segment that
+/// starts at 0 has the frames before that, too, where a container gives some a negative time.
 ///
 /// Times are compared in whole microseconds, both sides rounded to the nearest, so a time that was written with fewer
 /// digits than a frame's exact one still means that frame.
@@ -16,11 +19,64 @@ pub struct Segment {
     pub end_us: Option<u64>,
 }
 
+/// The clock on which segments are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SegmentClock {
+    /// What a player shows, which is what annotations are made with: the time on the container's timeline where that begins
+    /// at 0 (MP4, MOV, Matroska, WebM, AVI and most others), else the time since the container's first packet, of sound or
+    /// picture (MPEG transport and programme streams, Ogg).
+    ///
+    /// So in a file whose picture begins after 2 s, by an edit list or behind sound, the first frame is at 2 s.
+    #[default]
+    Player,
+    /// The time since the video's first frame.
+    FirstFrame,
+}
+
+impl fmt::Display for SegmentClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SegmentClock::Player => "player",
+            SegmentClock::FirstFrame => "first-frame",
+        })
+    }
+}
+
+impl FromStr for SegmentClock {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "player" => Ok(SegmentClock::Player),
+            "first-frame" => Ok(SegmentClock::FirstFrame),
+            _ => Err(Error::usage(format!("unknown clock \"{text}\"")).expected("player or first-frame")),
+        }
+    }
+}
+
+impl SegmentClock {
+    /// Where it shows 0.
+    fn zero(self, timeline: &Timeline) -> Moment {
+        match self {
+            SegmentClock::Player => timeline.player_zero,
+            SegmentClock::FirstFrame => {
+                Moment { pts: timeline.pts.first().copied().unwrap_or(0), time_base: timeline.time_base }
+            }
+        }
+    }
+
+    /// What it shows at the first and the last frame, in seconds.
+    pub(super) fn span(self, timeline: &Timeline) -> Option<(f64, f64)> {
+        let seconds = |pts: i64| elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6;
+        timeline.pts.first().zip(timeline.pts.last()).map(|(&first, &last)| (seconds(first), seconds(last)))
+    }
+}
+
 /// No video is longer than this, in seconds: more than 300 years.
 const MAX_SECONDS: f64 = 1e10;
 
 /// Seconds as microseconds.
-pub(super) fn microseconds(seconds: f64) -> Result<u64, String> {
+pub(super) fn microseconds(seconds: f64) -> std::result::Result<u64, String> {
     if (0.0..=MAX_SECONDS).contains(&seconds) {
         Ok((seconds * 1e6).round() as u64)
     } else {
@@ -30,7 +86,7 @@ pub(super) fn microseconds(seconds: f64) -> Result<u64, String> {
 
 impl Segment {
     /// A segment of at least one microsecond; `None` if both sides are open.
-    pub(super) fn new(start_us: Option<u64>, end_us: Option<u64>) -> Result<Option<Self>, String> {
+    pub(super) fn new(start_us: Option<u64>, end_us: Option<u64>) -> std::result::Result<Option<Self>, String> {
         match (start_us, end_us) {
             (None, None) => Ok(None),
             (Some(start), Some(end)) if start >= end => {
@@ -41,21 +97,36 @@ impl Segment {
     }
 
     /// Ordinals of the frames that lie in it, ascending.
-    pub(super) fn frames(&self, timeline: &Timeline) -> Vec<u32> {
-        let Some(&first) = timeline.pts.first() else { return Vec::new() };
+    pub(super) fn frames(&self, timeline: &Timeline, clock: SegmentClock) -> Vec<u32> {
+        let zero = clock.zero(timeline);
         let inside = |&pts: &i64| {
-            let t = elapsed_us(first, pts, timeline.time_base);
-            t >= i128::from(self.start_us) && self.end_us.is_none_or(|end| t < i128::from(end))
+            let t = elapsed_us(pts, timeline.time_base, zero);
+            (self.start_us == 0 || t >= i128::from(self.start_us)) && self.end_us.is_none_or(|end| t < i128::from(end))
         };
         (0..).zip(&timeline.pts).filter(|(_, pts)| inside(pts)).map(|(i, _)| i).collect()
     }
 }
 
-/// Microseconds from `first` to `pts`, halves rounded up.
-fn elapsed_us(first: i64, pts: i64, (num, den): (u32, u32)) -> i128 {
-    // Below 2^65 * 2^32 * 2^21.
-    let (scaled, den) = ((i128::from(pts) - i128::from(first)) * i128::from(num) * 1_000_000, i128::from(den.max(1)));
-    (2 * scaled + den).div_euclid(2 * den)
+/// Microseconds from `zero` to `pts`, halves rounded up.
+fn elapsed_us(pts: i64, (num, den): (u32, u32), zero: Moment) -> i128 {
+    let (pts, zero_pts) = (i128::from(pts), i128::from(zero.pts));
+    let [num, den, zero_num, zero_den] = [num, den.max(1), zero.time_base.0, zero.time_base.1.max(1)].map(i128::from);
+    if (num, den) == (zero_num, zero_den) {
+        return rounded_us((pts - zero_pts) * num, den).unwrap_or_default();
+    }
+    let exact = || {
+        let ticks = pts.checked_mul(num * zero_den)?.checked_sub(zero_pts.checked_mul(zero_num * den)?)?;
+        rounded_us(ticks, den * zero_den)
+    };
+    // Times that no video has: a rounded difference will do.
+    let each = || Some(rounded_us(pts * num, den)? - rounded_us(zero_pts * zero_num, zero_den)?);
+    exact().or_else(each).unwrap_or_default()
+}
+
+/// A fraction of a second in microseconds, halves rounded up; always there for a numerator below 2^97.
+fn rounded_us(numerator: i128, denominator: i128) -> Option<i128> {
+    let twice = numerator.checked_mul(2_000_000)?.checked_add(denominator)?;
+    Some(twice.div_euclid(2 * denominator))
 }
 
 fn seconds(us: u64) -> f64 {
@@ -77,12 +148,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn timeline(pts: Vec<i64>, time_base: (u32, u32)) -> Timeline {
-        Timeline { key: vec![true; pts.len()], pts, time_base }
+        Timeline { key: vec![true; pts.len()], pts, time_base, player_zero: Moment::ZERO }
     }
 
     fn cut(start: f64, end: Option<f64>, timeline: &Timeline) -> Vec<u32> {
         let us = |s| microseconds(s).unwrap();
-        Segment { start_us: us(start), end_us: end.map(us) }.frames(timeline)
+        Segment { start_us: us(start), end_us: end.map(us) }.frames(timeline, SegmentClock::FirstFrame)
     }
 
     #[test]
@@ -103,6 +174,30 @@ mod tests {
         }
         assert_eq!(cut(0.0, Some(0.666_667), &t), [0, 1]);
         assert_eq!(cut(0.66667, None, &t)[0], 3, "beyond the frame's time by more than half a microsecond");
+    }
+
+    #[test]
+    fn a_player_counts_from_its_own_zero() {
+        let t = timeline((0..10).map(|i| 2000 + i * 100).collect(), (1, 1000)); // from 2 s on, 10 a second
+        let segment = Segment { start_us: 2_500_000, end_us: Some(2_700_000) };
+        assert_eq!(segment.frames(&t, SegmentClock::Player), [5, 6]);
+        assert_eq!(segment.frames(&t, SegmentClock::FirstFrame), [0; 0]);
+        assert_eq!(SegmentClock::Player.span(&t), Some((2.0, 2.9)));
+        // A zero in another unit, of which a third of a second is exact.
+        let third = Timeline { player_zero: Moment { pts: 5, time_base: (1, 3) }, ..t };
+        let from = |us| Segment { start_us: us, end_us: None }.frames(&third, SegmentClock::Player)[0];
+        assert_eq!([from(333_333), from(333_334), from(433_333), from(433_334)], [0, 1, 1, 2]);
+        let negative = Timeline { player_zero: Moment { pts: 2150, time_base: (1, 1000) }, ..third };
+        let to = Segment { start_us: 0, end_us: Some(100_000) };
+        assert_eq!(to.frames(&negative, SegmentClock::Player), [0, 1, 2], "what is before 0 is in it too");
+    }
+
+    #[test]
+    fn clocks_have_names() {
+        for clock in [SegmentClock::Player, SegmentClock::FirstFrame] {
+            assert_eq!(clock.to_string().parse::<SegmentClock>().unwrap(), clock);
+        }
+        assert!("utc".parse::<SegmentClock>().unwrap_err().to_string().contains("player or first-frame"));
     }
 
     #[test]
@@ -128,12 +223,20 @@ mod tests {
                 .map(|i| i as u32)
                 .collect();
             let segment = Segment { start_us: start, end_us: Some(start + length) };
-            prop_assert_eq!(segment.frames(&timeline(pts, (1, 1_000_000))), wanted);
+            let t = timeline(pts, (1, 1_000_000));
+            prop_assert_eq!(segment.frames(&t, SegmentClock::FirstFrame), wanted);
         }
 
         #[test]
-        fn no_times_overflow(pts in prop::collection::vec(any::<i64>(), 1..5), num in 1u32.., den in 1u32.., start: u64) {
-            Segment { start_us: start, end_us: None }.frames(&timeline(pts, (num, den)));
+        fn no_times_overflow(
+            pts in prop::collection::vec(any::<i64>(), 1..5), num in 1u32.., den in 1u32.., start: u64, zero: i64,
+            zero_num in 1u32.., zero_den in 1u32..,
+        ) {
+            let player_zero = Moment { pts: zero, time_base: (zero_num, zero_den) };
+            let t = Timeline { player_zero, ..timeline(pts, (num, den)) };
+            for clock in [SegmentClock::Player, SegmentClock::FirstFrame] {
+                Segment { start_us: start, end_us: None }.frames(&t, clock);
+            }
         }
     }
 }

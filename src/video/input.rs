@@ -17,6 +17,7 @@ use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media, packet}
 use crate::Error;
 use crate::machine::Shortage;
 
+use super::clock::{self, Moment};
 use super::{Stage, VideoError};
 
 /// Bytes that FFmpeg asks the file for at a time.
@@ -37,6 +38,8 @@ pub(super) struct StreamInfo {
     pub codec: &'static str,
     pub container: String,
     pub time_base: (u32, u32),
+    /// Where a player's clock shows 0.
+    pub player_zero: Moment,
     /// Frames per second as numerator and denominator; 0 when unknown.
     pub frame_rate: (i32, i32),
     pub claimed_frames: Option<u64>,
@@ -103,6 +106,7 @@ impl Input {
             parameters: parameters.clone(),
             container: self.context.format().name().to_owned(),
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
+            player_zero: clock::player_zero(&self.context, &stream),
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),
             claimed_frames: u64::try_from(stream.frames()).ok().filter(|&n| n > 0),
             claimed_seconds: super::claims::claimed_seconds(&self.context, &stream),

@@ -60,6 +60,7 @@
 
 mod anatomy;
 mod claims;
+mod clock;
 mod colour;
 mod decode;
 mod deep;
@@ -82,7 +83,10 @@ use std::time::{Duration, Instant};
 
 use crate::{Error, Planes, Result, limits};
 
+pub use clock::Moment;
 pub use facts::VideoFacts;
+#[cfg(test)]
+pub(crate) use libraries::demuxer_endings;
 pub use libraries::libraries;
 #[cfg(feature = "interop")]
 pub(crate) use mp4::Mp4;
@@ -160,6 +164,9 @@ pub struct Timeline {
     pub key: Vec<bool>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
+    /// When a player's clock shows 0: at 0 in containers with a timeline of their own, such as MP4 and Matroska; at the
+    /// first packet of any stream, audio among them, in those that begin anywhere, such as MPEG transport streams and Ogg.
+    pub player_zero: Moment,
 }
 
 impl Timeline {
@@ -415,7 +422,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
 
     let pass = Pass { stream: &stream, packets: &packets, options: &options, deadline };
     // The guess need not suit `choose`; only what is true may make it fail.
-    let guess = packets.timeline(stream.time_base);
+    let guess = packets.timeline(&stream);
     let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
     if let Some(wanted) = &wanted
         && let Some(found) = decode_needed(&pass, wanted, make)?
@@ -424,7 +431,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     }
     let wanted = wanted.unwrap_or_default();
     let first = pass.run(&wanted, Keep::Intact, make)?;
-    let (keep, truth) = first.what_to_keep(stream.time_base);
+    let (keep, truth) = first.what_to_keep(&stream);
     if truth.pts.is_empty() {
         return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
     }

@@ -89,13 +89,13 @@ impl Packets {
     }
 
     /// The frames that the packets promise.
-    pub fn timeline(&self, time_base: (u32, u32)) -> Timeline {
+    pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
         let promising = self.notes.iter().filter(|n| n.promises());
         let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
         // Stable: packets without a time stay in their order, at the end.
         frames.sort_by_key(|&(pts, _)| pts);
         let (pts, key) = frames.into_iter().unzip();
-        Timeline { pts, key, time_base }
+        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
     }
 
     /// The lowest and the highest time of the packets that promise a frame.

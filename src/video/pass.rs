@@ -221,11 +221,11 @@ impl<T> Found<T> {
     }
 
     /// Intact frames if there are any, else the damaged ones; and which those are.
-    pub fn what_to_keep(&self, time_base: (u32, u32)) -> (Keep, Timeline) {
+    pub fn what_to_keep(&self, stream: &StreamInfo) -> (Keep, Timeline) {
         let (keep, frames) =
             if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };
         let (pts, key) = frames.iter().copied().unzip();
-        (keep, Timeline { pts, key, time_base })
+        (keep, Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero })
     }
 
     pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {

@@ -11,6 +11,9 @@ use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
 
 /// Say what is in a data set, or all about one clip.
+///
+/// The seconds of frames are the video's own timestamps, on the clock of its container. That is what a player shows, but
+/// for MPEG transport and programme streams and Ogg, which may begin at any time and which players show from 0.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json.
@@ -28,7 +31,7 @@ pub struct Args {
 
 /// A data set at a glance.
 #[derive(Serialize)]
-struct Overview {
+struct Overview<'a> {
     format_version: u32,
     clips: u64,
     frames: u64,
@@ -36,20 +39,20 @@ struct Overview {
     frames_per_clip: Option<u32>,
     /// Bytes of the record files.
     bytes: u64,
-    classes: Vec<String>,
+    classes: &'a [String],
     shards: Vec<ShardJson>,
     tool: String,
     ffmpeg: Option<String>,
     settings: Map<String, Value>,
     /// Only with --classes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    clips_per_class: Option<Vec<ClassCount>>,
+    clips_per_class: Option<Vec<ClassCount<'a>>>,
 }
 
 #[derive(Serialize)]
-struct ClassCount {
+struct ClassCount<'a> {
     label: Option<u32>,
-    class: String,
+    class: &'a str,
     clips: u64,
 }
 
@@ -91,7 +94,7 @@ pub fn run(args: &Args) -> Run {
     Ok(Outcome::Done)
 }
 
-fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview> {
+fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
     let json = dataset.to_json();
     Ok(Overview {
         format_version: json.format_version,
@@ -99,7 +102,7 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview> {
         frames: json.frames,
         frames_per_clip: frames_per_clip(dataset)?,
         bytes: json.bytes,
-        classes: json.classes,
+        classes: dataset.classes(),
         shards: json.shards,
         tool: json.tool,
         ffmpeg: json.ffmpeg,
@@ -119,16 +122,24 @@ fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
     Ok(common)
 }
 
-fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount>> {
-    let mut counts = std::collections::BTreeMap::new();
+/// Those that have clips and those that have names, in order of label; those without a label come first.
+fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount<'_>>> {
+    let names = dataset.classes();
+    let mut counts = vec![0u64; names.len()];
+    // Labels without a name, and none.
+    let mut others = std::collections::BTreeMap::new();
     for clip in dataset.clips() {
-        *counts.entry(clip?.label()).or_insert(0u64) += 1;
+        let label = clip?.label();
+        match label.and_then(|label| counts.get_mut(label as usize)) {
+            Some(count) => *count += 1,
+            None => *others.entry(label).or_insert(0u64) += 1,
+        }
     }
-    for label in 0..dataset.classes().len() as u32 {
-        counts.entry(Some(label)).or_insert(0);
-    }
-    let name = |label: Option<u32>| label.and_then(|l| dataset.classes().get(l as usize)).cloned().unwrap_or_default();
-    Ok(counts.into_iter().map(|(label, clips)| ClassCount { label, class: name(label), clips }).collect())
+    let unlabelled = others.remove(&None);
+    let named = (0..).zip(names).zip(counts).map(|((label, name), clips)| (Some(label), name.as_str(), clips));
+    let all = unlabelled.map(|clips| (None, "", clips)).into_iter().chain(named);
+    let all = all.chain(others.into_iter().map(|(label, clips)| (label, "", clips)));
+    Ok(all.map(|(label, class, clips)| ClassCount { label, class, clips }).collect())
 }
 
 fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
@@ -159,7 +170,7 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
     })
 }
 
-fn render(o: &Overview) -> String {
+fn render(o: &Overview<'_>) -> String {
     let per_clip = o.frames_per_clip.map_or("a varying number".into(), |n| n.to_string());
     let mut text = format!(
         "vidrec format {}, written by {}\n{} of {per_clip} frames, {} in all, {}\n",

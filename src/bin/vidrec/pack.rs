@@ -5,11 +5,12 @@ mod inputs;
 mod safety;
 
 use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::ArgGroup;
 use vidrec::ErrorKind;
-use vidrec::pack::{Estimate, PackOptions, PackReport, estimate, pack, serve};
+use vidrec::pack::{Estimate, PackOptions, PackReport, PassedOver, estimate, pack, serve};
 use vidrec::video::{Decode, FrameSize};
 
 use crate::output::{bytes, count};
@@ -33,10 +34,11 @@ pub struct Args {
     /// Folders, video files, or manifests.
     ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
-    /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken.
+    /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken. Files without the ending of a
+    /// video are passed over and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
     ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
-    /// start and end in seconds, split; any other is kept as an attribute. A .csv of Kinetics (youtube_id, time_start).
+    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. A .csv of Kinetics (youtube_id, time_start).
     ///
     /// .txt: a path and its label or labels a line, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
@@ -120,6 +122,7 @@ impl Args {
             input: self.inputs.options(),
             pass_through: self.inputs.pass_through(),
             picture_rate: self.inputs.picture_rate(),
+            segment_clock: self.inputs.segment_clock,
             frames: self.frames.frames,
             rule: self.frames.rule(),
             short: self.frames.short,
@@ -166,13 +169,9 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
         // In place of one that an interrupted run made.
         vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), true)?;
     }
-    for w in &report.warnings {
-        eprintln!("vidrec: {}: packed, but {}", w.source, w.message);
-    }
-    for f in &report.failures {
-        eprintln!("vidrec: {}: left out (stage {}): {}", f.source, f.stage, f.error);
-    }
-    output::print(args.json, &report, |r| render(r, &args.output.display().to_string()))?;
+    // Where standard error is closed there is nobody to tell.
+    let _ = tell(&report);
+    output::print(args.json, &report, |r| render(r, args))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,
@@ -180,8 +179,35 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     })
 }
 
+/// Names on standard error what is not in the data set, or not as it should be.
+fn tell(report: &PackReport) -> io::Result<()> {
+    let mut err = BufWriter::new(io::stderr().lock());
+    for w in &report.warnings {
+        writeln!(err, "vidrec: {}: packed, but {}", w.source, w.message)?;
+    }
+    for f in &report.failures {
+        writeln!(err, "vidrec: {}: left out (stage {}): {}", f.source, f.stage, f.error)?;
+    }
+    tell_passed_over(&report.passed_over, &mut err)?;
+    err.flush()
+}
+
+fn tell_passed_over(passed_over: &[PassedOver], err: &mut dyn Write) -> io::Result<()> {
+    for p in passed_over {
+        let kind =
+            if p.kind == "other" || p.kind.starts_with('.') { format!("{} file", p.kind) } else { p.kind.clone() };
+        writeln!(err, "vidrec: passed over {}, such as {}", count(p.files, &kind), p.example)?;
+    }
+    Ok(())
+}
+
+fn files(passed_over: &[PassedOver]) -> u64 {
+    passed_over.iter().map(|p| p.files).sum()
+}
+
 fn dry_run(args: &Args) -> Run {
     let e = estimate(&args.input, &args.output, &args.options())?;
+    let _ = tell_passed_over(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
 }
@@ -192,8 +218,8 @@ const MISSING_SHOWN: usize = 20;
 fn render_estimate(e: &Estimate) -> String {
     let mut text =
         format!("{} to pack, {} with a label; {} named classes\n", count(e.videos, "video"), e.labelled, e.classes,);
-    if e.ignored_files > 0 {
-        text += &format!("  {} without a video's ending, not looked at\n", count(e.ignored_files, "file"));
+    if !e.passed_over.is_empty() {
+        text += &format!("  {} passed over\n", count(files(&e.passed_over), "file"));
     }
     if !e.missing.is_empty() {
         text += &format!("  {} missing:\n", count(e.missing.len() as u64, "file"));
@@ -227,7 +253,11 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn render(r: &PackReport, out: &str) -> String {
+fn render(r: &PackReport, args: &Args) -> String {
+    let out = args.output.display();
+    if args.safety.retry_failed && r.is_unchanged() {
+        return format!("nothing to retry: no video of {out} failed; {} are there\n", count(r.clips, "clip"));
+    }
     if r.clips == 0 {
         let left_out = count(r.failed, "video");
         return format!(
@@ -235,14 +265,12 @@ fn render(r: &PackReport, out: &str) -> String {
             r.failures_file.as_deref().unwrap_or_default()
         );
     }
-    let mut text = format!(
-        "packed {}, {}, {} into {out} in {:.1} s ({:.1} videos/s)\n",
-        count(r.clips, "clip"),
-        count(r.frames, "frame"),
-        bytes(r.bytes),
-        r.seconds,
-        r.clips as f64 / r.seconds.max(1e-9),
-    );
+    let mut text =
+        format!("packed {}, {}, {} into {out}", count(r.clips, "clip"), count(r.frames, "frame"), bytes(r.bytes));
+    if let Some(rate) = r.videos_per_second() {
+        text += &format!(" in {:.1} s ({rate:.1} videos/s)", r.seconds);
+    }
+    text.push('\n');
     let mut line = |n: u64, what: &str, rest: &str| {
         if n > 0 {
             text += &format!("  {} {rest}\n", count(n, what));
@@ -253,7 +281,7 @@ fn render(r: &PackReport, out: &str) -> String {
     line(r.warnings.len() as u64, "video", "packed although something was wrong");
     let list = format!("left out, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
     line(r.failed, "video", &list);
-    line(r.ignored_files, "file", "without a video's ending, not looked at");
+    line(files(&r.passed_over), "file", "passed over");
     r.shortage.iter().for_each(|shortage| text += &format!("  {shortage}\n"));
     text
 }

@@ -7,6 +7,7 @@ use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value};
 use vidrec::Dataset;
 use vidrec::edit::{self, Change, Key, Relabeling};
+use vidrec::limits::MAX_COLUMNS;
 
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::{Run, clip_count};
@@ -51,6 +52,9 @@ fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
     let reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_path(path);
     let mut reader = reader.map_err(|e| place(format!("cannot read the table: {e}")))?;
     let header = reader.headers().map_err(|e| place(format!("cannot read the table: {e}")))?.clone();
+    if header.len() > MAX_COLUMNS {
+        return Err(place(format!("line 1: too many columns: expected at most {MAX_COLUMNS}, found {}", header.len())));
+    }
     let columns = Columns::find(&header).map_err(place)?;
     let mut changes = Vec::new();
     for record in reader.records() {

@@ -50,6 +50,11 @@ const LINE: u32 = 12;
 const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
 const INK: Rgb<u8> = Rgb([20, 20, 20]);
 const GREY: Rgb<u8> = Rgb([110, 110, 110]);
+/// Characters that are shown of a class and of a source: names may be of any length, and a sheet must not.
+const CLASS_SHOWN: usize = 60;
+const SOURCE_SHOWN: usize = 120;
+/// Most pixels of a sheet.
+const MOST_PIXELS: u64 = vidrec::limits::MAX_PIXELS;
 
 /// One clip, decoded and scaled.
 struct Row {
@@ -67,6 +72,15 @@ impl Row {
 /// Space for a frame, or for the time under it where that is wider.
 fn cell_width(time: &str, frame: &RgbImage) -> u32 {
     frame.width().max(text_width(time)) + MARGIN
+}
+
+/// Width and height of the sheet.
+fn size(rows: &[Row], height: u32) -> (u32, u32) {
+    (rows.iter().map(Row::width).max().unwrap_or(1), rows.len() as u32 * row_height(height) + MARGIN)
+}
+
+fn row_height(height: u32) -> u32 {
+    height + 2 * LINE + MARGIN
 }
 
 fn text_width(text: &str) -> u32 {
@@ -87,6 +101,12 @@ pub fn run(args: &Args) -> Run {
     let mut rows = Vec::new();
     for ordinal in ordinals {
         rows.push(row(&dataset.clip(ordinal)?, &mut decoder, args.height)?);
+        let (width, height) = size(&rows, args.height);
+        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+            let what =
+                format!("the sheet would have more than {MOST_PIXELS} pixels: {width}x{height} up to clip {ordinal}");
+            return Err(format!("{what}; show fewer clips, or smaller frames (--height)").into());
+        }
     }
     let sheet = draw(&rows, args.height);
     sheet
@@ -118,16 +138,27 @@ fn row(clip: &Clip<'_>, decoder: &mut Decoder, height: u32) -> Result<Row, Box<d
     let class = match (clip.label(), clip.class()?) {
         (None, _) => "no label".into(),
         (Some(label), "") => format!("label {label}"),
-        (Some(label), class) => format!("{class} ({label})"),
+        (Some(label), class) => format!("{} ({label})", shortened(class, CLASS_SHOWN)),
     };
     let short = if clip.is_short() { "  short" } else { "" };
-    let title = format!("{}  {class}  {}x{}{short}  {}", clip.ordinal(), clip.width(), clip.height(), clip.source()?);
+    let source = shortened(clip.source()?, SOURCE_SHOWN);
+    let title = format!("{}  {class}  {}x{}{short}  {source}", clip.ordinal(), clip.width(), clip.height());
     let mut frames = Vec::new();
     for t in shown(clip.frame_count()) {
         let frame = clip.frame(t)?;
         frames.push((format!("{:.2} s", frame.pts_seconds()), picture(&frame, decoder, height)?));
     }
     Ok(Row { title, frames })
+}
+
+/// A text of at most `most` characters: of a longer one the beginning and the end, which of a path is the file's name.
+fn shortened(text: &str, most: usize) -> String {
+    const ELLIPSIS: &str = "...";
+    let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let kept = most - ELLIPSIS.len();
+    let at = |n: usize| text.char_indices().nth(n).map_or(cut, |(at, _)| at);
+    let tail = text.char_indices().rev().nth(kept - kept / 2 - 1).map_or(text.len(), |(at, _)| at);
+    format!("{}{ELLIPSIS}{}", &text[..at(kept / 2)], &text[tail..])
 }
 
 /// The frames to show: all, or some evenly spread.
@@ -148,9 +179,9 @@ fn picture(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<RgbI
 }
 
 fn draw(rows: &[Row], height: u32) -> RgbImage {
-    let row_height = height + 2 * LINE + MARGIN;
-    let width = rows.iter().map(Row::width).max().unwrap_or(1);
-    let mut sheet = RgbImage::from_pixel(width, rows.len() as u32 * row_height + MARGIN, PAPER);
+    let row_height = row_height(height);
+    let (width, sheet_height) = size(rows, height);
+    let mut sheet = RgbImage::from_pixel(width, sheet_height, PAPER);
     for (i, row) in rows.iter().enumerate() {
         let top = MARGIN + i as u32 * row_height;
         write(&mut sheet, MARGIN, top, &row.title, INK);
@@ -191,6 +222,16 @@ mod tests {
         assert_eq!(spread(1 << 40, 2), [0, 1 << 39]);
         assert_eq!(shown(5), [0, 1, 2, 3, 4]);
         assert_eq!(shown(100).len(), 16);
+    }
+
+    #[test]
+    fn long_names_keep_beginning_and_end() {
+        assert_eq!(shortened("short.mp4", 9), "short.mp4");
+        assert_eq!(shortened("a/long/name.mp4", 14), "a/lon...me.mp4");
+        let long = "é".repeat(70_000) + "/日本.mp4";
+        let text = shortened(&long, 120);
+        assert_eq!(text.chars().count(), 120);
+        assert!(text.starts_with("éééé") && text.contains("é...é") && text.ends_with("é/日本.mp4"), "{text}");
     }
 
     #[test]

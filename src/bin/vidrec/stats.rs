@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Bin, ClassStats, Dataset, Stats, Summary};
+use vidrec::{Bin, ClassStats, Dataset, SizeStats, Stats, Summary};
 
 use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
@@ -62,13 +62,19 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
     for (name, (clips, sum)) in &s.video_notes {
         fact(*clips, "clip", &format!("with {}: {}", name.replace('_', " "), grouped(*sum)));
     }
-    let sizes: Vec<_> = s.sizes.iter().map(|size| (size_name(size.width, size.height), size.clips)).collect();
-    text += &chart("clips by size of their frames", &sizes, shown, width);
+    let size_name = |size: &SizeStats| size_name(size.width, size.height);
+    text += &chart("clips by size of their frames", &s.sizes, size_name, |size| size.clips, shown, width);
     if s.frames_per_clip_bins.len() > 1 {
-        text += &chart("clips by number of frames", &bins(&s.frames_per_clip_bins, grouped), usize::MAX, width);
+        let bins = &s.frames_per_clip_bins;
+        let from = |bin: &Bin| format!("from {}", grouped(bin.from));
+        text += &chart("clips by number of frames", bins, from, |bin| bin.count, usize::MAX, width);
     }
-    text += &chart("frames by bytes", &bins(&s.bytes_per_frame_bins, bytes), usize::MAX, width);
-    text + &chart("clips by class", &classes(&s.classes), shown, width)
+    let from = |bin: &Bin| format!("from {}", bytes(bin.from));
+    text += &chart("frames by bytes", &s.bytes_per_frame_bins, from, |bin| bin.count, usize::MAX, width);
+    // The classes with the most clips first; those with as many in order of label.
+    let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
+    classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
+    text + &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width)
 }
 
 fn size_name(width: u32, height: u32) -> String {
@@ -82,39 +88,39 @@ fn summary(what: &str, s: &Summary, show: impl Fn(f64) -> String) -> String {
     format!("{what}: {} to {}, mean {}\n", show(s.min), show(s.max), show(s.mean))
 }
 
-fn bins(bins: &[Bin], show: impl Fn(u64) -> String) -> Vec<(String, u64)> {
-    bins.iter().map(|b| (format!("from {}", show(b.from)), b.count)).collect()
-}
-
-/// The classes with the most clips first; those with as many in order of label.
-fn classes(classes: &[ClassStats]) -> Vec<(String, u64)> {
-    let name = |c: &ClassStats| match (c.label, c.class.is_empty()) {
+fn class_name(class: &ClassStats) -> String {
+    match (class.label, class.class.is_empty()) {
         (None, _) => "(no label)".to_owned(),
         (Some(label), true) => label.to_string(),
-        (Some(_), false) => c.class.clone(),
-    };
-    let mut rows: Vec<(String, u64)> = classes.iter().map(|c| (name(c), c.clips)).collect();
-    rows.sort_by_key(|(_, clips)| std::cmp::Reverse(*clips));
-    rows
+        (Some(_), false) => class.class.clone(),
+    }
 }
 
-/// Bars to the right of names and numbers, in at most `width` columns.
-fn chart(title: &str, rows: &[(String, u64)], shown: usize, width: usize) -> String {
-    let Some(most) = rows.iter().map(|(_, n)| *n).max() else { return String::new() };
-    let visible = &rows[..shown.min(rows.len())];
+/// Bars to the right of names and numbers, in at most `width` columns. What is not shown costs no name.
+fn chart<T>(
+    title: &str,
+    items: &[T],
+    name: impl Fn(&T) -> String,
+    number: impl Fn(&T) -> u64,
+    shown: usize,
+    width: usize,
+) -> String {
+    let Some(most) = items.iter().map(&number).max() else { return String::new() };
+    let (visible, rest) = items.split_at(shown.min(items.len()));
+    let visible: Vec<(String, u64)> = visible.iter().map(|item| (name(item), number(item))).collect();
     let widest = visible.iter().map(|(name, _)| console::measure_text_width(name)).max().unwrap_or(0);
     let names = widest.min(width / 2);
     let numbers = grouped(most).len();
     let room = width.saturating_sub(names + numbers + 4).max(1);
     let mut text = format!("\n{title}\n");
-    for (name, n) in visible {
+    for (name, n) in &visible {
         let name = console::truncate_str(&printable(name), names, "…").into_owned();
         let name = console::pad_str(&name, names, console::Alignment::Left, None).into_owned();
         text += format!("  {name} {:>numbers$} {}", grouped(*n), bar(*n, most, room)).trim_end();
         text.push('\n');
     }
-    if visible.len() < rows.len() {
-        let (rest, sum) = (&rows[visible.len()..], rows[visible.len()..].iter().map(|(_, n)| n).sum());
+    if !rest.is_empty() {
+        let sum = rest.iter().map(number).sum();
         text += &format!("  and {} more with {} (--all shows them)\n", grouped(rest.len() as u64), grouped(sum));
     }
     text
@@ -144,14 +150,17 @@ mod tests {
         assert_eq!([bar(0, 8, 4), bar(8, 8, 4), bar(4, 8, 4), bar(1, 8, 4)], ["", "████", "██", "▌"]);
         assert_eq!(bar(1, u64::MAX, 4), "▏");
         let rows = vec![("a".repeat(200), 1000), ("run\u{7}\nwalk".to_owned(), 1), ("跑步".to_owned(), 500)];
+        let chart = |rows: &[(String, u64)], shown, width| {
+            chart("title", rows, |(name, _)| name.clone(), |(_, n)| *n, shown, width)
+        };
         for width in [20, 40, 80, 200] {
-            let text = chart("title", &rows, usize::MAX, width);
+            let text = chart(&rows, usize::MAX, width);
             for line in text.lines() {
                 assert!(console::measure_text_width(line) <= width, "{width}: {line:?}");
             }
             assert_eq!(text.lines().count(), 5, "{text}");
         }
-        assert!(chart("title", &rows, 1, 80).contains("and 2 more with 501 "));
-        assert_eq!(chart("title", &[], 5, 80), "");
+        assert!(chart(&rows, 1, 80).contains("and 2 more with 501 "));
+        assert_eq!(chart(&[], 5, 80), "");
     }
 }

@@ -11,7 +11,7 @@ use super::CLIP_FILE;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, source_name};
 
 /// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
 ///
@@ -38,7 +38,7 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions) -> Result<Import
             Ok((clip, pictures)) => {
                 let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
                     Some(file) => e.file(file),
-                    None => e.file(root.join(folder)),
+                    None => e.file(root.join(source_name::to_path(folder))),
                 };
                 sink.add(folder, &clip, &pictures).map_err(name)?;
             }
@@ -56,7 +56,7 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     fs::read(file).map_err(|e| Error::io("read the file", file, e))
 }
 
-/// The folders that have pictures, by their paths relative to `root`, and their pictures.
+/// The folders that have pictures, by their paths relative to `root` as names of sources, and their pictures.
 fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for entry in WalkDir::new(root).follow_links(true) {
@@ -65,7 +65,7 @@ fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         if entry.file_type().is_file() && matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png")) {
             let folder = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));
-            folders.entry(text::slashed(folder)).or_default().push(path.to_owned());
+            folders.entry(source_name::of_path(folder)).or_default().push(path.to_owned());
         }
     }
     for files in folders.values_mut() {
@@ -95,14 +95,15 @@ fn class(folder: &str) -> Option<String> {
 }
 
 fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) -> Result<ClipJson> {
-    let path = root.join(folder).join(CLIP_FILE);
+    let path = root.join(source_name::to_path(folder)).join(CLIP_FILE);
     if path.exists() {
         let value = serde_json::from_str(&text::read(&path)?).ok();
         let ours = value.as_ref().and_then(ClipJson::from_value);
         return ours.ok_or_else(|| text::malformed(&path, "not what vidrec wrote"));
     }
     // Pictures in `root` itself are one clip of its name.
-    let name = if folder.is_empty() { text::name(root) } else { folder.to_owned() };
+    let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());
+    let name = if folder.is_empty() { own_name() } else { folder.to_owned() };
     let mut clip = ClipJson::named(name, options.time_base);
     if let Some(class) = class(folder) {
         clip.label = classes.iter().position(|c| *c == class).map(|i| i as u32);

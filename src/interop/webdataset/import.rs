@@ -12,7 +12,7 @@ use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
 use crate::map::MappedFile;
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, source_name};
 
 /// Bytes of a tar's header, and the unit in which files are padded.
 const BLOCK: usize = 512;
@@ -130,7 +130,7 @@ impl Import<'_> {
         if !entry.header().entry_type().is_file() {
             return Ok(None);
         }
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let name = source_name::of_bytes(&entry.path_bytes());
         let start = name.rfind('/').map_or(0, |slash| slash + 1);
         let Some((stem, ending)) = name[start..].split_once('.').filter(|(stem, _)| !stem.is_empty()) else {
             *self.passed_over.entry(String::new()).or_default() += 1;

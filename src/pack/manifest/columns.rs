@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::labels::{Label, Tag, number};
+use super::super::labels::{Label, Tag, whole_number};
 use super::super::segment::{Segment, microseconds};
 use super::Row;
 
@@ -37,15 +37,16 @@ pub(super) enum Role {
 
 impl Role {
     pub fn of(name: &str) -> Self {
-        match name.to_ascii_lowercase().as_str() {
-            "" => Role::Nothing,
-            name if PATHS.contains(&name) => Role::Path,
-            "label" => Role::Label,
-            "labels" => Role::Labels,
-            "start" | "time_start" => Role::Start,
-            "end" | "time_end" => Role::End,
-            "split" => Role::Split,
-            _ => Role::Attribute,
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        match () {
+            () if name.is_empty() => Role::Nothing,
+            () if is(&PATHS) => Role::Path,
+            () if is(&["label"]) => Role::Label,
+            () if is(&["labels"]) => Role::Labels,
+            () if is(&["start", "time_start"]) => Role::Start,
+            () if is(&["end", "time_end"]) => Role::End,
+            () if is(&["split"]) => Role::Split,
+            () => Role::Attribute,
         }
     }
 }
@@ -62,12 +63,12 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Takes a cell in; an empty one and `null` count as not there. The error says what is wrong with it.
-    pub fn set(&mut self, name: &str, value: Value) -> Result<(), String> {
+    /// Takes a cell of the column `name` in; an empty one and `null` count as not there. The error says what is wrong
+    /// with it.
+    pub fn set(&mut self, role: Role, name: &str, value: Value) -> Result<(), String> {
         if value.is_null() || value.as_str().is_some_and(str::is_empty) {
             return Ok(());
         }
-        let role = Role::of(name);
         match role {
             Role::Path => put(&mut self.path, text(value)?),
             Role::Label => put(&mut self.label, label(value)?),
@@ -77,7 +78,10 @@ impl Cells {
                 self.attributes.insert(name.to_owned(), value_of_seconds(us));
                 put(if role == Role::Start { &mut self.start_us } else { &mut self.end_us }, us)
             }
-            Role::Split => put(&mut self.split, text(value)?),
+            Role::Split => {
+                self.attributes.insert("split".into(), value.clone());
+                put(&mut self.split, text(value)?)
+            }
             Role::Attribute => {
                 self.attributes.insert(name.to_owned(), value);
                 Ok(())
@@ -119,9 +123,7 @@ pub(super) fn value_of_seconds(us: u64) -> Value {
 fn tag(value: Value) -> Result<Tag, String> {
     match value {
         Value::String(name) if !name.is_empty() => Ok(Tag::Name(name)),
-        Value::Number(n) => {
-            n.as_u64().ok_or_else(|| format!("the label {n} is no whole number from 0 on")).and_then(number)
-        }
+        Value::Number(n) => whole_number(&n.to_string()),
         other => Err(format!("expected a label, a name or a number, found {other}")),
     }
 }

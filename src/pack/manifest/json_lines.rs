@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::columns::Cells;
+use super::columns::{Cells, Role};
 use super::{Context, Row, lines};
 use crate::{Error, Result};
 
@@ -16,7 +16,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
         })?;
         let mut cells = Cells::default();
         for (name, value) in object {
-            cells.set(&name, value).map_err(|what| context.bad(line, &name, what))?;
+            cells.set(Role::of(&name), &name, value).map_err(|what| context.bad(line, &name, what))?;
         }
         cells.finish(line).map_err(|(column, what)| context.bad(line, column, what))
     };

@@ -5,7 +5,7 @@
 //! is neither a number nor a file name, or there are none. Of a folder of frames, the first of two or more numbers is
 //! how many frames it has, as in mmaction2's lists; it is kept as the attribute `total_frames`.
 
-use super::super::inputs::has_video_ending;
+use super::super::endings::has_video_ending;
 use super::super::labels::{Classes, Label, Tag};
 use super::{Context, Row, lines};
 use crate::Result;
@@ -34,7 +34,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
 pub(super) fn is_row(context: &Context<'_>, text: &str) -> bool {
     lines(text).next().is_some_and(|(_, line)| {
         let (path, _) = split(context, line);
-        is_file_name(path) || (!path.is_empty() && context.root.join(path).exists())
+        is_file_name(path) || (!path.is_empty() && context.path(path).exists())
     })
 }
 
@@ -75,7 +75,7 @@ fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> Row {
     if let [frames, labels @ ..] = fields
         && !labels.is_empty()
         && is_number(frames)
-        && context.root.join(path).is_dir()
+        && context.path(path).is_dir()
     {
         row.attributes.insert("total_frames", frames.parse::<u64>().unwrap_or(u64::MAX));
         fields = labels;

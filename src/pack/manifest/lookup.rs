@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::super::inputs::has_video_ending;
-use crate::{Error, Result};
+use super::super::endings::has_video_ending;
+use crate::{Error, Result, source_name};
 
 /// The videos below a folder.
 pub(super) struct Lookup {
@@ -27,7 +27,7 @@ impl Lookup {
             })?;
             let path = entry.path();
             if entry.file_type().is_file() && path.extension().is_some() && has_video_ending(path) {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let stem = source_name::of_os_str(path.file_stem().unwrap_or_default());
                 by_stem.entry(stem).or_default().push(path.strip_prefix(start).unwrap_or(path).to_owned());
             }
         }
@@ -40,7 +40,7 @@ impl Lookup {
         let folder = |path: &PathBuf| {
             path.parent().is_some_and(|p| {
                 p.components().any(|c| {
-                    let name = c.as_os_str().to_string_lossy();
+                    let name = source_name::of_os_str(c.as_os_str());
                     !class.is_empty() && (name == class || name == class.replace(' ', "_"))
                 })
             })

@@ -1,4 +1,5 @@
-//! MXNet's `.lst`, as `im2rec.py` writes it: an index, one or more labels, a path, with tabs between them.
+//! MXNet's `.lst`, as `im2rec.py` writes it: an index, one or more labels, a path, with tabs between them. The label -1
+//! is none: that is what exports of ours write, and what vidrec stores in records of clips without a label.
 
 use super::super::labels::{Label, Tag, number};
 use super::{Context, Row, lines, list};
@@ -23,9 +24,12 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
         let id: u64 = index
             .parse()
             .map_err(|_| context.bad(line, "index", format!("expected a whole number, found {index:?}")))?;
-        let tags: Result<Vec<Tag>, String> = labels.iter().map(|text| whole(text)).collect();
-        let mut tags = tags.map_err(|what| context.bad(line, "label", what))?;
-        let label = if tags.len() == 1 { Label::One(tags.remove(0)) } else { Label::Many(tags) };
+        let tags: Result<Vec<Option<Tag>>, String> = labels.iter().map(|text| tag(text)).collect();
+        let tags = tags.map_err(|what| context.bad(line, "label", what))?;
+        let label = match <[Option<Tag>; 1]>::try_from(tags) {
+            Ok([tag]) => tag.map_or(Label::None, Label::One),
+            Err(several) => Label::Many(several.into_iter().flatten().collect()),
+        };
         let mut row = Row { line, path: (*path).to_owned(), label, ..Row::default() };
         row.attributes.insert("index", id);
         rows.push(row);
@@ -34,11 +38,11 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A label that is written as a float, as `im2rec.py` does: `3.000000`.
-fn whole(text: &str) -> Result<Tag, String> {
-    let value: Option<f64> = text.parse().ok();
-    match value {
-        Some(v) if v >= 0.0 && v.fract() == 0.0 && v < 1e15 => number(v as u64),
-        _ => Err(format!("expected a whole number from 0 on, found {text:?}")),
+/// A label that is written as a float, as `im2rec.py` does: `3.000000`; `None` for -1.
+fn tag(text: &str) -> Result<Option<Tag>, String> {
+    match text.parse::<f64>() {
+        Ok(-1.0) => Ok(None),
+        Ok(v) if v >= 0.0 && v.fract() == 0.0 && v < 1e15 => number(v as u64).map(Some),
+        _ => Err(format!("expected a whole number from 0 on, or -1 for no label, found {text:?}")),
     }
 }

@@ -9,6 +9,8 @@
 //! .lst                MXNet: index, label or labels, path           lst.rs
 //! .json               Something-Something: an array of objects      something.rs
 //! ```
+//!
+//! Paths are written as sources are ([`source_name`]): `\xFF` is a byte that is no UTF-8, which a list could not hold.
 
 mod columns;
 mod json_lines;
@@ -23,10 +25,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::attributes::Attributes;
-use super::inputs::{Found, InputOptions, source_name};
+use super::inputs::{Found, InputOptions};
 use super::labels::{Classes, Label, number_all};
 use super::segment::Segment;
-use crate::{Error, Result};
+use crate::{Error, Result, source_name};
 
 /// What the manifest at hand is read with.
 pub(super) struct Context<'a> {
@@ -116,21 +118,16 @@ impl Context<'_> {
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
 
+    /// Where a path of the manifest leads.
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(source_name::to_path(name))
+    }
+
     fn found(&self, row: Row) -> Found {
-        let Row { path, label, segment, split, mut attributes, .. } = row;
-        if let Some(split) = &split {
-            attributes.insert("split", split.as_str());
-        }
+        let Row { path, label, segment, split, attributes, .. } = row;
         let segment = segment.filter(|_| !self.options.whole_files);
-        Found {
-            source: source_name(Path::new(&path)),
-            path: self.root.join(path),
-            label,
-            segment,
-            split,
-            attributes,
-            fault: None,
-        }
+        let source = source_name::of_path(&source_name::to_path(&path));
+        Found { source, path: self.path(&path), label, segment, split, attributes, fault: None }
     }
 }
 

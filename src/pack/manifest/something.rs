@@ -8,11 +8,10 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::super::inputs::source_name;
 use super::super::labels::{Classes, Label};
 use super::lookup::Lookup;
 use super::{Context, Row};
-use crate::{Error, Result};
+use crate::{Error, Result, source_name};
 
 /// Names under which the data set's own file of classes is known.
 const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
@@ -52,7 +51,7 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>) -> Result<Row, (&'
     if let Some(caption) = entry.remove("label") {
         entry.insert("caption".into(), caption);
     }
-    let found = files.find(&id, "").map(source_name);
+    let found = files.find(&id, "").map(source_name::of_path);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());
     Ok(Row { line: n, path, label, attributes: entry.into(), ..Row::default() })

@@ -57,6 +57,14 @@ fn tables_have_names_numbers_or_no_labels() {
     assert_eq!(short(&rows), [("a.mp4", name("run")), ("b, c.mp4", name("3")), ("d.mp4", Label::None)]);
     let rows = parse("l.tsv", "\u{feff}label\tfile_name\n7\ta b.mp4\n\tb.mp4\n0\tc.mp4\n").unwrap();
     assert_eq!(short(&rows), [("a b.mp4", number(7)), ("b.mp4", Label::None), ("c.mp4", number(0))]);
+    let floats = parse("l.csv", "path,label\na.mp4,3.0\nb.mp4,10.0\nc.mp4,\n").unwrap();
+    assert_eq!(
+        short(&floats),
+        [("a.mp4", number(3)), ("b.mp4", number(10)), ("c.mp4", Label::None)],
+        "as pandas writes"
+    );
+    let versions = parse("l.csv", "path,label\na.mp4,3.0\nb.mp4,beta\n").unwrap();
+    assert_eq!(short(&versions), [("a.mp4", name("3.0")), ("b.mp4", name("beta"))]);
     let rows = parse("l.csv", ",Video,labels\n0,a.mp4,1;2\n1,b.mp4,\"[3]\"\n2,c.mp4,\n").unwrap();
     assert_eq!(short(&rows), [("a.mp4", numbers(&[1, 2])), ("b.mp4", numbers(&[3])), ("c.mp4", Label::None)]);
     assert!(rows.iter().all(|row| row.attributes.as_json().is_empty()), "a column without a name is none");
@@ -149,6 +157,8 @@ fn lst_files_have_an_index_labels_and_a_path() {
     assert_eq!(rows[1].attributes.to_map()["index"], 17);
     let rows = parse("train.lst", "0\t3\t4.0\ta.mp4\n1\t0\td.mp4\n").unwrap();
     assert_eq!(short(&rows), [("a.mp4", numbers(&[3, 4])), ("d.mp4", numbers(&[0]))]);
+    let rows = parse("test.lst", "0\t-1.000000\ta.mp4\n1\t2\tb.mp4\n2\t-1\tc.mp4\n").unwrap();
+    assert_eq!(short(&rows), [("a.mp4", Label::None), ("b.mp4", number(2)), ("c.mp4", Label::None)]);
 }
 
 #[test]
@@ -209,6 +219,33 @@ fn something_something_takes_its_own_classes() {
 }
 
 #[test]
+fn a_table_has_some_thousand_columns_at_most() {
+    let table = |columns: usize| {
+        let names: String = (0..columns).map(|i| format!(",c{i}")).collect();
+        parse("l.csv", &format!("path{names}\na.mp4{}\n", ",1".repeat(columns)))
+    };
+    assert_eq!(table(4095).unwrap()[0].attributes.to_map().len(), 4095);
+    let e = table(4096).err().unwrap();
+    assert_eq!(e.kind(), crate::ErrorKind::Limit);
+    assert!(e.to_string().contains("at most 4096") && e.to_string().contains("4097"), "{e}");
+    let no_path: String = (0..4000).map(|i| format!("c{i},")).collect();
+    let e = parse("l.csv", &format!("{no_path}\n")).err().unwrap().to_string();
+    assert!(e.contains("c19 and 3981 more") && !e.contains("c20,"), "{e}");
+}
+
+#[test]
+#[cfg(unix)]
+fn lists_name_files_whose_names_are_not_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = folder(&[], ("l.txt", "a/x\\xFF.mp4 1\na/x\\xFE.mp4 2\nplain\\x41.mp4 3\n"));
+    let rows = read_in(dir.path(), "l.txt", &InputOptions::default()).unwrap().found;
+    let below = |i: usize| rows[i].path.strip_prefix(dir.path()).unwrap().as_os_str().as_bytes();
+    assert_eq!([below(0), below(1), below(2)], [&b"a/x\xff.mp4"[..], b"a/x\xfe.mp4", br"plain\x41.mp4"]);
+    let sources: Vec<&str> = rows.iter().map(|row| row.source.as_str()).collect();
+    assert_eq!(sources, [r"a/x\xFF.mp4", r"a/x\xFE.mp4", r"plain\x41.mp4"]);
+}
+
+#[test]
 fn errors_name_file_line_and_column() {
     for (file, text, parts) in [
         ("l.csv", "clip,label\na.x,1\n", &["line 1", "no column \"path\"", "clip, label"][..]),
@@ -219,6 +256,19 @@ fn errors_name_file_line_and_column() {
             "path,label\na.mp4,1\na.mp4,99999999\n",
             &["line 3", "column \"label\"", "too large", "16777216", "a.mp4"],
         ),
+        (
+            "l.csv",
+            "path,label\na.mp4,1\nb.mp4,-5\n",
+            &["line 3", "column \"label\"", "b.mp4", "-5 is negative", "0 to"],
+        ),
+        ("l.csv", "path,label\na.mp4,run\nb.mp4,-1\n", &["line 3", "-1 is negative", "an empty cell is no label"]),
+        ("l.csv", "path,labels\na.mp4,3;-2\n", &["line 2", "-2 is negative"]),
+        ("l.csv", "path,label\na.mp4,1.0\nb.mp4,2.5\n", &["line 3", "2.5 is not a whole number"]),
+        ("l.txt", "a.mp4 1\nb.mp4 -1\n", &["line 2", "-1 is negative"]),
+        ("l.jsonl", "{\"path\": \"a\", \"label\": -5}\n", &["line 1", "column \"label\"", "-5 is negative"]),
+        ("l.jsonl", "{\"path\": \"a\", \"label\": \"-5\"}\n", &["line 1", "-5 is negative"]),
+        ("l.jsonl", "{\"path\": \"a\", \"label\": 1e300}\n", &["line 1", "not a whole number"]),
+        ("l.lst", "0\t-2\ta.mp4\n", &["line 1", "column \"label\"", "-1 for no label", "-2"]),
         ("l.csv", "path,start\na.mp4,1:20\n", &["line 2", "column \"start\"", "12.5", "1:20"]),
         ("l.csv", "path,start\na.mp4,-3\n", &["line 2", "column \"start\"", "-3"]),
         ("l.csv", "path,start,end\na.mp4,3,2\n", &["line 2", "column \"end\"", "not after the start"]),

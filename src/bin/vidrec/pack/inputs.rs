@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::InputOptions;
+use vidrec::pack::{InputOptions, SegmentClock};
 use vidrec::sampler::Rate;
 
 #[derive(clap::Args)]
@@ -21,6 +21,11 @@ pub struct InputArgs {
     /// Take whole files, whatever start and end a manifest gives.
     #[arg(long)]
     whole_files: bool,
+    /// What start and end of a manifest count from: "player", what a player shows, which in MPEG transport and programme
+    /// streams and Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time; or
+    /// "first-frame", the time since the first frame of the video.
+    #[arg(long, value_name = "CLOCK", default_value_t = SegmentClock::Player)]
+    pub segment_clock: SegmentClock,
     /// Store the JPEGs of folders of frames as they are, byte for byte, at their own size and quality.
     #[arg(long)]
     pass_through: bool,

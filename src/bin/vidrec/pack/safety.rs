@@ -26,7 +26,7 @@ pub struct SafetyArgs {
     /// Pack again only what failed when the data set in OUTPUT was packed with the same inputs and options; all else is
     /// copied, and the result is that of a run in which it had not failed.
     #[arg(long)]
-    retry_failed: bool,
+    pub retry_failed: bool,
     /// Longest time for one video, in seconds; one that takes longer fails.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     timeout: u64,

@@ -1,0 +1,121 @@
+//! Names of sources: paths as text, by which any two are told apart.
+//!
+//! A name is the path's text with `/` between folders. A byte that is not UTF-8, which file names of Linux may have, is
+//! written `\xHH` with two capital hexadecimal digits; so is the backslash of a name that has such a text in it already,
+//! as `\x5C`. All other names are exactly what they are on the disk, and every name leads back to one path.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::{Component, Path, PathBuf};
+
+/// A path as a name, with one `/` between folders on every system.
+pub(crate) fn of_path(path: &Path) -> String {
+    let below_root = path.components().filter(|c| *c != Component::RootDir);
+    let parts: Vec<_> = below_root.map(|c| of_os_str(c.as_os_str())).collect();
+    format!("{}{}", if path.has_root() { "/" } else { "" }, parts.join("/"))
+}
+
+/// The name of one file or folder.
+pub(crate) fn of_os_str(name: &OsStr) -> String {
+    of_bytes(name.as_encoded_bytes())
+}
+
+/// Bytes that should be UTF-8 as a name.
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+    let mut name = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        let mut rest = chunk.valid();
+        while let Some((before, _)) = rest.split_once('\\') {
+            let from = &rest[before.len()..];
+            name += before;
+            name += if escaped(from.as_bytes()).is_some() { r"\x5C" } else { r"\" };
+            rest = &from[1..];
+        }
+        name += rest;
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(name, r"\x{byte:02X}");
+        }
+    }
+    name
+}
+
+/// The path that has this name.
+pub(crate) fn to_path(name: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some(&first) = rest.first() {
+        let (byte, length) = escaped(rest).map_or((first, 1), |byte| (byte, 4));
+        bytes.push(byte);
+        rest = &rest[length..];
+    }
+    path_of_bytes(bytes, name)
+}
+
+#[cfg(unix)]
+fn path_of_bytes(bytes: Vec<u8>, _: &str) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// Where names are no bytes, only text has a path.
+#[cfg(not(unix))]
+fn path_of_bytes(bytes: Vec<u8>, name: &str) -> PathBuf {
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned()).into()
+}
+
+/// The byte that is written as `\xHH` at the beginning of a text: one beyond ASCII, or a backslash.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let digit = |d: u8| match d {
+        b'0'..=b'9' => Some(d - b'0'),
+        b'A'..=b'F' => Some(d - b'A' + 10),
+        _ => None,
+    };
+    let &[high, low] = text.strip_prefix(br"\x")?.first_chunk()?;
+    let byte = digit(high)? << 4 | digit(low)?;
+    (byte >= 0x80 || byte == b'\\').then_some(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn text_stays_as_it_is_with_one_slash_between_folders() {
+        for name in ["a.mp4", "a/b c.mp4", "/a/b.mp4", "../a.mp4", "日本/é.mp4", r"a\b.mp4", r"\x", r"\x41\xfF\xF"] {
+            assert_eq!(of_path(Path::new(name)), name);
+            assert_eq!(to_path(name), Path::new(name));
+        }
+        assert_eq!(of_path(Path::new("a//b.mp4")), "a/b.mp4");
+    }
+
+    #[test]
+    fn other_bytes_are_written_in_digits() {
+        for (bytes, name) in [
+            (&b"a\xff.mp4"[..], r"a\xFF.mp4"),
+            (b"a\xfe.mp4", r"a\xFE.mp4"),
+            (br"a\xFF.mp4", r"a\x5CxFF.mp4"),
+            (b"\\\xff", r"\\xFF"),
+            (br"\x5C", r"\x5Cx5C"),
+            (b"\\x4\xff", r"\x4\xFF"),
+            (b"\xe6\x97", r"\xE6\x97"),
+        ] {
+            assert_eq!(of_bytes(bytes), name);
+            #[cfg(unix)]
+            assert_eq!(to_path(name).as_os_str().as_encoded_bytes(), bytes);
+        }
+    }
+
+    #[cfg(unix)]
+    proptest! {
+        #[test]
+        fn every_name_leads_back(
+            bytes in prop::collection::vec(prop::sample::select(b"a\\x5CF8\xff\xc3\xa9/".to_vec()), 0..12),
+        ) {
+            let back = to_path(&of_bytes(&bytes));
+            prop_assert_eq!(back.as_os_str().as_encoded_bytes(), &bytes[..]);
+        }
+    }
+}
