@@ -140,8 +140,11 @@ impl<'a> Trial<'a> {
         ensure(run.stderr.contains("No space left") || run.stderr.contains("no storage space"), || {
             format!("the error does not say why: {}", run.stderr)
         })?;
-        // The folder in which the command runs has no name but ".".
-        let name = |path: &PathBuf| path.file_name().map_or(" .:".into(), |name| name.to_string_lossy().into_owned());
+        // The folder in which the command runs has no name but "."; a temporary file may go by the name that it will have.
+        let name = |path: &PathBuf| {
+            let name = path.file_name().map_or(" .:".into(), |name| name.to_string_lossy().into_owned());
+            name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")).map_or(name.clone(), str::to_owned)
+        };
         let mut names = spoiled.iter().flat_map(|step| &step.paths).map(name);
         ensure(names.any(|name| run.stderr.contains(&name)), || format!("the error names no file: {}", run.stderr))?;
         let whose = self.whose(folder)?;
