@@ -5,6 +5,7 @@ use std::time::Duration;
 use ffmpeg_next::format::context;
 use ffmpeg_next::{Stream, ffi};
 
+use super::clock::{self, Moment};
 use super::input::StreamInfo;
 use super::packets::Packets;
 use super::{Stage, VideoError, VideoFacts};
@@ -22,7 +23,19 @@ pub(super) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> 
     let unit = stream.time_base();
     let own = stream.duration() as f64 * f64::from(unit.numerator()) / f64::from(unit.denominator().max(1));
     let whole = context.duration() as f64 / f64::from(ffi::AV_TIME_BASE);
-    tag.into_iter().chain([own, whole]).find(|&s| s.is_finite() && s > 0.0)
+    let late = seconds_before(context, stream);
+    tag.map(|end| end - late).into_iter().chain([own, whole - late]).find(|&s| s.is_finite() && s > 0.0)
+}
+
+/// Seconds from a container's own 0, from which it claims the length of the whole, to the first frame. A second or less
+/// counts as nothing: [`VideoFacts::is_cut_off`] allows for as much.
+fn seconds_before(context: &context::Input, stream: &Stream<'_>) -> f64 {
+    let (start, unit) = (stream.start_time(), stream.time_base());
+    if start == ffi::AV_NOPTS_VALUE || clock::player_zero(context, stream) != Moment::ZERO {
+        return 0.0;
+    }
+    let seconds = start as f64 * f64::from(unit.numerator()) / f64::from(unit.denominator().max(1));
+    if seconds > 1.0 { seconds } else { 0.0 }
 }
 
 /// Matroska's `00:01:02.500000000`.
