@@ -11,7 +11,9 @@ use std::sync::Once;
 
 use vidrec::{Dataset, ErrorKind, LoaderOptions, VerifyOptions, verify};
 
-const RECORDS: &str = "shard-00000.rec";
+fn records(dir: &Path) -> PathBuf {
+    common::names::file(dir, "shard-00000.rec")
+}
 
 fn cut(path: PathBuf, length: u64) {
     OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
@@ -32,14 +34,14 @@ fn a_loader_tells_of_every_clip_that_is_lost_and_gives_the_others_unchanged() {
         let mut lost = 0;
         for (clip, before) in before.iter().enumerate() {
             if clip == 2 {
-                cut(dir.join(RECORDS), half(&dir.join(RECORDS)));
+                cut(records(&dir), half(&records(&dir)));
             }
             match batches.next().unwrap() {
                 Ok(batch) => assert_eq!(&*batch, before, "clip {clip}"),
                 Err(e) => {
                     lost += 1;
                     assert_eq!((e.kind(), e.clip()), (ErrorKind::Io, Some(clip as u64)), "{e}");
-                    assert!(e.path().is_some_and(|p| p.ends_with(RECORDS)), "{e}");
+                    assert!(e.path().is_some_and(|p| p == records(&dir)), "{e}");
                     assert!(e.to_string().contains("cut while it was open"), "{e}");
                 }
             }
@@ -54,7 +56,7 @@ fn verify_reports_a_file_that_is_cut_while_it_looks() {
     let (_folder, dir) = common::set(20, 4, (160, 120));
     let once = Once::new();
     let report = verify(&dir, VerifyOptions { deep: true }, &|_| {
-        once.call_once(|| cut(dir.join(RECORDS), half(&dir.join(RECORDS))));
+        once.call_once(|| cut(records(&dir), half(&records(&dir))));
     });
     let report = report.unwrap();
     assert!(!report.ok);
@@ -65,7 +67,7 @@ fn verify_reports_a_file_that_is_cut_while_it_looks() {
 #[test]
 fn entries_and_names_of_an_index_that_is_cut_are_errors() {
     let (_folder, dir) = common::set(300, 8, (16, 16));
-    let index = dir.join("shard-00000.vidx");
+    let index = common::names::file(&dir, "shard-00000.vidx");
     assert!(half(&index) > 32 << 10, "large enough to be mapped");
     let set = Dataset::open(&dir).unwrap();
     cut(index, 4096);
@@ -132,7 +134,7 @@ fn child_that_is_sent_the_signal() {
 fn child_that_reads_a_cut_data_set() {
     let (_folder, dir) = common::set(20, 4, (160, 120));
     let set = Dataset::open(&dir).unwrap();
-    cut(dir.join(RECORDS), 4096);
+    cut(records(&dir), 4096);
     let is_lost = set.clip(19).and_then(|clip| clip.frame(3).map(drop)).is_err();
     std::process::exit(if is_lost { 7 } else { 8 });
 }
