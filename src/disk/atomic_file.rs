@@ -155,11 +155,21 @@ impl AtomicFile {
         self.temporary
     }
 
-    /// Gives the file its name, in place of a file that had it. Call [`sync`](Self::sync) before.
-    pub fn publish(mut self) -> Result<()> {
+    /// Gives the file its name, in place of a file that had it. Call [`sync`](Self::sync) before, and [`sync_folder`] or
+    /// more of its kind after.
+    ///
+    /// [`sync_folder`]: super::sync_folder
+    pub fn place(mut self) -> Result<()> {
         fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("give the file its name", &self.path, e))?;
         self.keep();
-        super::sync_folder(super::folder_of(&self.path))
+        Ok(())
+    }
+
+    /// As [`place`](Self::place), and brings the name to the disk.
+    pub fn publish(self) -> Result<()> {
+        let path = self.path.clone();
+        self.place()?;
+        super::sync_folder(super::folder_of(&path))
     }
 
     /// SHA-256 of all that was written.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{AtomicFile, FolderLock, Temporary, folder_of, sync_folder, write_file};
+use super::{AtomicFile, FolderLock, Temporary, folder_of, sync_folder};
 use crate::format::data_binding::hex;
 use crate::format::names::LISTING;
 use crate::{Error, Result};
@@ -96,8 +96,8 @@ impl FolderPlan {
     }
 
     fn remove_stale(&self, dir: &Path) -> Result<()> {
-        self.stale.iter().try_for_each(|name| super::remove(&dir.join(name)))?;
-        sync_folder(dir)
+        // Nothing waits for the disk: a plan that comes back after a power cut is carried out again.
+        self.stale.iter().try_for_each(|name| super::remove(&dir.join(name)))
     }
 
     /// Removes what is not committed.
@@ -218,7 +218,13 @@ pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
 impl Publication {
     fn write(&self, folders: &[Pending<'_>]) -> Result<()> {
         let bytes = serde_json::to_vec(self).map_err(|e| Error::internal(format!("plan: {e}")))?;
-        folders.iter().try_for_each(|(dir, _)| write_file(&dir.join(PLAN), &bytes))
+        folders.iter().try_for_each(|(dir, _)| {
+            let mut file = AtomicFile::create(&dir.join(PLAN))?;
+            file.write_all(&bytes)?;
+            file.sync()?;
+            // Its name is on the disk together with those of the files that it names.
+            file.place()
+        })
     }
 
     /// The plan in `dir`, if there is one.
@@ -287,11 +293,7 @@ fn undo(folders: &[Pending<'_>]) -> Result<()> {
 }
 
 fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
-    for (dir, _) in folders {
-        super::remove(&dir.join(PLAN))?;
-        sync_folder(dir)?;
-    }
-    Ok(())
+    folders.iter().try_for_each(|(dir, _)| super::remove(&dir.join(PLAN)))
 }
 
 /// Completes or undoes what a killed process left in `dir`, which is locked.
