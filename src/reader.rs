@@ -122,7 +122,12 @@ pub(crate) struct Shard {
 
 impl Shard {
     fn open(files: &ShardFiles, io: Io) -> Result<Self> {
-        let shard = Self::open_unbound(files, io)?;
+        let shard = Self::open_unbound(files, io).map_err(|e| match &files.listed {
+            Some(_) if e.path().is_some_and(|path| !path.exists()) => {
+                e.help("dataset.json lists it: bring it back, or let `vidrec repair` save what is left")
+            }
+            _ => e,
+        })?;
         shard.prove_binding()?;
         shard.prove_listed(files.listed.as_ref())?;
         Ok(shard)
