@@ -45,11 +45,23 @@ pub struct VideoFacts {
     pub decode_errors: u64,
     /// Packets that the container marks as damaged.
     pub corrupt_packets: u64,
-    /// Frames that decoded with damage.
+    /// Errors that FFmpeg logged while it opened, read and decoded the video, at the level of errors or worse. One flaw
+    /// may be logged several times.
+    #[serde(skip_serializing_if = "is_none")]
+    pub logged_errors: u64,
+    /// Parts of the container whose checksum does not fit: clusters and headers of Matroska and WebM.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_checksums: u64,
+    /// Frames that decoded with damage: FFmpeg marks them, or logs an error at their packets.
     pub damaged_frames: u32,
     /// Frames that were not decoded, because no wanted one needs them: they are counted by the packets, and damage in
     /// them is not known. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
-    /// FFmpeg's text of the first error, with its place.
+    /// The first error in FFmpeg's words, with its place, or the first checksum that does not fit.
     pub first_error: Option<String>,
+}
+
+/// Counts that are seldom anything else are kept where they are.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }

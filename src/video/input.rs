@@ -16,6 +16,7 @@ use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media, packet}
 
 use crate::Error;
 
+use super::log::{self, Heard};
 use super::{Stage, VideoError};
 
 /// Bytes that FFmpeg asks the file for at a time.
@@ -28,6 +29,7 @@ pub(super) struct Input {
     deadline: Instant,
     file_bytes: u64,
     failure: Failure,
+    heard: Heard,
 }
 
 /// What the container says about the video stream.
@@ -61,26 +63,33 @@ impl Input {
     pub fn open(path: &Path, deadline: Instant) -> Result<Self, VideoError> {
         let (file, failure) = Source::open(path)?;
         let file_bytes = file.bytes;
-        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e))?;
+        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
         // No protocol has this name, so whatever a demuxer wants to open is refused.
         options.set("protocol_whitelist", "none");
         let late = move || Instant::now() >= deadline;
-        let opened = format::input_from_stream_with_interrupt(io, None, Some(options), late);
+        let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
         let mut context = match opened {
             Ok(context) => context,
             Err(_) if late() => return Err(timeout("opening")),
-            Err(e) => return Err(open_error(&e)),
+            Err(e) => return Err(open_error(&e, said.first.as_deref())),
         };
+        let mut heard = Heard::default();
+        heard.add(said, "opening");
         let stream = choose_stream(&context)?;
         discard_others(&mut context, stream);
-        Ok(Input { context, stream, deadline, file_bytes, failure })
+        Ok(Input { context, stream, deadline, file_bytes, failure, heard })
     }
 
     /// Length of the file when it was opened.
     pub fn file_bytes(&self) -> u64 {
         self.file_bytes
+    }
+
+    /// What FFmpeg logged as errors while the file was opened and read, so far.
+    pub fn heard(&self) -> &Heard {
+        &self.heard
     }
 
     pub fn deadline(&self) -> Instant {
@@ -125,7 +134,9 @@ impl Input {
                 return Err(timeout("reading"));
             }
             let mut packet = Packet::empty();
-            match packet.read(&mut self.context) {
+            let (read, said) = log::listen(|| packet.read(&mut self.context));
+            self.heard.add(said, "reading");
+            match read {
                 Ok(()) if packet.stream() == self.stream => return Ok(Next::Packet(packet)),
                 Ok(()) => {}
                 Err(ffmpeg_next::Error::Other { errno }) if errno == ffmpeg_next::error::EAGAIN => {}
@@ -167,8 +178,9 @@ pub(super) fn timeout(doing: &str) -> VideoError {
     VideoError::new(Stage::Timeout, error)
 }
 
-fn open_error(e: &ffmpeg_next::Error) -> VideoError {
-    VideoError::new(Stage::Open, Error::decode(format!("FFmpeg cannot open it as a video: {e}")))
+fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {
+    let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
+    VideoError::new(Stage::Open, Error::decode(format!("FFmpeg cannot open it as a video: {e}{said}")))
 }
 
 /// The stream that FFmpeg likes best, unless that is a cover picture and there is a real video.

@@ -67,6 +67,8 @@ mod facts;
 mod geometry;
 mod input;
 mod libraries;
+mod log;
+mod matroska;
 #[cfg(feature = "interop")]
 mod mp4;
 mod needed;
@@ -74,6 +76,7 @@ mod packets;
 mod pass;
 mod picture;
 mod scale;
+mod suspects;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -267,7 +270,8 @@ impl std::error::Error for VideoError {
     }
 }
 
-/// Prepares FFmpeg: its texts for errors are loaded and its own messages silenced. Cheap to call again.
+/// Prepares FFmpeg: its texts for errors are loaded, and its messages are taken over from the whole process, to be counted
+/// ([`VideoFacts::logged_errors`]) and never printed. Cheap to call again.
 ///
 /// [`sample`] calls it.
 pub fn init() {
@@ -276,6 +280,7 @@ pub fn init() {
         // Only loads the texts of errors; there is nothing in it that can fail.
         let _ = ffmpeg_next::init();
         ffmpeg_next::log::set_level(ffmpeg_next::log::Level::Quiet);
+        log::take_over();
     });
 }
 
@@ -426,7 +431,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     let first = pass.run(&wanted, Keep::Intact, make)?;
     let (keep, truth) = first.what_to_keep(stream.time_base);
     if truth.pts.is_empty() {
-        return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
+        return Err(nothing_decodes(first.first_error.or(packets.first_error())));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
     if keep == Keep::Intact && truly_wanted == wanted {

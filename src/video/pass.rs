@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ffmpeg_next::{ffi, frame};
+use ffmpeg_next::frame;
 
 use crate::Error;
 
@@ -50,6 +50,7 @@ pub(super) struct Found<T> {
     format_changes: u32,
     undecoded: u32,
     errors: u64,
+    logged: u64,
     pub first_error: Option<String>,
     look: Option<Look>,
 }
@@ -70,7 +71,7 @@ impl Pass<'_> {
     pub fn run<T>(&self, wanted: &[u32], keep: Keep, make: Make<'_, T>) -> Result<Found<T>, VideoError> {
         let mut taker = Taker::new(self, wanted, keep, make);
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
-        let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
+        let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
             Ok(tally) => tally,
             Err(Halt::Failed(e)) => return Err(e),
             Err(Halt::Unexpected) => {
@@ -78,7 +79,7 @@ impl Pass<'_> {
             }
         };
         let mut found = taker.found;
-        found.errors = tally.errors;
+        (found.errors, found.logged) = (tally.errors, tally.logged);
         found.first_error = tally.first_error;
         Ok(found)
     }
@@ -88,11 +89,11 @@ impl Pass<'_> {
         let mut taker = Taker::new(self, wanted, Keep::Intact, make);
         let mut expected = plan.expected.iter();
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
-        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame| {
-            taker.see_expected(frame, *expected.next().ok_or(Halt::Unexpected)?)
+        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {
+            taker.see_expected(frame, damaged, *expected.next().ok_or(Halt::Unexpected)?)
         });
         match run {
-            Ok(tally) if tally.errors == 0 && expected.len() == 0 => {
+            Ok(tally) if tally.is_clean() && expected.len() == 0 => {
                 taker.found.undecoded = plan.undecoded;
                 Ok(Some(taker.found))
             }
@@ -136,18 +137,17 @@ impl<'a, T> Taker<'a, T> {
     }
 
     /// Looks at a frame of a stream that is decoded in part.
-    fn see_expected(&mut self, frame: &frame::Video, expected: Expected) -> Result<(), Halt> {
+    fn see_expected(&mut self, frame: &frame::Video, damaged: bool, expected: Expected) -> Result<(), Halt> {
         let as_expected = frame.timestamp() == Some(expected.pts) && frame.is_key() == expected.key;
-        if !as_expected || is_damaged(frame) {
+        if !as_expected || damaged {
             return Err(Halt::Unexpected);
         }
         Ok(self.count(frame, expected.ordinal, expected.pts)?)
     }
 
     /// Looks at a frame of a stream that is decoded whole.
-    fn see(&mut self, frame: &frame::Video) -> Result<(), VideoError> {
+    fn see(&mut self, frame: &frame::Video, damaged: bool) -> Result<(), VideoError> {
         let pts = self.clock.time(frame, self.pass.stream);
-        let damaged = is_damaged(frame);
         self.found.damaged += u32::from(damaged);
         if damaged && self.keep == Keep::Intact {
             self.found.left_out.push((pts, frame.is_key()));
@@ -210,6 +210,7 @@ impl<T> Found<T> {
             format_changes: 0,
             undecoded: 0,
             errors: 0,
+            logged: 0,
             first_error: None,
             look: None,
         }
@@ -234,7 +235,6 @@ impl<T> Found<T> {
     }
 
     fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
-        let read_error = packets.read_error.map(|e| format!("reading: {e}"));
         let mut facts = VideoFacts {
             codec: stream.codec.to_owned(),
             container: stream.container.clone(),
@@ -243,11 +243,13 @@ impl<T> Found<T> {
             stream_seconds: stream_seconds(stream, packets),
             format_changes: self.format_changes,
             interlaced_frames: self.interlaced,
-            decode_errors: self.errors + u64::from(read_error.is_some()),
+            decode_errors: self.errors + u64::from(packets.read_error.is_some()),
             corrupt_packets: packets.corrupt,
+            logged_errors: self.logged + packets.heard.errors,
+            failed_checksums: packets.checksums.failed,
             damaged_frames: self.damaged,
             undecoded_frames: self.undecoded,
-            first_error: self.first_error.clone().or(read_error),
+            first_error: self.first_error.clone().or_else(|| packets.first_error()),
             ..VideoFacts::default()
         };
         if let Some(look) = &self.look {
@@ -262,13 +264,6 @@ impl<T> Found<T> {
         }
         facts
     }
-}
-
-/// FFmpeg's own marks: the frame is incomplete, or its decoder met errors in it.
-fn is_damaged(frame: &frame::Video) -> bool {
-    // SAFETY: the frame is live; these are plain fields of it.
-    let (flags, errors) = unsafe { ((*frame.as_ptr()).flags, (*frame.as_ptr()).decode_error_flags) };
-    flags & ffi::AV_FRAME_FLAG_CORRUPT != 0 || errors != 0
 }
 
 fn too_many_frames() -> VideoError {
