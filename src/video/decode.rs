@@ -3,6 +3,7 @@
 //! With one thread a decoder decodes a packet when it gets it, or when it is asked for frames before it gets the next. So
 //! what FFmpeg logs in between is about that packet.
 
+use std::ffi::c_int;
 use std::fmt;
 use std::time::Instant;
 
@@ -19,6 +20,13 @@ use super::{Stage, VideoError};
 
 /// Errors in a row, without a frame between them, after which a decoder that is being emptied is given up.
 const MAX_FLUSH_ERRORS: u32 = 1000;
+
+/// What decoders look for beside what they stumble over: checksums, and violations of the standard that "have not been seen in
+/// the wild" (FFmpeg's words for `careful`).
+///
+/// The other flags found nothing more in files with flipped bits, and call legal things errors: `bitstream` the stuffing at
+/// the end of an MPEG-1 picture, `aggressive` what Xvid writes.
+const ERROR_DETECTION: c_int = (ffi::AV_EF_CRCCHECK | ffi::AV_EF_CAREFUL) as c_int;
 
 /// What went wrong in one pass over a stream.
 #[derive(Debug, Default)]
@@ -77,6 +85,8 @@ pub(super) struct Decoder {
     deadline: Instant,
     tally: Tally,
     suspects: Suspects,
+    /// Whether it marks damaged frames itself.
+    marks: bool,
     frame: frame::Video,
 }
 
@@ -110,10 +120,7 @@ type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), Halt>;
 
 impl Decoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
-        let fail = |e: ffmpeg_next::Error| {
-            let error = Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec));
-            VideoError::new(Stage::Decode, error)
-        };
+        let fail = |e: ffmpeg_next::Error| VideoError::new(Stage::Decode, cannot_decode(stream, e));
         let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
         // One thread: packing is parallel over videos, and the order of errors stays the same from run to run.
         context.set_threading(codec::threading::Config {
@@ -129,12 +136,14 @@ impl Decoder {
             let c = decoder.as_mut_ptr();
             (*c).framerate = ffi::AVRational { num: stream.frame_rate.0, den: stream.frame_rate.1 };
             (*c).max_pixels = max_pixels;
+            (*c).err_recognition = ERROR_DETECTION;
         }
         let (opened, heard) = log::listen(|| decoder.video());
-        let inner = opened.map_err(|e| fail(e))?;
+        let inner = opened.map_err(fail)?;
         let mut tally = Tally::default();
         tally.note(Place::Opening, heard, None);
-        Ok(Decoder { inner, deadline, tally, suspects: Suspects::default(), frame: frame::Video::empty() })
+        let (suspects, marks) = (Suspects::default(), marks_damage(stream.parameters.id()));
+        Ok(Decoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
     /// Decodes all packets, or those that `feed` names, and gives every frame to `on_frame`, in the order of presentation.
@@ -189,7 +198,7 @@ impl Decoder {
     ) -> Result<Answer, VideoError> {
         use ffmpeg_next::Error::{Eof, Other};
         let (result, heard) = log::listen(|| call(&mut self.inner, &mut self.frame));
-        if heard.errors > 0 {
+        if heard.errors > 0 && !self.marks {
             self.suspects.add();
         }
         let (answer, error) = match result {
@@ -209,6 +218,45 @@ impl Decoder {
         // SAFETY: the context is live; this is a plain field of it.
         u32::try_from(unsafe { (*self.inner.as_ptr()).has_b_frames }).unwrap_or(0)
     }
+}
+
+fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
+    let id = stream.parameters.id();
+    if id == codec::Id::None {
+        return Error::decode("FFmpeg does not know the codec of the video stream")
+            .found(format!("the tag '{}' in {}", stream.tag.escape_ascii(), stream.container))
+            .help("convert the video with a program that can read it");
+    }
+    if e == ffmpeg_next::Error::DecoderNotFound {
+        return Error::decode(format!("this FFmpeg has no decoder for {}", stream.codec));
+    }
+    Error::decode(format!("FFmpeg cannot decode {}: {e}", stream.codec))
+}
+
+/// Whether the decoder conceals damage with FFmpeg's common code for it (`error_resilience.c`), and so marks every frame that
+/// it had to patch up. What it logs beside that harms no picture, such as a misplaced NAL unit.
+fn marks_damage(id: codec::Id) -> bool {
+    use codec::Id;
+    matches!(
+        id,
+        Id::H264
+            | Id::MPEG1VIDEO
+            | Id::MPEG2VIDEO
+            | Id::MPEG4
+            | Id::H263
+            | Id::H263I
+            | Id::H263P
+            | Id::FLV1
+            | Id::MSMPEG4V1
+            | Id::MSMPEG4V2
+            | Id::MSMPEG4V3
+            | Id::WMV1
+            | Id::WMV2
+            | Id::WMV3
+            | Id::VC1
+            | Id::RV10
+            | Id::RV20
+    )
 }
 
 /// FFmpeg's own marks: the frame is incomplete, or its decoder met errors in it.

@@ -36,6 +36,8 @@ pub(super) struct Input {
 pub(super) struct StreamInfo {
     pub parameters: codec::Parameters,
     pub codec: &'static str,
+    /// The four bytes by which the container names the codec; zeros where it does not.
+    pub tag: [u8; 4],
     pub container: String,
     pub time_base: (u32, u32),
     /// Frames per second as numerator and denominator; 0 when unknown.
@@ -67,6 +69,8 @@ impl Input {
         let mut options = Dictionary::new();
         // No protocol has this name, so whatever a demuxer wants to open is refused.
         options.set("protocol_whitelist", "none");
+        // Checksums that a demuxer compares only if it is asked to.
+        options.set("err_detect", "crccheck");
         let late = move || Instant::now() >= deadline;
         let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
@@ -107,6 +111,7 @@ impl Input {
         let sar = if own_sar.num > 0 { own_sar } else { of_codec.sample_aspect_ratio };
         Ok(StreamInfo {
             codec: parameters.id().name(),
+            tag: of_codec.codec_tag.to_le_bytes(),
             // A copy of its own: the original keeps the file open.
             parameters: parameters.clone(),
             container: self.context.format().name().to_owned(),

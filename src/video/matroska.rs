@@ -44,8 +44,8 @@ pub(super) fn check(path: &Path, container: &str, deadline: Instant) -> Result<C
     let io = |e| VideoError::new(Stage::Decode, Error::io("read the video", path, e));
     let file = File::open(path).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
-    let mut reader = Reader { inner: BufReader::with_capacity(READ_BYTES, file), at: 0, end };
-    reader.check(deadline).map_err(|e| match e {
+    let mut reader = Reader { inner: BufReader::with_capacity(READ_BYTES, file), at: 0, end, deadline };
+    reader.check().map_err(|e| match e {
         Stop::Io(e) => io(e),
         Stop::Late => timeout("reading"),
     })
@@ -75,15 +75,14 @@ struct Reader<R> {
     inner: R,
     at: u64,
     end: u64,
+    deadline: Instant,
 }
 
 impl<R: Read + Seek> Reader<R> {
-    fn check(&mut self, deadline: Instant) -> Result<Checksums, Stop> {
+    fn check(&mut self) -> Result<Checksums, Stop> {
         let mut found = Checksums::default();
         while let Some(element) = self.element(self.end)? {
-            if Instant::now() >= deadline {
-                return Err(Stop::Late);
-            }
+            self.look_at_the_clock()?;
             // Into the segment, and past all others.
             if element.id == SEGMENT {
                 continue;
@@ -105,7 +104,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// The checksum that an element begins with, if it does, and that of the rest of it.
-    fn checksum(&mut self, end: u64) -> io::Result<Option<(u32, u32)>> {
+    fn checksum(&mut self, end: u64) -> Result<Option<(u32, u32)>, Stop> {
         match self.element(end)? {
             Some(crc) if crc.id == CRC32 && crc.end == crc.start.checked_add(4) => {}
             _ => return Ok(None),
@@ -116,6 +115,7 @@ impl<R: Read + Seek> Reader<R> {
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = [0; 16 << 10];
         while self.at < end {
+            self.look_at_the_clock()?;
             let length = usize::try_from(end - self.at).unwrap_or(usize::MAX).min(buffer.len());
             self.inner.read_exact(&mut buffer[..length])?;
             hasher.update(&buffer[..length]);
@@ -153,6 +153,10 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Some((value - marker, length)))
     }
 
+    fn look_at_the_clock(&self) -> Result<(), Stop> {
+        if Instant::now() >= self.deadline { Err(Stop::Late) } else { Ok(()) }
+    }
+
     fn seek(&mut self, to: u64) -> io::Result<()> {
         if to != self.at {
             self.inner.seek(SeekFrom::Start(to))?;
@@ -188,7 +192,7 @@ mod tests {
 
     fn failed(bytes: &[u8]) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(100);
-        match (Reader { inner: Cursor::new(bytes), at: 0, end: bytes.len() as u64 }).check(deadline) {
+        match (Reader { inner: Cursor::new(bytes), at: 0, end: bytes.len() as u64, deadline }).check() {
             Ok(found) => found.failed,
             Err(_) => panic!("reading memory fails"),
         }

@@ -4,19 +4,19 @@ use std::time::Instant;
 
 use ffmpeg_next::frame;
 
-use crate::Error;
+use crate::{Error, Planes};
 
 use super::claims::{check_pixels, decoder_pixels};
 use super::colour::Conversion;
 use super::decode::{Decoder, Halt};
 use super::facts::VideoFacts;
-use super::geometry::{Orientation, Size, display_size, odd_angle, target_size};
+use super::geometry::{Orientation, Size, display_size, fit, odd_angle, target_size};
 use super::input::{StreamInfo, matrix_from_bytes};
 use super::needed::{Expected, Plan};
 use super::packets::Packets;
 use super::picture::Picture;
 use super::scale::Scaler;
-use super::{SampledFrame, SampledVideo, Stage, Timeline, VideoError, VideoOptions};
+use super::{FrameSize, SampledFrame, SampledVideo, Stage, Timeline, VideoError, VideoOptions};
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub(super) struct Found<T> {
     damaged: u32,
     interlaced: u32,
     format_changes: u32,
+    size_changes: u32,
     undecoded: u32,
     errors: u64,
     logged: u64,
@@ -109,9 +110,7 @@ impl Pass<'_> {
             .and_then(|d| matrix_from_bytes(d.data()))
             .or(self.stream.display_matrix);
         let orientation = matrix.as_ref().map(Orientation::from_matrix).unwrap_or_default();
-        let own = frame.aspect_ratio();
-        let own = (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0));
-        let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own };
+        let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own_sar(frame) };
         let shown = orientation.apply(display_size(picture.size, sar));
         let target = target_size(shown, self.options.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
         let odd_angle = matrix.as_ref().and_then(odd_angle);
@@ -169,6 +168,7 @@ impl<'a, T> Taker<'a, T> {
         })?;
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
         self.found.format_changes += u32::from(changed);
+        self.found.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
         self.last = Some(picture);
         if self.found.look.is_none() {
             self.found.look = Some(self.pass.look(frame, picture)?);
@@ -181,22 +181,64 @@ impl<'a, T> Taker<'a, T> {
         Ok(())
     }
 
-    fn take(&mut self, frame: &frame::Video, picture: Picture) -> crate::Result<crate::Planes> {
+    fn take(&mut self, frame: &frame::Video, picture: Picture) -> crate::Result<Planes> {
         let Some(look) = &self.found.look else {
             return Err(Error::decode("a frame without a size"));
         };
         let (target, orientation) = (look.target, look.orientation);
+        let size = look.size_of(frame, picture, self.pass.options.size);
         let (scaler, conversion) = match &mut self.scaler {
-            Some(ready) if ready.0.fits(&picture) => ready,
+            Some(ready) if ready.0.fits(&picture, size) => ready,
             slot => {
-                let scaler = Scaler::new(picture, target, !orientation.is_identity())?;
+                let scaler = Scaler::new(picture, size, !orientation.is_identity())?;
                 slot.insert((scaler, Conversion::new(picture.matrix, picture.range)))
             }
         };
         let mut deep = scaler.run(frame)?;
         deep.turn(orientation);
-        conversion.run(&deep)
+        let image = conversion.run(&deep)?;
+        if size == target { Ok(image) } else { with_bars(&image, orientation.apply(target)) }
     }
+}
+
+impl Look {
+    /// The size for a frame before it is turned: all of the target, if the picture is as large as the first one.
+    ///
+    /// A later one of another size has a shape of its own, which is kept as a player keeps it. Whoever asks for an exact size
+    /// wants it filled, whatever the shape.
+    fn size_of(&self, frame: &frame::Video, picture: Picture, wanted: FrameSize) -> Size {
+        if picture.size == self.picture.size || matches!(wanted, FrameSize::Exact { .. }) {
+            return self.target;
+        }
+        let own = own_sar(frame);
+        fit(display_size(picture.size, if own.0 > 0 { own } else { self.sar }), self.target)
+    }
+}
+
+/// The shape of a pixel that the frame names; 0:1 if it does not.
+fn own_sar(frame: &frame::Video) -> (u32, u32) {
+    let own = frame.aspect_ratio();
+    (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0))
+}
+
+/// The picture in the middle of a black one of `size`, which is at least as large. It lies at even places, as its chroma
+/// samples do.
+fn with_bars(image: &Planes, size: Size) -> crate::Result<Planes> {
+    let mut whole = Planes::new(size.width, size.height)?;
+    let left = (size.width.saturating_sub(image.width()) / 2) as usize & !1;
+    let top = (size.height.saturating_sub(image.height()) / 2) as usize & !1;
+    let (luma, chroma) = (size.width as usize, whole.chroma_width() as usize);
+    let (own_luma, own_chroma) = (image.width() as usize, image.chroma_width() as usize);
+    for (from, own_row, to, row, left, top) in [
+        (&image.y, own_luma, &mut whole.y, luma, left, top),
+        (&image.cb, own_chroma, &mut whole.cb, chroma, left / 2, top / 2),
+        (&image.cr, own_chroma, &mut whole.cr, chroma, left / 2, top / 2),
+    ] {
+        for (from, to) in from.chunks_exact(own_row).zip(to.chunks_exact_mut(row).skip(top)) {
+            to[left..left + own_row].copy_from_slice(from);
+        }
+    }
+    Ok(whole)
 }
 
 impl<T> Found<T> {
@@ -208,6 +250,7 @@ impl<T> Found<T> {
             damaged: 0,
             interlaced: 0,
             format_changes: 0,
+            size_changes: 0,
             undecoded: 0,
             errors: 0,
             logged: 0,
@@ -242,6 +285,7 @@ impl<T> Found<T> {
             claimed_seconds: stream.claimed_seconds,
             stream_seconds: stream_seconds(stream, packets),
             format_changes: self.format_changes,
+            size_changes: self.size_changes,
             interlaced_frames: self.interlaced,
             decode_errors: self.errors + u64::from(packets.read_error.is_some()),
             corrupt_packets: packets.corrupt,
