@@ -107,7 +107,16 @@ pub struct Bin {
 }
 
 /// Facts of a video under the attribute `video` that say that something was amiss.
-const NOTES: [&str; 5] = ["damaged_frames", "corrupt_packets", "decode_errors", "format_changes", "substituted_frames"];
+const NOTES: [&str; 8] = [
+    "damaged_frames",
+    "corrupt_packets",
+    "decode_errors",
+    "logged_errors",
+    "failed_checksums",
+    "format_changes",
+    "size_changes",
+    "substituted_frames",
+];
 
 /// Counts what a data set is made of. Reads the index alone, all of it.
 ///

@@ -4,6 +4,8 @@
 //! of test videos with a `MANIFEST.csv`; without it (and without `../shared/videos`) the tests over it are skipped.
 #![cfg(feature = "pack")]
 
+#[path = "video/bit_flips.rs"]
+mod bit_flips;
 #[path = "video/colour.rs"]
 mod colour;
 #[path = "video/damage.rs"]

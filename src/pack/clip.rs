@@ -325,6 +325,7 @@ impl Source {
         self.facts.decode_errors += facts.decode_errors;
         self.facts.corrupt_packets += facts.corrupt_packets;
         self.facts.damaged_frames += facts.damaged_frames;
+        self.facts.logged_errors += facts.logged_errors;
         self.facts.first_error = self.facts.first_error.take().or(facts.first_error);
     }
 

@@ -5,6 +5,7 @@
 //! and so its own size.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -74,9 +75,14 @@ impl Reader<'_> {
         } else {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
             let decode = self.options.decode;
-            let options = VideoOptions { size: self.size, decode, timeout: left, ..VideoOptions::default() };
+            let max_pixels = self.options.max_pixels;
+            let options =
+                VideoOptions { size: self.size, decode, timeout: left, max_pixels, ..VideoOptions::default() };
             let sampled =
-                video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| named(e.stage, &e.error.without_file()))?;
+                video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| match too_large(path, max_pixels) {
+                    Some(too_large) => named(Stage::Limit, &too_large),
+                    None => named(e.stage, &e.error.without_file()),
+                })?;
             let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
             let mut jpeg = Vec::new();
             self.encoder.encode(image, &mut jpeg).map_err(|e| named(Stage::Scale, &e))?;
@@ -90,6 +96,31 @@ impl Reader<'_> {
     }
 }
 
+/// The error for a picture that says that it is larger than the limit; FFmpeg only calls it invalid data.
+fn too_large(path: &Path, max_pixels: u64) -> Option<Error> {
+    let (width, height) = declared_size(path)?;
+    let limit = max_pixels.min(limits::MAX_PIXELS);
+    let error = || {
+        let error = Error::limit("the picture is too large");
+        error.expected(format!("at most {limit} pixels")).found(format!("{width}x{height}"))
+    };
+    (u64::from(width) * u64::from(height) > limit).then(error)
+}
+
+/// Width and height that the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG gives.
+fn declared_size(path: &Path) -> Option<(u32, u32)> {
+    /// A header of a JPEG comes before its data, behind EXIF, profiles and previews.
+    const HEAD: u64 = 16 << 20;
+    let mut head = Vec::new();
+    fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
+        let header = Decoder::new().ok()?.header(&head).ok()?;
+        return Some((header.width, header.height));
+    };
+    let (size, _) = rest.strip_prefix(b"\0\0\0\x0dIHDR")?.as_chunks::<4>();
+    Some((u32::from_be_bytes(*size.first()?), u32::from_be_bytes(*size.get(1)?)))
+}
+
 /// A JPEG as it is, once it is known that it decodes and stands upright.
 fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     let length = fs::metadata(path).map_err(|e| Error::io("read the picture", path, e))?.len();
@@ -100,7 +131,8 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     let mut decoder = Decoder::new()?;
     let header = decoder.header(&jpeg)?;
     if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
-        return Err(Error::limit("the picture is too large").found(format!("{}x{}", header.width, header.height)));
+        let error = Error::limit("the picture is too large").expected(format!("at most {} pixels", limits::MAX_PIXELS));
+        return Err(error.found(format!("{}x{}", header.width, header.height)));
     }
     let mut pixels = room::zeroed(header.rgb_len(), "a picture")?;
     decoder.decode_rgb(&jpeg, &mut pixels, header.width as usize * 3)?;

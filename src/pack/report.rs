@@ -42,6 +42,12 @@ pub struct PackReport {
     pub corrupt_packets: u64,
     /// Packets or frames that decoders refused, and reads that broke off.
     pub decode_errors: u64,
+    /// Errors that FFmpeg logged of videos that were packed.
+    pub logged_errors: u64,
+    /// Parts of containers whose checksum does not fit.
+    pub failed_checksums: u64,
+    /// Times that videos changed to another picture size on the way.
+    pub size_changes: u64,
     /// Videos of which clearly less decodes than their containers claim.
     pub cut_off: u64,
     /// Bytes of record and index files together.
@@ -106,6 +112,9 @@ impl PackReport {
             damaged_frames: 0,
             corrupt_packets: 0,
             decode_errors: 0,
+            logged_errors: 0,
+            failed_checksums: 0,
+            size_changes: 0,
             cut_off: 0,
             bytes: 0,
             seconds: 0.0,
@@ -149,6 +158,9 @@ impl PackReport {
                 self.damaged_frames += troubles.damaged_frames;
                 self.corrupt_packets += troubles.corrupt_packets;
                 self.decode_errors += troubles.decode_errors;
+                self.logged_errors += troubles.logged_errors;
+                self.failed_checksums += troubles.failed_checksums;
+                self.size_changes += troubles.size_changes;
                 self.cut_off += u64::from(troubles.cut_off);
                 if let Some(message) = troubles.message.clone() {
                     self.warnings.push(Warning { source: item.source.clone(), message });
@@ -186,6 +198,12 @@ pub(super) struct Troubles {
     damaged_frames: u64,
     corrupt_packets: u64,
     decode_errors: u64,
+    #[serde(default)]
+    logged_errors: u64,
+    #[serde(default)]
+    failed_checksums: u64,
+    #[serde(default)]
+    size_changes: u64,
     cut_off: bool,
     message: Option<String>,
 }
@@ -203,16 +221,22 @@ impl Troubles {
             damaged_frames: u64::from(facts.damaged_frames),
             corrupt_packets: facts.corrupt_packets,
             decode_errors: facts.decode_errors,
+            logged_errors: facts.logged_errors,
+            failed_checksums: facts.failed_checksums,
+            size_changes: u64::from(facts.size_changes),
             cut_off: facts.is_cut_off(),
             message: None,
         };
         let counts = [
-            (troubles.decode_errors, "decoding errors"),
-            (troubles.corrupt_packets, "corrupt packets"),
-            (troubles.damaged_frames, "damaged frames"),
+            (troubles.decode_errors, "decoding error", "decoding errors"),
+            (troubles.corrupt_packets, "corrupt packet", "corrupt packets"),
+            (troubles.failed_checksums, "failed checksum", "failed checksums"),
+            (troubles.damaged_frames, "damaged frame", "damaged frames"),
+            (troubles.logged_errors, "logged error", "logged errors"),
+            (troubles.size_changes, "change of the picture size", "changes of the picture size"),
         ];
-        let mut parts: Vec<String> =
-            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let text = |&(n, one, several): &(u64, &str, &str)| format!("{n} {}", if n == 1 { one } else { several });
+        let mut parts: Vec<String> = counts.iter().filter(|(n, ..)| *n > 0).map(text).collect();
         if let (true, Some(claimed), Some(decoded)) = (troubles.cut_off, facts.claimed_seconds, facts.stream_seconds) {
             parts.push(format!("the container claims {claimed:.1} s, {decoded:.1} s are there"));
         }

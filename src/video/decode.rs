@@ -1,33 +1,60 @@
 //! The decoder's loop: packets in, frames out, every error told apart and counted.
+//!
+//! With one thread a decoder decodes a packet when it gets it, or when it is asked for frames before it gets the next. So
+//! what FFmpeg logs in between is about that packet.
 
+use std::ffi::c_int;
 use std::fmt;
 use std::time::Instant;
 
 use ffmpeg_next::error::EAGAIN;
 use ffmpeg_next::{Packet, codec, decoder, ffi, frame};
 
-use crate::limits;
+use crate::{Error, limits};
 
 use super::input::{StreamInfo, ffmpeg_error, shortage, timeout};
+use super::log::{self, Heard};
 use super::packets::Packets;
+use super::suspects::Suspects;
 use super::{Stage, VideoError};
 
 /// Errors in a row, without a frame between them, after which a decoder that is being emptied is given up.
 const MAX_FLUSH_ERRORS: u32 = 1000;
+
+/// What decoders look for beside what they stumble over: checksums, and violations of the standard that "have not been seen in
+/// the wild" (FFmpeg's words for `careful`).
+///
+/// The other flags found nothing more in files with flipped bits, and call legal things errors: `bitstream` the stuffing at
+/// the end of an MPEG-1 picture, `aggressive` what Xvid writes.
+const ERROR_DETECTION: c_int = (ffi::AV_EF_CRCCHECK | ffi::AV_EF_CAREFUL) as c_int;
 
 /// What went wrong in one pass over a stream.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Packets or frames that the decoder refused.
     pub errors: u64,
-    /// FFmpeg's text of the first of them, with its place.
+    /// Errors that FFmpeg logged.
+    pub logged: u64,
+    /// FFmpeg's text of the first of either, with its place.
     pub first_error: Option<String>,
 }
 
 impl Tally {
-    fn note(&mut self, place: Place, error: ffmpeg_next::Error) {
-        self.errors += 1;
-        self.first_error.get_or_insert_with(|| format!("{place}: {error}"));
+    pub fn is_clean(&self) -> bool {
+        self.errors == 0 && self.logged == 0
+    }
+
+    /// Takes down what was logged during a call and the error that it gave.
+    fn note(&mut self, place: Place, heard: Heard, error: Option<ffmpeg_next::Error>) {
+        self.errors += u64::from(error.is_some());
+        self.logged += heard.errors;
+        let text = match (error, heard.first) {
+            (None, None) => return,
+            (Some(error), None) => error.to_string(),
+            (None, Some(said)) => said,
+            (Some(error), Some(said)) => format!("{error} ({said})"),
+        };
+        self.first_error.get_or_insert_with(|| format!("{place}: {text}"));
     }
 }
 
@@ -36,6 +63,8 @@ impl Tally {
 enum Place {
     /// After so many packets, counted from 0.
     Packet(u64),
+    /// When the decoder was opened.
+    Opening,
     /// When the decoder was emptied.
     End,
 }
@@ -44,6 +73,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Packet(index) => write!(f, "packet {index}"),
+            Place::Opening => f.write_str("at the beginning"),
             Place::End => f.write_str("at the end"),
         }
     }
@@ -54,7 +84,20 @@ pub(super) struct Decoder {
     inner: decoder::Video,
     deadline: Instant,
     tally: Tally,
+    suspects: Suspects,
+    /// Whether it marks damaged frames itself.
+    marks: bool,
     frame: frame::Video,
+}
+
+/// What became of a call of the decoder.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Done,
+    /// It has nothing to give, or takes nothing before its frames are taken out.
+    NotNow,
+    /// It gave an error, which is taken down.
+    Refused,
 }
 
 /// Why decoding ends before the end.
@@ -72,13 +115,12 @@ impl From<VideoError> for Halt {
     }
 }
 
-type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video) -> Result<(), Halt>;
+/// Gets a frame, and whether it decoded with damage.
+type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), Halt>;
 
 impl Decoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
-        let fail = |e: ffmpeg_next::Error| {
-            VideoError::new(Stage::Decode, ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e))
-        };
+        let fail = |e: ffmpeg_next::Error| VideoError::new(Stage::Decode, cannot_decode(stream, e));
         let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
         // One thread: packing is parallel over videos, and the order of errors stays the same from run to run.
         context.set_threading(codec::threading::Config {
@@ -94,18 +136,21 @@ impl Decoder {
             let c = decoder.as_mut_ptr();
             (*c).framerate = ffi::AVRational { num: stream.frame_rate.0, den: stream.frame_rate.1 };
             (*c).max_pixels = max_pixels;
+            (*c).err_recognition = ERROR_DETECTION;
         }
-        let inner = decoder.video().map_err(fail)?;
-        Ok(Decoder { inner, deadline, tally: Tally::default(), frame: frame::Video::empty() })
+        let (opened, heard) = log::listen(|| decoder.video());
+        let inner = opened.map_err(fail)?;
+        let mut tally = Tally::default();
+        tally.note(Place::Opening, heard, None);
+        let (suspects, marks) = (Suspects::default(), marks_damage(stream.parameters.id()));
+        Ok(Decoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
     /// Decodes all packets, or those that `feed` names, and gives every frame to `on_frame`, in the order of presentation.
     pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<Tally, Halt> {
         packets.replay(feed, |index, packet| self.feed(packet, Place::Packet(index), on_frame))?;
-        match self.inner.send_eof() {
-            Ok(()) | Err(ffmpeg_next::Error::Eof) => {}
-            Err(e) => self.note(Place::End, e)?,
-        }
+        self.suspects.begin(None, self.delay());
+        self.call(Place::End, |decoder, _| decoder.send_eof())?;
         self.drain(Place::End, on_frame)?;
         Ok(self.tally)
     }
@@ -114,15 +159,12 @@ impl Decoder {
         if packet.size() == 0 {
             return Ok(()); // to a decoder it would mean the end of the stream
         }
-        match self.inner.send_packet(packet) {
-            Ok(()) => {}
-            Err(ffmpeg_next::Error::Other { errno }) if errno == EAGAIN => {
-                self.drain(place, on_frame)?;
-                if let Err(e) = self.inner.send_packet(packet) {
-                    self.note(place, e)?;
-                }
+        self.suspects.begin(packet.pts(), self.delay());
+        if self.call(place, |decoder, _| decoder.send_packet(packet))? == Answer::NotNow {
+            self.drain(place, on_frame)?;
+            if self.call(place, |decoder, _| decoder.send_packet(packet))? == Answer::NotNow {
+                self.tally.note(place, Heard::default(), Some(ffmpeg_next::Error::Other { errno: EAGAIN }));
             }
-            Err(e) => self.note(place, e)?,
         }
         self.drain(place, on_frame)
     }
@@ -130,34 +172,96 @@ impl Decoder {
     /// Takes out all frames that are ready.
     fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), Halt> {
         let mut errors_in_a_row = 0;
-        loop {
+        while errors_in_a_row < MAX_FLUSH_ERRORS {
             if Instant::now() >= self.deadline {
                 return Err(timeout("decoding").into());
             }
-            match self.inner.receive_frame(&mut self.frame) {
-                Ok(()) => {
+            match self.call(place, |decoder, frame| decoder.receive_frame(frame))? {
+                Answer::Done => {
                     errors_in_a_row = 0;
-                    on_frame(&self.frame)?;
+                    let suspect = self.suspects.has(&self.frame);
+                    on_frame(&self.frame, suspect || is_marked(&self.frame))?;
                 }
-                Err(ffmpeg_next::Error::Eof) => return Ok(()),
-                Err(ffmpeg_next::Error::Other { errno }) if errno == EAGAIN => return Ok(()),
-                Err(e) => {
-                    self.note(place, e)?;
-                    errors_in_a_row += 1;
-                    if errors_in_a_row == MAX_FLUSH_ERRORS {
-                        return Ok(());
-                    }
-                }
+                Answer::NotNow => break,
+                Answer::Refused => errors_in_a_row += 1,
             }
         }
-    }
-
-    /// Counts an error of the data; an error of the machine ends the pass, because a second run could differ.
-    fn note(&mut self, place: Place, error: ffmpeg_next::Error) -> Result<(), VideoError> {
-        if shortage(&error).is_some() {
-            return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &error)));
-        }
-        self.tally.note(place, error);
         Ok(())
     }
+
+    /// Calls the decoder, and takes down what goes wrong: errors of the data, that is. An error of the machine ends the pass,
+    /// because a second run could differ.
+    fn call(
+        &mut self,
+        place: Place,
+        call: impl FnOnce(&mut decoder::Video, &mut frame::Video) -> Result<(), ffmpeg_next::Error>,
+    ) -> Result<Answer, VideoError> {
+        use ffmpeg_next::Error::{Eof, Other};
+        let (result, heard) = log::listen(|| call(&mut self.inner, &mut self.frame));
+        if heard.errors > 0 && !self.marks {
+            self.suspects.add();
+        }
+        let (answer, error) = match result {
+            Ok(()) => (Answer::Done, None),
+            Err(Eof | Other { errno: EAGAIN }) => (Answer::NotNow, None),
+            Err(e) if shortage(&e).is_some() => {
+                return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &e)));
+            }
+            Err(e) => (Answer::Refused, Some(e)),
+        };
+        self.tally.note(place, heard, error);
+        Ok(answer)
+    }
+
+    /// Pictures that the decoder holds back to bring them into order.
+    fn delay(&self) -> u32 {
+        // SAFETY: the context is live; this is a plain field of it.
+        u32::try_from(unsafe { (*self.inner.as_ptr()).has_b_frames }).unwrap_or(0)
+    }
+}
+
+fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
+    let id = stream.parameters.id();
+    if id == codec::Id::None {
+        return Error::decode("FFmpeg does not know the codec of the video stream")
+            .found(format!("the tag '{}' in {}", stream.tag.escape_ascii(), stream.container))
+            .help("convert the video with a program that can read it");
+    }
+    if e == ffmpeg_next::Error::DecoderNotFound {
+        return Error::decode(format!("this FFmpeg has no decoder for {}", stream.codec));
+    }
+    ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e)
+}
+
+/// Whether the decoder conceals damage with FFmpeg's common code for it (`error_resilience.c`), and so marks every frame that
+/// it had to patch up. What it logs beside that harms no picture, such as a misplaced NAL unit.
+fn marks_damage(id: codec::Id) -> bool {
+    use codec::Id;
+    matches!(
+        id,
+        Id::H264
+            | Id::MPEG1VIDEO
+            | Id::MPEG2VIDEO
+            | Id::MPEG4
+            | Id::H263
+            | Id::H263I
+            | Id::H263P
+            | Id::FLV1
+            | Id::MSMPEG4V1
+            | Id::MSMPEG4V2
+            | Id::MSMPEG4V3
+            | Id::WMV1
+            | Id::WMV2
+            | Id::WMV3
+            | Id::VC1
+            | Id::RV10
+            | Id::RV20
+    )
+}
+
+/// FFmpeg's own marks: the frame is incomplete, or its decoder met errors in it.
+fn is_marked(frame: &frame::Video) -> bool {
+    // SAFETY: the frame is live; these are plain fields of it.
+    let (flags, errors) = unsafe { ((*frame.as_ptr()).flags, (*frame.as_ptr()).decode_error_flags) };
+    flags & ffi::AV_FRAME_FLAG_CORRUPT != 0 || errors != 0
 }

@@ -39,17 +39,33 @@ pub struct VideoFacts {
     pub chroma_location: String,
     /// Times that the decoder changed to another size or pixel format on the way, as far as it was decoded.
     pub format_changes: u32,
+    /// Times that the decoder changed to another size on the way, as far as it was decoded. Pictures of another shape than
+    /// the first are fitted into its size, with black bars.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub size_changes: u32,
     /// Frames that are interlaced, of those that were decoded.
     pub interlaced_frames: u32,
     /// Packets or frames that the decoder refused.
     pub decode_errors: u64,
     /// Packets that the container marks as damaged.
     pub corrupt_packets: u64,
-    /// Frames that decoded with damage.
+    /// Errors that FFmpeg logged while it opened, read and decoded the video, at the level of errors or worse. One flaw
+    /// may be logged several times.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub logged_errors: u64,
+    /// Parts of the container whose checksum does not fit: clusters and headers of Matroska and WebM.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed_checksums: u64,
+    /// Frames that decoded with damage: FFmpeg marks them or, where its decoder has no marks, logs an error at their packets.
     pub damaged_frames: u32,
     /// Frames that were not decoded, because no wanted one needs them: they are counted by the packets, and damage in
     /// them is not known. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
-    /// FFmpeg's text of the first error, with its place.
+    /// The first error in FFmpeg's words, with its place, or the first checksum that does not fit.
     pub first_error: Option<String>,
+}
+
+/// What is seldom anything else is not stored.
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }

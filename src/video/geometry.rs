@@ -128,6 +128,25 @@ pub(super) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
     Ok(target)
 }
 
+/// The size at which a picture of the shape `shown` is put into frames of the size `frame`: as large as it fits.
+///
+/// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than 1 % fills
+/// the frame, as pixels that are nearly square are square.
+pub(super) fn fit(shown: Size, frame: Size) -> Size {
+    let wide = u64::from(shown.width) * u64::from(frame.height);
+    let tall = u64::from(shown.height) * u64::from(frame.width);
+    if wide.abs_diff(tall).saturating_mul(100) < tall {
+        return frame;
+    }
+    if wide > tall {
+        let height = even_side(shown.height, frame.width, shown.width.max(1)).min(frame.height);
+        Size { width: frame.width, height }
+    } else {
+        let width = even_side(shown.width, frame.height, shown.height.max(1)).min(frame.width);
+        Size { width, height: frame.height }
+    }
+}
+
 /// `side * short / other` as the nearest even number, at least 2.
 fn even_side(side: u32, short: u32, other: u32) -> u32 {
     let half = divide_rounded(u64::from(side) * u64::from(short), 2 * u64::from(other));
@@ -183,6 +202,17 @@ mod tests {
         assert_eq!(always(256, 256, 256).unwrap(), size(256, 256));
         assert!(always(60_000, 2, 256).is_err());
         assert!(always(10, 10, 0).is_err());
+    }
+
+    #[test]
+    fn another_shape_is_fitted_into_the_frame() {
+        assert_eq!(fit(size(640, 480), size(456, 256)), size(342, 256)); // 341.3
+        assert_eq!(fit(size(1920, 800), size(456, 256)), size(456, 190));
+        assert_eq!(fit(size(1920, 1080), size(456, 256)), size(456, 256));
+        assert_eq!(fit(size(854, 480), size(1280, 720)), size(1280, 720));
+        assert_eq!(fit(size(1, 60_000), size(3, 3)), size(2, 3));
+        assert_eq!(fit(size(60_000, 1), size(1, 1)), size(1, 1));
+        assert_eq!(fit(size(u32::MAX, 1), size(65_500, 65_500)), size(65_500, 2));
     }
 
     #[test]

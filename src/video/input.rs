@@ -18,6 +18,7 @@ use crate::Error;
 use crate::machine::Shortage;
 
 use super::clock::{self, Moment};
+use super::log::{self, Heard};
 use super::{Stage, VideoError};
 
 /// Bytes that FFmpeg asks the file for at a time.
@@ -30,12 +31,15 @@ pub(super) struct Input {
     deadline: Instant,
     file_bytes: u64,
     failure: Failure,
+    heard: Heard,
 }
 
 /// What the container says about the video stream.
 pub(super) struct StreamInfo {
     pub parameters: codec::Parameters,
     pub codec: &'static str,
+    /// The four bytes by which the container names the codec; zeros where it does not.
+    pub tag: [u8; 4],
     pub container: String,
     pub time_base: (u32, u32),
     /// Where a player's clock shows 0.
@@ -65,26 +69,35 @@ impl Input {
     pub fn open(path: &Path, deadline: Instant) -> Result<Self, VideoError> {
         let (file, failure) = Source::open(path)?;
         let file_bytes = file.bytes;
-        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e))?;
+        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
         // No protocol has this name, so whatever a demuxer wants to open is refused.
         options.set("protocol_whitelist", "none");
+        // Checksums that a demuxer compares only if it is asked to.
+        options.set("err_detect", "crccheck");
         let late = move || Instant::now() >= deadline;
-        let opened = format::input_from_stream_with_interrupt(io, None, Some(options), late);
+        let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
         let mut context = match opened {
             Ok(context) => context,
             Err(_) if late() => return Err(timeout("opening")),
-            Err(e) => return Err(open_error(&e)),
+            Err(e) => return Err(open_error(&e, said.first.as_deref())),
         };
+        let mut heard = Heard::default();
+        heard.add(said, "opening");
         let stream = choose_stream(&context)?;
         discard_others(&mut context, stream);
-        Ok(Input { context, stream, deadline, file_bytes, failure })
+        Ok(Input { context, stream, deadline, file_bytes, failure, heard })
     }
 
     /// Length of the file when it was opened.
     pub fn file_bytes(&self) -> u64 {
         self.file_bytes
+    }
+
+    /// What FFmpeg logged as errors while the file was opened and read, so far.
+    pub fn heard(&self) -> &Heard {
+        &self.heard
     }
 
     pub fn deadline(&self) -> Instant {
@@ -102,6 +115,7 @@ impl Input {
         let sar = if own_sar.num > 0 { own_sar } else { of_codec.sample_aspect_ratio };
         Ok(StreamInfo {
             codec: parameters.id().name(),
+            tag: of_codec.codec_tag.to_le_bytes(),
             // A copy of its own: the original keeps the file open.
             parameters: parameters.clone(),
             container: self.context.format().name().to_owned(),
@@ -130,7 +144,9 @@ impl Input {
                 return Err(timeout("reading"));
             }
             let mut packet = Packet::empty();
-            match packet.read(&mut self.context) {
+            let (read, said) = log::listen(|| packet.read(&mut self.context));
+            self.heard.add(said, "reading");
+            match read {
                 Ok(()) if packet.stream() == self.stream => return Ok(Next::Packet(packet)),
                 Ok(()) => {}
                 Err(ffmpeg_next::Error::Other { errno }) if errno == ffmpeg_next::error::EAGAIN => {}
@@ -188,8 +204,9 @@ pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
     }
 }
 
-fn open_error(e: &ffmpeg_next::Error) -> VideoError {
-    VideoError::new(Stage::Open, ffmpeg_error("FFmpeg cannot open it as a video", e))
+fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {
+    let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
+    VideoError::new(Stage::Open, ffmpeg_error(&format!("FFmpeg cannot open it as a video{said}"), e))
 }
 
 /// The stream that FFmpeg likes best, unless that is a cover picture and there is a real video.

@@ -10,9 +10,19 @@
 //! counted. A frame is known by its presentation time ([`SampledFrame::pts`], in the stream's time base).
 //!
 //! A decoder marks a frame as damaged when part of it was missing or made no sense (the marks were looked at on broken
-//! files: the pictures do have holes, and no good picture has the mark). While a video has intact frames, only those
+//! files: the pictures do have holes, and no good picture has the mark). Most decoders have no such
+//! mark (all but those of H.264, MPEG-1 to MPEG-4, H.263 and VC-1): there the frame with the time of a packet counts as
+//! damaged at which an error is logged. While a video has intact frames, only those
 //! count; if all are damaged, all count. What FFmpeg decodes is never refused. A frame that only refers to a damaged one
 //! has no mark and counts.
+//!
+//! # Which damage is noticed
+//!
+//! FFmpeg's errors, the errors that it logs ([`VideoFacts::logged_errors`]; no intact video of several hundred has any, but
+//! some have warnings), packets that a container marks ([`VideoFacts::corrupt_packets`]), checksums in the stream (FFV1, HEVC
+//! with picture hashes), in Ogg's pages and in Matroska's clusters ([`VideoFacts::failed_checksums`]), and less video than
+//! the container claims. A codec that has no checksum and can make a picture of any bits, such as VP8, VP9 and mostly HEVC,
+//! shows other pictures without a word from anybody.
 //!
 //! To save a second decode, the packets are looked through first, `choose` is asked with the frames that they promise, and
 //! the wanted ones are taken on the way. Then it is asked again with the frames that came out; if it wants others, the
@@ -30,7 +40,7 @@
 //! * the codec is H.264 or HEVC in a container that keeps parameter sets apart (MP4, Matroska, FLV), VP8, VP9, ProRes or
 //!   DNxHD, and the headers of every packet are understood and show one picture, or one that is never shown;
 //! * the container says of every packet when it is shown, no time occurs twice, none is marked as damaged, reading ends
-//!   without an error, and the number of packets is the one claimed, if one is;
+//!   without an error, logged or returned, all checksums fit, and the number of packets is the one claimed, if one is;
 //! * the first packet is one with which decoding can begin, key flags agree with the packets' own headers, no packet
 //!   changes the parameters, and for H.264 the decoder holds back enough pictures to bring them into order.
 //!
@@ -40,7 +50,7 @@
 //! The first packet is always decoded. So the decoder sees a stream that the standard allows, and never a seek.
 //!
 //! Every frame that comes out must have the time and key flag that its packet promised, in order, without a mark of damage,
-//! none may be missing, and the decoder may not report a single error. Otherwise all is thrown away and the stream is decoded
+//! none may be missing, and the decoder may not report or log a single error. Otherwise all is thrown away and the stream is decoded
 //! whole, as is any stream that does not meet the conditions. The pictures are those of [`Decode::All`], bit for bit. What
 //! is given up is knowledge of packets that were left out: damage in them is not found, and frames that they promise and
 //! would not give are counted. [`VideoFacts::undecoded_frames`] says how many there are.
@@ -55,7 +65,8 @@
 //! # Geometry
 //!
 //! Pictures are upright and have square pixels: rotation and mirroring of the display matrix are applied, to the
-//! nearest quarter turn, after scaling; so is the sample aspect ratio, by the width. An interlaced frame is taken whole,
+//! nearest quarter turn, after scaling; so is the sample aspect ratio, by the width. All pictures of a video get the size that
+//! the first one gives; a later one of another shape keeps it, with black bars, unless an exact size was asked for. An interlaced frame is taken whole,
 //! both fields woven, as PyAV and OpenCV give it: scaling down blends them, and no frame rate is invented.
 
 mod anatomy;
@@ -68,6 +79,8 @@ mod facts;
 mod geometry;
 mod input;
 mod libraries;
+mod log;
+mod matroska;
 #[cfg(feature = "interop")]
 mod mp4;
 mod needed;
@@ -75,6 +88,7 @@ mod packets;
 mod pass;
 mod picture;
 mod scale;
+mod suspects;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -274,7 +288,8 @@ impl std::error::Error for VideoError {
     }
 }
 
-/// Prepares FFmpeg: its texts for errors are loaded and its own messages silenced. Cheap to call again.
+/// Prepares FFmpeg: its texts for errors are loaded, and its messages are taken over from the whole process, to be counted
+/// ([`VideoFacts::logged_errors`]) and never printed. Cheap to call again.
 ///
 /// [`sample`] calls it.
 pub fn init() {
@@ -283,6 +298,7 @@ pub fn init() {
         // Only loads the texts of errors; there is nothing in it that can fail.
         let _ = ffmpeg_next::init();
         ffmpeg_next::log::set_level(ffmpeg_next::log::Level::Quiet);
+        log::take_over();
     });
 }
 
@@ -433,7 +449,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     let first = pass.run(&wanted, Keep::Intact, make)?;
     let (keep, truth) = first.what_to_keep(&stream);
     if truth.pts.is_empty() {
-        return Err(nothing_decodes(first.first_error.or(packets.read_error.map(|e| format!("reading: {e}")))));
+        return Err(nothing_decodes(first.first_error.or(packets.first_error())));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
     if keep == Keep::Intact && truly_wanted == wanted {

@@ -8,6 +8,8 @@ use ffmpeg_next::{Packet, ffi};
 
 use super::anatomy::{Anatomy, Syntax};
 use super::input::{Input, Next, StreamInfo};
+use super::log::Heard;
+use super::matroska::{self, Checksums};
 use super::needed::Map;
 use super::{Timeline, VideoError};
 
@@ -53,19 +55,26 @@ pub(super) struct Packets {
     notes: Vec<Note>,
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
+    /// What FFmpeg logged as errors while the file was opened and read.
+    pub heard: Heard,
+    /// The container's own checksums.
+    pub checksums: Checksums,
     /// The error that ended the stream, if it did not end cleanly.
     pub read_error: Option<ffmpeg_next::Error>,
 }
 
 impl Packets {
-    /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`.
+    /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`. Compares the container's checksums.
     pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
+        let checksums = matroska::check(&path, &stream.container, input.deadline())?;
         let mut all = Packets {
             path,
             deadline: input.deadline(),
             kept: Some(Vec::new()),
             notes: Vec::new(),
             corrupt: 0,
+            heard: Heard::default(),
+            checksums,
             read_error: None,
         };
         let syntax = Syntax::of(&stream.parameters);
@@ -75,6 +84,7 @@ impl Packets {
                 Next::Packet(packet) => packet,
                 Next::End(error) => {
                     all.read_error = error;
+                    all.heard = input.heard().clone();
                     return Ok(all);
                 }
             };
@@ -104,10 +114,18 @@ impl Packets {
         times().min().zip(times().max())
     }
 
-    /// The stream's map, if all packets are intact and understood, and as many as the container claims.
+    /// The first thing that was found amiss while the file was read.
+    pub fn first_error(&self) -> Option<String> {
+        let read_error = || self.read_error.map(|e| format!("reading: {e}"));
+        self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
+    }
+
+    /// The stream's map, if nothing says that the file is damaged, all packets are understood, and they are as many as the
+    /// container claims.
     pub fn map(&self, stream: &StreamInfo) -> Option<Map> {
         let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
-        if self.corrupt > 0 || self.read_error.is_some() || !claimed {
+        let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
+        if !intact || self.checksums.failed > 0 || !claimed {
             return None;
         }
         Map::new(&self.notes, stream.reorder)

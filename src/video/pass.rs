@@ -2,21 +2,21 @@
 
 use std::time::Instant;
 
-use ffmpeg_next::{ffi, frame};
+use ffmpeg_next::frame;
 
-use crate::Error;
+use crate::{Error, Planes};
 
 use super::claims::{check_pixels, decoder_pixels};
 use super::colour::Conversion;
 use super::decode::{Decoder, Halt};
 use super::facts::VideoFacts;
-use super::geometry::{Orientation, Size, display_size, odd_angle, target_size};
+use super::geometry::{Orientation, Size, display_size, fit, odd_angle, target_size};
 use super::input::{StreamInfo, matrix_from_bytes};
 use super::needed::{Expected, Plan};
 use super::packets::Packets;
 use super::picture::Picture;
 use super::scale::Scaler;
-use super::{SampledFrame, SampledVideo, Stage, Timeline, VideoError, VideoOptions};
+use super::{FrameSize, SampledFrame, SampledVideo, Stage, Timeline, VideoError, VideoOptions};
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +48,10 @@ pub(super) struct Found<T> {
     damaged: u32,
     interlaced: u32,
     format_changes: u32,
+    size_changes: u32,
     undecoded: u32,
     errors: u64,
+    logged: u64,
     pub first_error: Option<String>,
     look: Option<Look>,
 }
@@ -70,7 +72,7 @@ impl Pass<'_> {
     pub fn run<T>(&self, wanted: &[u32], keep: Keep, make: Make<'_, T>) -> Result<Found<T>, VideoError> {
         let mut taker = Taker::new(self, wanted, keep, make);
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
-        let tally = match decoder.run(self.packets, None, &mut |frame| Ok(taker.see(frame)?)) {
+        let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
             Ok(tally) => tally,
             Err(Halt::Failed(e)) => return Err(e),
             Err(Halt::Unexpected) => {
@@ -78,7 +80,7 @@ impl Pass<'_> {
             }
         };
         let mut found = taker.found;
-        found.errors = tally.errors;
+        (found.errors, found.logged) = (tally.errors, tally.logged);
         found.first_error = tally.first_error;
         Ok(found)
     }
@@ -88,11 +90,11 @@ impl Pass<'_> {
         let mut taker = Taker::new(self, wanted, Keep::Intact, make);
         let mut expected = plan.expected.iter();
         let decoder = Decoder::open(self.stream, decoder_pixels(self.options.max_pixels), self.deadline)?;
-        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame| {
-            taker.see_expected(frame, *expected.next().ok_or(Halt::Unexpected)?)
+        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {
+            taker.see_expected(frame, damaged, *expected.next().ok_or(Halt::Unexpected)?)
         });
         match run {
-            Ok(tally) if tally.errors == 0 && expected.len() == 0 => {
+            Ok(tally) if tally.is_clean() && expected.len() == 0 => {
                 taker.found.undecoded = plan.undecoded;
                 Ok(Some(taker.found))
             }
@@ -108,9 +110,7 @@ impl Pass<'_> {
             .and_then(|d| matrix_from_bytes(d.data()))
             .or(self.stream.display_matrix);
         let orientation = matrix.as_ref().map(Orientation::from_matrix).unwrap_or_default();
-        let own = frame.aspect_ratio();
-        let own = (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0));
-        let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own };
+        let sar = if self.stream.sar.0 > 0 { self.stream.sar } else { own_sar(frame) };
         let shown = orientation.apply(display_size(picture.size, sar));
         let target = target_size(shown, self.options.size).map_err(|e| VideoError::new(Stage::Scale, e))?;
         let odd_angle = matrix.as_ref().and_then(odd_angle);
@@ -136,18 +136,17 @@ impl<'a, T> Taker<'a, T> {
     }
 
     /// Looks at a frame of a stream that is decoded in part.
-    fn see_expected(&mut self, frame: &frame::Video, expected: Expected) -> Result<(), Halt> {
+    fn see_expected(&mut self, frame: &frame::Video, damaged: bool, expected: Expected) -> Result<(), Halt> {
         let as_expected = frame.timestamp() == Some(expected.pts) && frame.is_key() == expected.key;
-        if !as_expected || is_damaged(frame) {
+        if !as_expected || damaged {
             return Err(Halt::Unexpected);
         }
         Ok(self.count(frame, expected.ordinal, expected.pts)?)
     }
 
     /// Looks at a frame of a stream that is decoded whole.
-    fn see(&mut self, frame: &frame::Video) -> Result<(), VideoError> {
+    fn see(&mut self, frame: &frame::Video, damaged: bool) -> Result<(), VideoError> {
         let pts = self.clock.time(frame, self.pass.stream);
-        let damaged = is_damaged(frame);
         self.found.damaged += u32::from(damaged);
         if damaged && self.keep == Keep::Intact {
             self.found.left_out.push((pts, frame.is_key()));
@@ -169,6 +168,7 @@ impl<'a, T> Taker<'a, T> {
         })?;
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
         self.found.format_changes += u32::from(changed);
+        self.found.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
         self.last = Some(picture);
         if self.found.look.is_none() {
             self.found.look = Some(self.pass.look(frame, picture)?);
@@ -181,22 +181,64 @@ impl<'a, T> Taker<'a, T> {
         Ok(())
     }
 
-    fn take(&mut self, frame: &frame::Video, picture: Picture) -> crate::Result<crate::Planes> {
+    fn take(&mut self, frame: &frame::Video, picture: Picture) -> crate::Result<Planes> {
         let Some(look) = &self.found.look else {
             return Err(Error::decode("a frame without a size"));
         };
         let (target, orientation) = (look.target, look.orientation);
+        let size = look.size_of(frame, picture, self.pass.options.size);
         let (scaler, conversion) = match &mut self.scaler {
-            Some(ready) if ready.0.fits(&picture) => ready,
+            Some(ready) if ready.0.fits(&picture, size) => ready,
             slot => {
-                let scaler = Scaler::new(picture, target, !orientation.is_identity())?;
+                let scaler = Scaler::new(picture, size, !orientation.is_identity())?;
                 slot.insert((scaler, Conversion::new(picture.matrix, picture.range)))
             }
         };
         let mut deep = scaler.run(frame)?;
         deep.turn(orientation)?;
-        conversion.run(&deep)
+        let image = conversion.run(&deep)?;
+        if size == target { Ok(image) } else { with_bars(&image, orientation.apply(target)) }
     }
+}
+
+impl Look {
+    /// The size for a frame before it is turned: all of the target, if the picture is as large as the first one.
+    ///
+    /// A later one of another size has a shape of its own, which is kept as a player keeps it. Whoever asks for an exact size
+    /// wants it filled, whatever the shape.
+    fn size_of(&self, frame: &frame::Video, picture: Picture, wanted: FrameSize) -> Size {
+        if picture.size == self.picture.size || matches!(wanted, FrameSize::Exact { .. }) {
+            return self.target;
+        }
+        let own = own_sar(frame);
+        fit(display_size(picture.size, if own.0 > 0 { own } else { self.sar }), self.target)
+    }
+}
+
+/// The shape of a pixel that the frame names; 0:1 if it does not.
+fn own_sar(frame: &frame::Video) -> (u32, u32) {
+    let own = frame.aspect_ratio();
+    (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0))
+}
+
+/// The picture in the middle of a black one of `size`, which is at least as large. It lies at even places, as its chroma
+/// samples do.
+fn with_bars(image: &Planes, size: Size) -> crate::Result<Planes> {
+    let mut whole = Planes::new(size.width, size.height)?;
+    let left = (size.width.saturating_sub(image.width()) / 2) as usize & !1;
+    let top = (size.height.saturating_sub(image.height()) / 2) as usize & !1;
+    let (luma, chroma) = (size.width as usize, whole.chroma_width() as usize);
+    let (own_luma, own_chroma) = (image.width() as usize, image.chroma_width() as usize);
+    for (from, own_row, to, row, left, top) in [
+        (&image.y, own_luma, &mut whole.y, luma, left, top),
+        (&image.cb, own_chroma, &mut whole.cb, chroma, left / 2, top / 2),
+        (&image.cr, own_chroma, &mut whole.cr, chroma, left / 2, top / 2),
+    ] {
+        for (from, to) in from.chunks_exact(own_row).zip(to.chunks_exact_mut(row).skip(top)) {
+            to[left..left + own_row].copy_from_slice(from);
+        }
+    }
+    Ok(whole)
 }
 
 impl<T> Found<T> {
@@ -208,8 +250,10 @@ impl<T> Found<T> {
             damaged: 0,
             interlaced: 0,
             format_changes: 0,
+            size_changes: 0,
             undecoded: 0,
             errors: 0,
+            logged: 0,
             first_error: None,
             look: None,
         }
@@ -234,7 +278,6 @@ impl<T> Found<T> {
     }
 
     fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
-        let read_error = packets.read_error.map(|e| format!("reading: {e}"));
         let mut facts = VideoFacts {
             codec: stream.codec.to_owned(),
             container: stream.container.clone(),
@@ -242,12 +285,15 @@ impl<T> Found<T> {
             claimed_seconds: stream.claimed_seconds,
             stream_seconds: stream_seconds(stream, packets),
             format_changes: self.format_changes,
+            size_changes: self.size_changes,
             interlaced_frames: self.interlaced,
-            decode_errors: self.errors + u64::from(read_error.is_some()),
+            decode_errors: self.errors + u64::from(packets.read_error.is_some()),
             corrupt_packets: packets.corrupt,
+            logged_errors: self.logged + packets.heard.errors,
+            failed_checksums: packets.checksums.failed,
             damaged_frames: self.damaged,
             undecoded_frames: self.undecoded,
-            first_error: self.first_error.clone().or(read_error),
+            first_error: self.first_error.clone().or_else(|| packets.first_error()),
             ..VideoFacts::default()
         };
         if let Some(look) = &self.look {
@@ -262,13 +308,6 @@ impl<T> Found<T> {
         }
         facts
     }
-}
-
-/// FFmpeg's own marks: the frame is incomplete, or its decoder met errors in it.
-fn is_damaged(frame: &frame::Video) -> bool {
-    // SAFETY: the frame is live; these are plain fields of it.
-    let (flags, errors) = unsafe { ((*frame.as_ptr()).flags, (*frame.as_ptr()).decode_error_flags) };
-    flags & ffi::AV_FRAME_FLAG_CORRUPT != 0 || errors != 0
 }
 
 fn too_many_frames() -> VideoError {

@@ -82,9 +82,9 @@ impl Scaler {
         Ok(())
     }
 
-    /// Whether this scaler is the one for such frames.
-    pub fn fits(&self, from: &Picture) -> bool {
-        self.from == *from
+    /// Whether this scaler is the one for such frames and this size.
+    pub fn fits(&self, from: &Picture, size: Size) -> bool {
+        self.from == *from && self.size == size
     }
 
     /// Scales a frame of the kind that this scaler was made for. Chroma comes out centred.

@@ -73,7 +73,8 @@ pub struct Args {
     #[arg(long, help_heading = PICTURES)]
     optimize: bool,
     /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same; damage
-    /// anywhere in a video is found, and damaged frames do not count.
+    /// anywhere in a video is found, as far as FFmpeg notices it (H.264, AV1, MPEG and FFV1 mostly; HEVC, VP8 and VP9 have
+    /// to be in a Matroska file with checksums), and damaged frames do not count.
     #[arg(long, help_heading = RUN)]
     decode_all: bool,
     /// Videos to decode at a time. [default: one for each core]
