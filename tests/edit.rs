@@ -337,6 +337,26 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
 
 #[cfg(unix)]
 #[test]
+fn an_input_behind_symbolic_links_is_still_an_input() {
+    let place = Place::new();
+    let set = place.set();
+    fs::create_dir(place.at("links")).unwrap();
+    for (name, _) in files(&place.at("set")) {
+        std::os::unix::fs::symlink(place.at("set").join(&name), place.at("links").join(&name)).unwrap();
+    }
+    std::os::unix::fs::symlink(place.at("set"), place.at("link")).unwrap();
+    let before = files(&place.at("set"));
+    let links = Dataset::open(place.at("links")).unwrap();
+    for (input, out) in [(&links, "set"), (&links, "links"), (&links, "link"), (&set, "link")] {
+        let e =
+            edit::reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }, &mut |_| ()).unwrap_err();
+        assert!(e.to_string().contains("the output is an input"), "{out}: {e}");
+    }
+    assert_eq!(files(&place.at("set")), before);
+}
+
+#[cfg(unix)]
+#[test]
 fn relabelling_without_new_numbers_shares_the_record_files() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new();

@@ -46,7 +46,7 @@ impl fmt::Display for Slowed {
             Shortage::Memory => "memory (ulimit -v, the limit of a container)",
             Shortage::Threads => "threads or processes (ulimit -u, the limit of a container)",
         };
-        write!(f, "out of {what}: went on with {} at a time", self.most)
+        write!(f, "out of {what}: packed {} at a time from then on", self.most)
     }
 }
 

@@ -67,7 +67,7 @@ pub struct PackReport {
     /// else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortage: Option<String>,
-    /// Number of videos that an interrupted run had done when this one went on with it.
+    /// Number of videos that an interrupted run had done when this one resumed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<u64>,
     /// Place in the plan of the last video that gave a clip.
