@@ -72,7 +72,7 @@ impl Handle {
     fn new(kind: raw::TJINIT) -> Result<Self> {
         // SAFETY: takes no pointer; returns null on failure, which is tested.
         let handle = unsafe { raw::tj3Init(kind as c_int) };
-        NonNull::new(handle).map(Handle).ok_or_else(|| no_instance())
+        NonNull::new(handle).map(Handle).ok_or_else(no_instance)
     }
 
     fn set(&mut self, parameter: raw::TJPARAM, value: c_int) -> Result<()> {
