@@ -58,6 +58,7 @@ impl MappedFile {
     }
 
     /// Proves that all that was read so far was in the file.
+    #[cfg(any(feature = "interop", test))]
     pub(crate) fn prove_whole(&self, path: &Path) -> Result<()> {
         if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
     }

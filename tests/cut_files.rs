@@ -79,18 +79,23 @@ fn entries_and_names_of_an_index_that_is_cut_are_errors() {
     }
 }
 
-/// Runs a test of this program in a process of its own.
+/// Runs a test of this program in a process of its own, which has a data set in [`its_folder`].
 fn in_a_process(test: &str, variables: &[(&str, &str)]) -> ExitStatus {
+    let (folder, _) = common::set(20, 4, (160, 120));
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--ignored", "--test-threads=1", "--nocapture"]);
-    command.envs(variables.iter().copied()).status().unwrap()
+    command.env("VIDREC_TEST_FOLDER", folder.path()).envs(variables.iter().copied()).status().unwrap()
+}
+
+/// Left to the parent to remove, because the process ends early.
+fn its_folder() -> PathBuf {
+    std::env::var_os("VIDREC_TEST_FOLDER").expect("this is run by another test").into()
 }
 
 /// Opens a data set, which installs the handler, then reads what is cut of a map that is nobody's here.
 fn fault_elsewhere() {
-    let (folder, dir) = common::set(1, 1, (160, 120));
-    let set = Dataset::open(&dir).unwrap();
-    let path = folder.path().join("other");
+    let set = Dataset::open(its_folder().join("set")).unwrap();
+    let path = its_folder().join("other");
     std::fs::write(&path, [1; 8192]).unwrap();
     let file = std::fs::File::open(&path).unwrap();
     // SAFETY: read here alone; that it is cut is what is tried.
@@ -122,8 +127,7 @@ fn child_that_is_sent_the_signal() {
     // As in a program that is not one of Rust, whose library has a handler of its own.
     // SAFETY: that is the state in which most processes begin.
     unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
-    let (_folder, dir) = common::set(1, 1, (160, 120));
-    let _set = Dataset::open(&dir).unwrap();
+    let _set = Dataset::open(its_folder().join("set")).unwrap();
     // SAFETY: ends this process, or runs its handler.
     unsafe { libc::raise(libc::SIGBUS) };
     std::process::exit(7);
@@ -132,7 +136,7 @@ fn child_that_is_sent_the_signal() {
 #[test]
 #[ignore = "run by the next one, in a process of its own"]
 fn child_that_reads_a_cut_data_set() {
-    let (_folder, dir) = common::set(20, 4, (160, 120));
+    let dir = its_folder().join("set");
     let set = Dataset::open(&dir).unwrap();
     cut(records(&dir), 4096);
     let is_lost = set.clip(19).and_then(|clip| clip.frame(3).map(drop)).is_err();

@@ -275,6 +275,32 @@ fn a_data_set_of_more_shards_than_files_that_may_be_open_is_read_all_the_same() 
     }
 }
 
+#[test]
+fn a_folder_that_cannot_be_listed_is_one_failure() {
+    use std::os::unix::fs::PermissionsExt;
+    let videos = Videos::make();
+    let locked = videos.path("in/b");
+    fs::create_dir_all(&locked).unwrap();
+    fs::create_dir_all(videos.path("in/c")).unwrap();
+    fs::copy(videos.path("0.mp4"), videos.path("in/c/x.mp4")).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    if fs::read_dir(&locked).is_ok() {
+        eprintln!("skipped: whoever runs this may list every folder");
+        return;
+    }
+    let run = videos.pack("", "out", &["-n", "1"]);
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let failures = fs::read_to_string(videos.path("out/failures.jsonl")).unwrap();
+    assert_eq!(failures.lines().count(), 1, "{failures}");
+    assert!(
+        failures.contains("\"b\"") && failures.contains("could not list the folder: Permission denied"),
+        "{failures}"
+    );
+    let set = vidrec::Dataset::open(videos.path("out")).unwrap();
+    assert_eq!((set.len(), set.classes()), (VIDEOS as u64 + 1, &["a", "b", "c"].map(String::from)[..]));
+}
+
 /// Folders of good videos, with entries between them that cannot be read.
 #[test]
 fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {

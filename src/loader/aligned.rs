@@ -6,8 +6,6 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::Zeroable;
 
-use crate::{Result, room};
-
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
@@ -24,19 +22,19 @@ impl<T: Zeroable> Aligned<T> {
     /// Makes the length `len`. What was in it stays or becomes anything. For rows of a picture: without memory for so
     /// little the process aborts.
     pub(in crate::loader) fn resize(&mut self, len: usize) {
-        if self.try_resize(len, "a row").is_err() {
+        if self.try_resize(len).is_err() {
             handle_alloc_error(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()));
         }
     }
 
-    /// As [`resize`](Self::resize); an error that names `what` if there is no memory for it, and then it is empty.
-    pub(in crate::loader) fn try_resize(&mut self, len: usize, what: &str) -> Result<()> {
+    /// As [`resize`](Self::resize). If there is no memory for it, says how many bytes it would take, and is empty.
+    pub(in crate::loader) fn try_resize(&mut self, len: usize) -> Result<(), usize> {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
             // What is there is no longer needed, and may be what is missing.
             *self = Aligned { room: Vec::new(), start: 0, len: 0 };
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
-            self.room = room::zeroed(room, what)?;
+            self.room = bytemuck::try_zeroed_vec(room).map_err(|()| room.saturating_mul(size_of::<T>()))?;
         }
         // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);

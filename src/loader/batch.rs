@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::aligned::Aligned;
 use super::colour::ColorDraw;
 use super::options::{Dtype, Layout, LoaderOptions};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The samples of a batch, in the type that was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,8 +149,6 @@ impl Batch {
     /// There is no memory for it.
     pub(super) fn reserve(&mut self, dtype: Dtype) -> Result<()> {
         let samples = self.shape.iter().product();
-        let [b, t, c, h, w] = self.shape;
-        let what = || format!("a batch of {b}x{t}x{c}x{h}x{w} samples");
         let fits = matches!(
             (&self.data, dtype),
             (BatchData::U8(_), Dtype::U8)
@@ -162,14 +160,17 @@ impl Batch {
             self.data = BatchData::empty(dtype);
         }
         let reserved = match &mut self.data {
-            BatchData::U8(data) => data.try_resize(samples, &what()),
-            BatchData::F16(data) => data.try_resize(samples, &what()),
-            BatchData::Bf16(data) => data.try_resize(samples, &what()),
-            BatchData::F32(data) => data.try_resize(samples, &what()),
+            BatchData::U8(data) => data.try_resize(samples),
+            BatchData::F16(data) => data.try_resize(samples),
+            BatchData::Bf16(data) => data.try_resize(samples),
+            BatchData::F32(data) => data.try_resize(samples),
         };
         let help = "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready \
                     (prefetch), or allow the process more memory (ulimit -v, the limit of a container)";
-        reserved.map_err(|e| e.help(help))
+        reserved.map_err(|bytes| {
+            let [b, t, c, h, w] = self.shape;
+            Error::no_memory(&format!("a batch of {b}x{t}x{c}x{h}x{w} samples"), bytes).help(help)
+        })
     }
 }
 

@@ -135,19 +135,19 @@ mod tests {
         ClipFailure { stage: PackStage::Encode, message: String::new(), shortage }
     }
 
-    /// Packs 60 videos on 8 threads where the machine has enough for `enough`; how many worked, and the gate.
+    /// Packs 80 videos on 8 threads where the machine has enough for `enough`; how many worked, and the gate.
     fn pack_where_there_is_enough_for(enough: usize) -> (usize, Gate) {
         let (gate, inside, good) = (Gate::new(8), AtomicUsize::new(0), AtomicUsize::new(0));
         let one = |alone: bool| {
             let now = inside.fetch_add(1, SeqCst) + 1;
             assert!(!alone || now == 1);
-            (0..200).for_each(|_| thread::yield_now());
+            (0..10).for_each(|_| thread::yield_now());
             inside.fetch_sub(1, SeqCst);
             if now <= enough { Ok(()) } else { Err(failure(Some(Shortage::Descriptors))) }
         };
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..60).for_each(|_| _ = good.fetch_add(usize::from(gate.pack(one).is_ok()), SeqCst)));
+                scope.spawn(|| (0..10).for_each(|_| _ = good.fetch_add(usize::from(gate.pack(one).is_ok()), SeqCst)));
             }
         });
         (good.into_inner(), gate)
@@ -157,12 +157,12 @@ mod tests {
     fn what_fails_in_a_crowd_works_alone_and_then_there_are_fewer() {
         for enough in [1, 3, 7] {
             let (good, gate) = pack_where_there_is_enough_for(enough);
-            assert_eq!(good, 480, "enough for {enough}");
+            assert_eq!(good, 80, "enough for {enough}");
             // Whether all eight were ever inside is the scheduler's affair.
             assert!(gate.slowed().is_none_or(|slowed| slowed.most < 8 && slowed.shortage == Shortage::Descriptors));
         }
         let (good, gate) = pack_where_there_is_enough_for(8);
-        assert_eq!((good, gate.slowed()), (480, None));
+        assert_eq!((good, gate.slowed()), (80, None));
         assert_eq!(pack_where_there_is_enough_for(0).0, 0, "not even alone");
     }
 
