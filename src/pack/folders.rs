@@ -110,11 +110,11 @@ pub(super) fn metadata(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
 
 /// Whether a file says `file_name` at its start, as the lists of a VideoFolder do and other tables of that name need not.
 fn names_files(path: &Path) -> bool {
-    let mut start = Vec::new();
     // Opening a named pipe would wait for its writer.
     if !path.is_file() {
         return false;
     }
+    let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start));
     read.is_ok() && memchr::memmem::find(&start, b"file_name").is_some()
 }
