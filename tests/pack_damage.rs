@@ -1,6 +1,9 @@
 //! `vidrec pack`: what it says of damaged videos, and what it keeps of them.
 #![cfg(all(feature = "pack", feature = "cli"))]
 
+#[path = "common/names.rs"]
+mod names;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -85,8 +88,9 @@ fn logged_errors_and_failed_checksums_are_reported() {
         let mut other_report: Value = serde_json::from_slice(&run.stdout).unwrap();
         other_report["seconds"] = report["seconds"].clone();
         assert_eq!(other_report, report, "{name}");
-        for file in ["shard-00000.rec", "shard-00000.vidx"] {
-            assert!(fs::read(out.join(file)).unwrap() == fs::read(other.join(file)).unwrap(), "{name}: {file}");
+        for name_of in ["shard-00000.rec", "shard-00000.vidx"] {
+            let read = |dir| fs::read(names::file(dir, name_of)).unwrap();
+            assert!(read(&out) == read(&other), "{name}: {name_of}");
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     if fs::hard_link(&from, staged.path()).is_ok() {
         return Ok((staged, false));
     }
+    // Its drop would remove the copy, which has the same name.
+    drop(staged);
     let mut copy = AtomicFile::create(to)?;
     let mut input = fs::File::open(&from).map_err(|e| Error::io("open the file", &from, e))?;
     io::copy(&mut input, &mut copy).map_err(|e| Error::io("copy the file", &from, e))?;
@@ -35,4 +37,25 @@ pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
     #[cfg(not(unix))]
     let soft: io::Result<()> = Err(io::ErrorKind::Unsupported.into());
     soft.map(|()| true).map_err(|_| Error::io("link to the file", &from, hard))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_gets_a_second_name_or_is_copied_from_another_file_system() {
+        let here = tempfile::tempdir().unwrap();
+        for parent in [here.path(), Path::new("/dev/shm")] {
+            let Ok(folder) = tempfile::tempdir_in(parent) else { continue };
+            let from = folder.path().join("a");
+            fs::write(&from, "a").unwrap();
+            let (staged, is_copy) = share(&from, &here.path().join("b")).unwrap();
+            let device = |path: &Path| fs::metadata(path).unwrap().dev();
+            assert_eq!(is_copy, device(&from) != device(staged.path()));
+            assert_eq!(fs::read(staged.path()).unwrap(), b"a");
+        }
+    }
 }
