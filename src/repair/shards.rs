@@ -137,8 +137,7 @@ fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
     }
     let extra: Vec<&str> = there.iter().map(String::as_str).filter(|name| !listed.contains(name)).collect();
     let ending = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let is_misnamed =
-        |name: &str| extra.iter().any(|other| names::stem(other) == names::stem(name) && ending(other) == ending(name));
+    let is_misnamed = |name: &str| extra.iter().any(|other| ending(other) == ending(name));
     listing.shards.iter().all(|shard| {
         let [record, index] = [&shard.record_file, &shard.index_file].map(|name| (name, there.contains(name)));
         (record.1 || index.1) && [record, index].iter().all(|(name, is_here)| *is_here || !is_misnamed(name))

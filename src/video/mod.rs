@@ -18,8 +18,8 @@
 //!
 //! # Which damage is noticed
 //!
-//! FFmpeg's errors, the errors that it logs ([`VideoFacts::logged_errors`]; no intact video of several hundred has any, but
-//! some have warnings), packets that a container marks ([`VideoFacts::corrupt_packets`]), checksums in the stream (FFV1, HEVC
+//! FFmpeg's errors, the errors that it logs ([`VideoFacts::logged_errors`]; of several hundred intact videos one has any, for
+//! a misplaced NAL unit, while many have warnings), packets that a container marks ([`VideoFacts::corrupt_packets`]), checksums in the stream (FFV1, HEVC
 //! with picture hashes), in Ogg's pages and in Matroska's clusters ([`VideoFacts::failed_checksums`]), and less video than
 //! the container claims. A codec that has no checksum and can make a picture of any bits, such as VP8, VP9 and mostly HEVC,
 //! shows other pictures without a word from anybody.
