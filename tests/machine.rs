@@ -283,7 +283,7 @@ fn a_folder_that_cannot_be_listed_is_one_failure() {
     fs::create_dir_all(&locked).unwrap();
     fs::create_dir_all(videos.path("in/c")).unwrap();
     fs::copy(videos.path("0.mp4"), videos.path("in/c/x.mp4")).unwrap();
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read_dir(&locked).is_ok() {
         eprintln!("skipped: whoever runs this may list every folder");
         return;

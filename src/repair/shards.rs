@@ -135,12 +135,12 @@ fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
     if !once.all(|name| listed.insert(name)) {
         return false;
     }
-    let extra: Vec<&str> = there.iter().map(String::as_str).filter(|name| !listed.contains(name)).collect();
-    let ending = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let is_misnamed = |name: &str| extra.iter().any(|other| ending(other) == ending(name));
+    // What is missing, while a file of its kind is there that nothing lists, may be that file under a damaged name.
+    let is_extra = |ending| there.iter().any(|name| name.ends_with(ending) && !listed.contains(name.as_str()));
+    let (extra_record, extra_index) = (is_extra(".rec"), is_extra(".vidx"));
     listing.shards.iter().all(|shard| {
-        let [record, index] = [&shard.record_file, &shard.index_file].map(|name| (name, there.contains(name)));
-        (record.1 || index.1) && [record, index].iter().all(|(name, is_here)| *is_here || !is_misnamed(name))
+        let (record, index) = (there.contains(&shard.record_file), there.contains(&shard.index_file));
+        (record || index) && (record || !extra_record) && (index || !extra_index)
     })
 }
 
