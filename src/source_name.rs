@@ -42,6 +42,9 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> String {
 
 /// The path that has this name.
 pub(crate) fn to_path(name: &str) -> PathBuf {
+    if !name.contains('\\') {
+        return name.into();
+    }
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
     while let Some(&first) = rest.first() {

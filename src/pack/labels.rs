@@ -1,6 +1,6 @@
 //! Labels as inputs give them, and the class names that make numbers of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -122,7 +122,7 @@ impl Classes {
         }
         let by_name: HashMap<_, _> = names.iter().cloned().zip(0..).collect();
         if by_name.len() != names.len() {
-            let mut seen = BTreeSet::new();
+            let mut seen = HashSet::new();
             let twice = names.iter().find(|name| !seen.insert(*name)).cloned().unwrap_or_default();
             return Err(Error::usage(format!("the class \"{twice}\" is listed twice")));
         }
@@ -132,10 +132,12 @@ impl Classes {
     /// All names that occur, sorted: the label is the place in the list. None if labels are numbers.
     pub fn of<'a>(labels: impl Iterator<Item = &'a Label>) -> Result<Self> {
         let names = labels.flat_map(Label::tags).filter_map(|tag| match tag {
-            Tag::Name(name) => Some(name.clone()),
+            Tag::Name(name) => Some(name.as_str()),
             Tag::Number(_) => None,
         });
-        Self::new(names.collect::<BTreeSet<_>>().into_iter().collect(), 0, false)
+        let mut names: Vec<&str> = names.collect::<HashSet<_>>().into_iter().collect();
+        names.sort_unstable();
+        Self::new(names.into_iter().map(str::to_owned).collect(), 0, false)
     }
 
     /// Reads class names in their order: one a line, or `NUMBER NAME` a line, or JSON: an array of names, or an object

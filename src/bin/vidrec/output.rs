@@ -1,15 +1,19 @@
 //! What goes to standard output, and how errors are told.
 
 use std::error::Error;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use serde::Serialize;
 
 /// Prints a report as one JSON object, or as the text made from it.
 pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
-    let text = if json { serde_json::to_string_pretty(report)? + "\n" } else { text(report) };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    if json {
+        serde_json::to_writer_pretty(&mut out, report)?;
+        out.write_all(b"\n")?;
+    } else {
+        out.write_all(text(report).as_bytes())?;
+    }
     out.flush()
 }
 

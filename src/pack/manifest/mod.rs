@@ -126,8 +126,16 @@ impl Context<'_> {
     fn found(&self, row: Row) -> Found {
         let Row { path, label, segment, split, attributes, .. } = row;
         let segment = segment.filter(|_| !self.options.whole_files);
-        let source = source_name::of_path(&source_name::to_path(&path));
-        Found { source, path: self.path(&path), label, segment, split, attributes, fault: None }
+        let path = source_name::to_path(&path);
+        Found {
+            source: source_name::of_path(&path),
+            path: self.root.join(path),
+            label,
+            segment,
+            split,
+            attributes,
+            fault: None,
+        }
     }
 }
 
