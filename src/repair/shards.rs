@@ -138,9 +138,11 @@ fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
     // What is missing, while a file of its kind is there that nothing lists, may be that file under a damaged name.
     let is_extra = |ending| there.iter().any(|name| name.ends_with(ending) && !listed.contains(name.as_str()));
     let (extra_record, extra_index) = (is_extra(".rec"), is_extra(".vidx"));
-    listing.shards.iter().all(|shard| {
-        let (record, index) = (there.contains(&shard.record_file), there.contains(&shard.index_file));
-        (record || index) && (record || !extra_record) && (index || !extra_index)
+    listing.shards.iter().all(|shard| match (there.contains(&shard.record_file), there.contains(&shard.index_file)) {
+        (true, true) => true,
+        (true, false) => !extra_index,
+        (false, true) => !extra_record,
+        (false, false) => false,
     })
 }
 
