@@ -25,7 +25,7 @@ use crate::{Error, Result};
 /// A clip to be written, all but its frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClipInfo {
-    /// Label, at most [`limits::MAX_LABEL`]; `None` for a clip without one.
+    /// Label, at most [`limits::MAX_LABEL`](crate::limits::MAX_LABEL); `None` for a clip without one.
     pub label: Option<u32>,
     /// Source path relative to the input root, with `/` between folders.
     pub source: String,
