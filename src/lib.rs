@@ -64,39 +64,27 @@
 //! other formats. A training machine does without both:
 //! `vidrec = { version = "0.1", default-features = false }`.
 
-mod advice;
-pub mod dataset_json;
+mod allocation;
+mod dataset;
 mod disk;
 pub mod edit;
 mod error;
-mod fingerprint;
 pub mod format;
-mod index;
 #[cfg(feature = "interop")]
 pub mod interop;
 pub mod jpeg;
 pub mod limits;
-mod listing;
 mod loader;
 mod machine;
-mod map;
-mod open_files;
 pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod planes;
-mod positional;
 mod random;
-mod reader;
 mod repair;
-mod room;
 pub mod sampler;
-mod sigbus;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
-mod stats;
-mod storage;
-mod verify;
 #[cfg(feature = "pack")]
 pub mod video;
 mod writer;
@@ -116,8 +104,13 @@ pub mod fuzzing {
     pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
 }
 
+pub use dataset::{
+    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Problem, SizeStats, Stats, Summary, VerifyOptions,
+    VerifyReport, stats, verify,
+};
+pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Result};
-pub use fingerprint::Fingerprint;
+pub use format::dataset_json;
 pub use loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
     Draws, Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part,
@@ -125,12 +118,7 @@ pub use loader::{
 };
 pub use order::LastBatch;
 pub use planes::Planes;
-pub use reader::{Clip, Dataset, Frame};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
-pub use sigbus::lost_pages;
-pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
-pub use storage::Io;
-pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
 
 /// Compiles the README's Rust with the documentation tests.

@@ -1,6 +1,6 @@
 //! An 8-bit 4:2:0 picture in planes: what goes into a JPEG and what comes out of one.
 
-use crate::{Error, Result, limits, room};
+use crate::{Error, Result, allocation, limits};
 
 /// A picture as JFIF means it: full-range BT.601, 4:2:0, chroma samples centred between four luma samples.
 ///
@@ -44,11 +44,11 @@ impl Planes {
         }
         let chroma = width.div_ceil(2) as usize * height.div_ceil(2) as usize;
         let plane = |length, fill| {
-            let mut plane = room::with_capacity(length, "a picture")?;
+            let mut plane = allocation::with_capacity(length, "a picture")?;
             plane.resize(length, fill);
             Ok(plane)
         };
-        let y = room::zeroed(pixels as usize, "a picture")?;
+        let y = allocation::zeroed(pixels as usize, "a picture")?;
         Ok(Planes { width, height, y, cb: plane(chroma, 128)?, cr: plane(chroma, 128)? })
     }
 

@@ -3,6 +3,7 @@
 //!
 //! [`publication`] is the commit point of data sets. [`NewFolder`] is that of exports, whose files need fixed names.
 
+pub(crate) mod advice;
 mod atomic_file;
 mod folder_lock;
 #[cfg(feature = "pack")]
@@ -10,9 +11,13 @@ pub(crate) mod free_space;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;
+pub(crate) mod map;
 #[cfg(feature = "interop")]
 mod new_folder;
+pub(crate) mod open_files;
+pub(crate) mod positional;
 pub(crate) mod publication;
+pub(crate) mod sigbus;
 #[cfg(feature = "interop")]
 mod swap;
 #[cfg(feature = "interop")]

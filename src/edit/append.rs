@@ -6,7 +6,8 @@ use super::copy::{self, refuse_input};
 use super::merge::require_group;
 use super::plan::{Describe, Plan, Source};
 use super::{EditOptions, EditReport, classes, groups};
-use crate::dataset_json::{self, DatasetJson};
+use crate::dataset::listing;
+use crate::format::dataset_json::{self, DatasetJson};
 use crate::{Dataset, Error, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as further shards; its own shards are not touched.
@@ -32,13 +33,13 @@ pub fn append(
     let lock = writer::lock(to)?;
     let listing = to.join(dataset_json::FILE_NAME);
     if !listing.is_file() {
-        return Err(dataset_json::missing(to));
+        return Err(listing::missing(to));
     }
     let old = Dataset::open(to)?;
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
     // Its shards as the indexes have them, so that what earlier versions did not list is listed from now on.
-    let before = DatasetJson { failures: DatasetJson::read(&listing)?.failures, ..old.to_json() };
+    let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
     let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
     let writer = Writer::extend(to, meta, lock, before)?;
     copy::fill_one(&plan, writer, to, options, progress)

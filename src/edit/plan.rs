@@ -1,9 +1,9 @@
 //! Which clips of which data sets, in which order, and what is said of them: all that an edit is.
 
+use crate::dataset::Shard;
+use crate::dataset::proven_bytes;
 use crate::format::meta::Meta;
 use crate::format::section::SectionId;
-use crate::index::proven_bytes;
-use crate::reader::Shard;
 use crate::{Clip, ClipInfo, Dataset, Result};
 
 use super::{groups, meta};

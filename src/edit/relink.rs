@@ -5,12 +5,12 @@ use std::path::Path;
 use super::copy::refuse_input;
 use super::plan::Plan;
 use super::{EditOptions, EditReport};
-use crate::dataset_json::{self, DatasetJson};
+use crate::dataset::Shard;
 use crate::disk::{publication, share};
+use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
 use crate::format::names;
-use crate::reader::Shard;
-use crate::writer::index::IndexWriter;
+use crate::writer::IndexWriter;
 use crate::{Dataset, Result, writer};
 
 /// Writes the plan, which is all clips of `set` in their order with the labels that they have.
@@ -23,7 +23,7 @@ pub(super) fn run(
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
     let lock = writer::lock(out)?;
-    let replaced = dataset_json::replaceable(out, options.overwrite)?;
+    let replaced = writer::replaceable(out, options.overwrite)?;
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {
         let stem = names::shard(ordinal);
@@ -44,7 +44,7 @@ pub(super) fn run(
         shards.push(json);
     }
     let json = DatasetJson::new(&meta_of(plan, &set.shards()[0]), shards);
-    publication::publish(vec![dataset_json::stage(out, lock, files, &json, replaced)?])?;
+    publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {
         0 => "no label changed: the record files are shared with the input (hard links)".into(),

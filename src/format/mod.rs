@@ -4,6 +4,7 @@
 
 pub mod clip_entry;
 pub mod data_binding;
+pub mod dataset_json;
 pub mod footer;
 pub mod frame_entry;
 pub mod header;

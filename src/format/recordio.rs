@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
-use crate::{Error, Result, limits, room};
+use crate::{Error, Result, allocation, limits};
 
 /// The word that begins every part; on disk the bytes `0a 23 d7 ce`.
 pub const MAGIC: u32 = 0xced7_230a;
@@ -45,7 +45,7 @@ pub fn append(head: &[u8], body: &[u8], out: &mut Vec<u8>) -> Result<()> {
             .expected(format!("at most {} bytes", limits::MAX_RECORD_BYTES))
             .found(format!("{length} bytes")));
     }
-    room::reserve(out, PART_HEAD_BYTES + length.next_multiple_of(4), "a record")?;
+    allocation::reserve(out, PART_HEAD_BYTES + length.next_multiple_of(4), "a record")?;
     let head_at = out.len();
     out.extend_from_slice(&[0; PART_HEAD_BYTES]);
     out.extend_from_slice(head);
@@ -184,7 +184,7 @@ pub fn read(file: &[u8], at: u64) -> Result<Record<'_>> {
 }
 
 fn join<'a>(file: &'a [u8], start: usize, first: Part<'a>) -> Result<Record<'a>> {
-    let mut payload = room::with_capacity(first.data.len(), "a record in parts")?;
+    let mut payload = allocation::with_capacity(first.data.len(), "a record in parts")?;
     payload.extend_from_slice(first.data);
     let mut at = first.end;
     loop {
@@ -196,7 +196,7 @@ fn join<'a>(file: &'a [u8], start: usize, first: Part<'a>) -> Result<Record<'a>>
                 .expected("flag 2 or 3")
                 .found(format!("flag {}", next.flag)));
         }
-        room::reserve(&mut payload, 4 + next.data.len(), "a record in parts")?;
+        allocation::reserve(&mut payload, 4 + next.data.len(), "a record in parts")?;
         payload.extend_from_slice(&MAGIC.to_le_bytes());
         payload.extend_from_slice(next.data);
         if payload.len() as u64 > limits::MAX_RECORD_BYTES {

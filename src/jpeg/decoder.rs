@@ -7,7 +7,7 @@ use super::region::JpegDecoder;
 use super::segments::Segments;
 use super::tiles::Tiler;
 use super::tj::{Decompressor, RawHeader, Scale, Yuv420};
-use crate::{Error, Planes, Result, limits, room};
+use crate::{Error, Planes, Result, allocation, limits};
 
 /// How finely a JPEG stores its chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Decoder {
         let (even_width, even_height) = (width.next_multiple_of(2) as usize, height.next_multiple_of(2) as usize);
         let odd = planes.y.len() != even_width * even_height;
         let luma = if odd { &mut self.padded } else { &mut planes.y };
-        room::resize(luma, even_width * even_height, 0, "a decoded picture")?;
+        allocation::resize(luma, even_width * even_height, 0, "a decoded picture")?;
         let target = Yuv420 { width, height, planes: [&mut luma[..], &mut planes.cb, &mut planes.cr] };
         self.decompressor.yuv420(jpeg, Scale::Full, target)?;
         if odd {
@@ -171,8 +171,8 @@ fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
         *planes = Planes::new(width, height)?;
     }
     let chroma = planes.chroma_width() as usize * planes.chroma_height() as usize;
-    room::resize(&mut planes.y, width as usize * height as usize, 0, "a decoded picture")?;
-    room::resize(&mut planes.cb, chroma, 128, "a decoded picture")?;
-    room::resize(&mut planes.cr, chroma, 128, "a decoded picture")?;
+    allocation::resize(&mut planes.y, width as usize * height as usize, 0, "a decoded picture")?;
+    allocation::resize(&mut planes.cb, chroma, 128, "a decoded picture")?;
+    allocation::resize(&mut planes.cr, chroma, 128, "a decoded picture")?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Planes to tiled baseline JPEG.
 
 use super::tj::{Compressor, Yuv420};
-use crate::{Error, Planes, Result, room};
+use crate::{Error, Planes, Result, allocation};
 
 /// Rows and columns of one MCU at 4:2:0.
 const MCU: u32 = 16;
@@ -65,11 +65,11 @@ impl Encoder {
         let planes = Yuv420 { width, height, planes: [&luma[..], &picture.cb, &picture.cr] };
         let room = largest_jpeg(width, height);
         if self.target.len() < room {
-            room::resize(&mut self.target, room, 0, "an encoded picture")?;
+            allocation::resize(&mut self.target, room, 0, "an encoded picture")?;
         }
         let length = self.compressor.compress(&planes, restart_interval(width), &mut self.target)?;
         jpeg.clear();
-        room::reserve(jpeg, length, "a JPEG")?;
+        allocation::reserve(jpeg, length, "a JPEG")?;
         jpeg.extend_from_slice(&self.target[..length]);
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Encoder {
             return Err(Error::usage("a luma plane whose length does not fit the size of the picture"));
         }
         self.padded.clear();
-        room::reserve(&mut self.padded, width.next_multiple_of(2) * height.next_multiple_of(2), "a picture")?;
+        allocation::reserve(&mut self.padded, width.next_multiple_of(2) * height.next_multiple_of(2), "a picture")?;
         for y in 0..height.next_multiple_of(2) {
             let row = &picture.y[y.min(height - 1) * width..][..width];
             self.padded.extend_from_slice(row);

@@ -9,7 +9,7 @@ use super::decoder::check_limits;
 use super::own::{self, Tiles};
 use super::tiles::{Cut, Region, Selection};
 use super::tj::{Scale, Yuv420};
-use crate::{Error, Result, room};
+use crate::{Error, Result, allocation};
 
 /// Which decoder is used for the tiles of a tiled JPEG. All other JPEGs are libjpeg-turbo's.
 ///
@@ -156,7 +156,7 @@ fn target<'a>(cut: &Cut, scale: Scale, planes: &'a mut [Vec<u8>; 3]) -> Result<Y
 /// The first `length` bytes of a vector that only grows, so that nothing is cleared that will be overwritten.
 pub(super) fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
     if bytes.len() < length {
-        room::resize(bytes, length, 0, "a decoded picture")?;
+        allocation::resize(bytes, length, 0, "a decoded picture")?;
     }
     Ok(&mut bytes[..length])
 }

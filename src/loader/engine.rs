@@ -9,8 +9,8 @@ use super::space::Space;
 use super::state::LoaderState;
 use super::stats::Counters;
 use super::worker::Worker;
+use crate::dataset::{Clip, Dataset};
 use crate::order::Ranks;
-use crate::reader::{Clip, Dataset};
 use crate::{Error, Result};
 
 /// Most threads that are taken without being asked for.

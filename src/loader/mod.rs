@@ -32,7 +32,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::reader::Dataset;
+use crate::dataset::Dataset;
 
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};

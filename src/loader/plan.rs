@@ -6,10 +6,10 @@ use super::engine::{Engine, unequal};
 use super::kernel::Kernel;
 use super::space::Place;
 use super::view::view;
-use crate::advice::Advice;
+use crate::dataset::Clip;
+use crate::disk::advice::Advice;
 use crate::order::EpochOrder;
 use crate::random::{Random, stream};
-use crate::reader::Clip;
 use crate::{Error, Result};
 
 /// A place in a batch.

@@ -13,7 +13,7 @@ use super::plan::{Planned, Seat};
 use super::stats::add;
 use super::view::view;
 use super::worker::Worker;
-use crate::advice::Advice;
+use crate::disk::advice::Advice;
 use crate::random::{Random, stream};
 use crate::{Error, ErrorKind, Io, Result};
 

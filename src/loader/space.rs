@@ -2,7 +2,7 @@
 
 use super::options::{Draws, LoaderOptions};
 use super::temporal::Temporal;
-use crate::reader::Dataset;
+use crate::dataset::Dataset;
 use crate::{Error, Result, sampler};
 
 /// What a sample stands for.

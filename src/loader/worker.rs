@@ -2,9 +2,9 @@
 
 use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
+use crate::allocation;
+use crate::dataset::Clip;
 use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
-use crate::reader::Clip;
-use crate::room;
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -102,7 +102,7 @@ impl Worker {
         let pixels = cut.region.width as usize * cut.region.height as usize;
         let rgb = &self.rgb.as_chunks().0[..pixels];
         for (c, plane) in self.planes.iter_mut().enumerate() {
-            room::resize(plane, pixels, 0, "a frame")?;
+            allocation::resize(plane, pixels, 0, "a frame")?;
             plane.iter_mut().zip(rgb).for_each(|(sample, pixel): (_, &[u8; 3])| *sample = pixel[c]);
         }
         Ok((cut, [cut.region.width as usize; 3]))

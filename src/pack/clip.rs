@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::memory::Held;
 use super::{Item, PackOptions, memory, pictures};
+use crate::allocation;
 use crate::jpeg::Encoder;
 use crate::machine::Shortage;
-use crate::room;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Choose, SampledFrame, SampledVideo, Stage, Timeline, Video, VideoError, VideoFacts, VideoOptions};
 use crate::{ClipInfo, Error, Result};
@@ -84,7 +84,7 @@ impl ClipFailure {
     /// The failure of a video that was alone: where it got no memory although there is as much as it should need, it asked
     /// for too much itself.
     fn when_alone(self, needed: u64) -> Self {
-        if self.shortage != Some(Shortage::Memory) || !room::can_allocate(needed) {
+        if self.shortage != Some(Shortage::Memory) || !allocation::can_allocate(needed) {
             return self;
         }
         let message = format!("{} (it asks for more than any sound video needs, also when it is alone)", self.message);

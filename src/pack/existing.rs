@@ -14,8 +14,9 @@ use super::fingerprint::RunFingerprint;
 use super::inputs::{Item, Plan};
 use super::outcome::{Outcome, Stored};
 use super::report::{Failure, PackReport, Troubles};
-use crate::dataset_json::{self, DatasetJson, FailuresJson};
+use crate::dataset::listing;
 use crate::format::data_binding::hex;
+use crate::format::dataset_json::{self, FailuresJson};
 use crate::format::names;
 use crate::video::VideoFacts;
 use crate::{ClipInfo, Dataset, Error, Result, edit};
@@ -55,7 +56,7 @@ impl Existing {
                 .found(new)
                 .help("take the same inputs and options, or pack all anew (--force)"));
         }
-        let listing = DatasetJson::read(&out.join(dataset_json::FILE_NAME))?;
+        let listing = listing::read(&out.join(dataset_json::FILE_NAME))?;
         let failures = read_failures(out, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
         let failures_file = listing.failures.map(|listed| listed.file);

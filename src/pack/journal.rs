@@ -21,7 +21,7 @@ use super::outcome::Done;
 use crate::disk::LogFile;
 use crate::disk::publication::FolderPlan;
 use crate::format::{crc32, names};
-use crate::writer::recovery::Checkpoint;
+use crate::writer::Checkpoint;
 use crate::writer::{ShardDone, Written};
 use crate::{Error, Result};
 

@@ -15,7 +15,7 @@ use super::clip::{self, ClipFailure, PackStage, Picture, Source};
 use super::{PackOptions, folders};
 use crate::jpeg::{Decoder, Encoder};
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
-use crate::{Error, Result, limits, room};
+use crate::{Error, Result, allocation, limits};
 
 /// Reads the pictures that `choose` wants.
 pub(super) fn sample(
@@ -134,7 +134,7 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
         let error = Error::limit("the picture is too large").expected(format!("at most {} pixels", limits::MAX_PIXELS));
         return Err(error.found(format!("{}x{}", header.width, header.height)));
     }
-    let mut pixels = room::zeroed(header.rgb_len(), "a picture")?;
+    let mut pixels = allocation::zeroed(header.rgb_len(), "a picture")?;
     decoder.decode_rgb(&jpeg, &mut pixels, header.width as usize * 3)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::room;
+use crate::allocation;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
@@ -91,7 +91,7 @@ impl Shared {
     }
 
     fn work(&self) {
-        let Ok(mut buffer) = room::zeroed(CHUNK, "reading ahead") else { return };
+        let Ok(mut buffer) = allocation::zeroed(CHUNK, "reading ahead") else { return };
         while let Some(index) = self.take() {
             let Ok(mut file) = open(&self.paths[index]) else { continue };
             while let Ok(read @ 1..) = file.read(&mut buffer) {

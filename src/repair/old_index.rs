@@ -1,5 +1,6 @@
 //! What can still be read of an index, whole or damaged.
 
+use crate::dataset::{Index, proven_bytes};
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding::DataBinding;
 use crate::format::frame_entry::{self, FrameEntry};
@@ -7,7 +8,6 @@ use crate::format::header::{self, Header};
 use crate::format::meta::Meta;
 use crate::format::section::{self, SectionEntry, SectionId};
 use crate::format::{align_up, crc32, footer};
-use crate::index::{Index, proven_bytes};
 use crate::limits;
 
 /// An index file of which every entry is proven when it is used.

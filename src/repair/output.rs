@@ -8,16 +8,16 @@ use sha2::{Digest, Sha256};
 use super::RepairReport;
 use super::salvage::SalvagedClip;
 use super::shards::{Files, ShardFiles};
-use crate::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
+use crate::dataset::Io;
+use crate::dataset::listing;
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, folder_of, write_file};
 use crate::format::data_binding::{DataBinding, hex};
+use crate::format::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::names;
-use crate::listing;
-use crate::storage::Io;
-use crate::writer::index::{FinishedIndex, IndexWriter};
+use crate::writer::{FinishedIndex, IndexWriter};
 use crate::{Dataset, Error, FrameData, Result, Writer};
 
 pub(super) enum Sink {
@@ -160,7 +160,7 @@ impl Indexes {
         }
         let failures = failures(folder, files, report)?;
         let json = DatasetJson { failures, ..DatasetJson::new(&metas.swap_remove(0), shards) };
-        let is_listed = files.listing.as_ref().is_some_and(|listing| dataset_json::agree(listing, &json));
+        let is_listed = files.listing.as_ref().is_some_and(|listing| listing.agrees_with(&json));
         if is_listed && staged.is_empty() {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Indexes {
         let listed = files.listing.iter().flat_map(DatasetJson::file_names).map(str::to_owned).collect();
         let removable = replaced.iter().map(|path| name(path)).collect();
         let replaced = Replaced { files: listed, removable };
-        publication::publish(vec![dataset_json::stage(folder, self.lock, staged, &json, replaced)?])?;
+        publication::publish(vec![crate::writer::stage(folder, self.lock, staged, &json, replaced)?])?;
         report.written.extend((!is_listed).then(|| listing.display().to_string()));
         Ok(())
     }
@@ -184,7 +184,7 @@ fn name(path: &Path) -> String {
 
 /// Whether the `dataset.json` beside an index lists it.
 fn is_listed(index: &Path) -> bool {
-    let listing = DatasetJson::read(&index.with_file_name(dataset_json::FILE_NAME));
+    let listing = listing::read(&index.with_file_name(dataset_json::FILE_NAME));
     listing.is_ok_and(|json| json.shards.iter().any(|shard| shard.index_file == name(index)))
 }
 
@@ -240,7 +240,7 @@ fn note_listing(files: &Files, report: &mut RepairReport) {
     let Ok(first) = open(&files.shards[0]) else { return };
     let meta = first.meta().cloned().unwrap_or_default();
     let wanted = DatasetJson { failures: listing.failures.clone(), ..DatasetJson::new(&meta, shards.concat()) };
-    if !dataset_json::agree(listing, &wanted) {
+    if !listing.agrees_with(&wanted) {
         report.damage.push(LISTING_DIFFERS.into());
     }
 }

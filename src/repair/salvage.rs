@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 use super::old_index::OldIndex;
 use super::scan::{Found, Scan};
 use super::{Losses, LostClip};
-use crate::dataset_json::ShardJson;
+use crate::dataset::split_payload;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding::hex;
+use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
 use crate::jpeg::Decoder;
-use crate::reader::split_payload;
 use crate::{ClipInfo, Result, limits};
 
 /// A clip of which every frame is there.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
+use crate::dataset::split_payload;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::recordio::{self, MAGIC};
-use crate::reader::split_payload;
 
 /// A record that parses. Whether its picture is whole is another question.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::old_index::OldIndex;
-use crate::dataset_json::{self, DatasetJson, ShardJson};
+use crate::dataset::listing;
 use crate::disk::folder_of;
+use crate::disk::map::MappedFile;
+use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::names;
-use crate::listing;
-use crate::map::MappedFile;
 use crate::{Error, Result};
 
 /// A pair of files, either of which may be missing.
@@ -78,7 +78,7 @@ fn find_in(folder: &Path) -> Result<Files> {
     let there = shard_file_names(folder)?;
     let listed_at = folder.join(dataset_json::FILE_NAME);
     let mut notes = Vec::new();
-    let listing = match DatasetJson::read(&listed_at) {
+    let listing = match listing::read(&listed_at) {
         Ok(listing) => Some(listing),
         Err(e) if listed_at.exists() => {
             notes.push(format!("dataset.json cannot be used: {e}"));

@@ -3,7 +3,7 @@
 //! Everything is linear algebra on YUV, never through 8-bit RGB. The work is in `f32`: 24 bits of precision for 16-bit
 //! samples, the same result on every machine, and loops that the compiler turns into vectors.
 
-use crate::{Planes, Result, room};
+use crate::{Planes, Result, allocation};
 
 use super::deep::{Deep, Layout};
 use super::geometry::Size;
@@ -170,7 +170,7 @@ impl Conversion {
         let width = deep.size.width as usize;
         let chroma = deep.chroma_size();
         let cw = chroma.width as usize;
-        let mut term = room::with_capacity(deep.cb.len(), "a picture")?;
+        let mut term = allocation::with_capacity(deep.cb.len(), "a picture")?;
         term.extend(deep.cb.iter().zip(&deep.cr).map(|(&cb, &cr)| mix.of(f32::from(cb), f32::from(cr))));
         let mut blend = vec![0f32; cw];
         for (y, (out, luma)) in out.chunks_exact_mut(width).zip(deep.y.chunks_exact(width)).enumerate() {
@@ -204,7 +204,7 @@ fn byte(v: f32) -> u8 {
 /// The mean of each 2x2 block; a block that is cut by the edge repeats its last sample.
 fn halve(plane: &[u16], size: Size) -> Result<Vec<u16>> {
     let (w, h) = (size.width as usize, size.height as usize);
-    let mut out = room::with_capacity(w.div_ceil(2) * h.div_ceil(2), "a picture")?;
+    let mut out = allocation::with_capacity(w.div_ceil(2) * h.div_ceil(2), "a picture")?;
     for y in (0..h).step_by(2) {
         let (top, bottom) = (&plane[y * w..][..w], &plane[(y + 1).min(h - 1) * w..][..w]);
         for x in (0..w).step_by(2) {

@@ -1,7 +1,7 @@
 //! The picture between the scaler and the colour pass: planes with 16 bits a sample.
 
 use super::geometry::{Orientation, Size};
-use crate::{Result, room};
+use crate::{Result, allocation};
 
 /// How many chroma samples a [`Deep`] picture has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Deep {
         let luma = size.width as usize * size.height as usize;
         let c = layout.chroma(size);
         let chroma = c.width as usize * c.height as usize;
-        let plane = |samples| room::zeroed(samples, "a picture");
+        let plane = |samples| allocation::zeroed(samples, "a picture");
         Ok(Deep { size, layout, y: plane(luma)?, cb: plane(chroma)?, cr: plane(chroma)? })
     }
 

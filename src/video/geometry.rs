@@ -1,6 +1,6 @@
 //! Where pixels go: pixel shape, target size, rotation and mirroring. Pure arithmetic, no FFmpeg.
 
-use crate::{Error, Result, limits, room};
+use crate::{Error, Result, allocation, limits};
 
 use super::FrameSize;
 
@@ -62,7 +62,7 @@ impl Orientation {
         let (w, h) = (size.width as usize, size.height as usize);
         let out = self.apply(size);
         let (ow, oh) = (out.width as usize, out.height as usize);
-        let mut turned = room::with_capacity(ow * oh, "a picture that is turned")?;
+        let mut turned = allocation::with_capacity(ow * oh, "a picture that is turned")?;
         for y in 0..oh {
             let y = if self.flip_y { oh - 1 - y } else { y };
             let at = |x: usize| if self.transpose { plane[x * w + y] } else { plane[y * w + x] };

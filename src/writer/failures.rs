@@ -2,11 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::Writer;
+use super::writer::Writer;
 use crate::Result;
-use crate::dataset_json::FailuresJson;
 use crate::disk::AtomicFile;
 use crate::format::data_binding::hex;
+use crate::format::dataset_json::FailuresJson;
 use crate::format::names;
 
 impl Writer {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
-use super::ClipInfo;
-use crate::dataset_json::ShardJson;
+use super::clip_info::ClipInfo;
 use crate::disk::AtomicFile;
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
 use crate::format::data_binding::{DataBinding, hex};
+use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::{self, FrameEntry};
 use crate::format::header::{self, Header};
 use crate::format::meta::Meta;

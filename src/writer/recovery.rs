@@ -2,28 +2,14 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
+use super::clip_info::ClipInfo;
 use super::index::{Frames, IndexWriter};
-use super::shard::{self, FinishedShard, ShardWriter, Written};
-use super::{ClipInfo, ShardDone, Writer, WriterOptions};
-use crate::dataset_json;
+use super::replace;
+use super::shard::{self, Checkpoint, FinishedShard, ShardDone, ShardWriter, Written};
+use super::writer::{Writer, WriterOptions};
 use crate::disk::{AtomicFile, FolderLock, Temporary};
 use crate::format::{frame_entry, header};
 use crate::{Error, Result};
-
-/// How far a shard had come when its files were brought to the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
-    /// Length of the record file in bytes.
-    pub bytes: u64,
-    /// CRC-32 of the record file up to there.
-    pub crc32: u32,
-    /// Number of frames, and so of entries in the index file.
-    pub frames: u64,
-    /// CRC-32 of those entries.
-    pub frames_crc32: u32,
-}
 
 impl Writer {
     /// Continues what an interrupted writer left: `finished` shards, and one that was committed up to `points`.
@@ -37,7 +23,7 @@ impl Writer {
         finished: Vec<ShardDone>,
         points: &[Checkpoint],
     ) -> Result<(Self, Option<usize>)> {
-        let replaced = dataset_json::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite)?;
         let restored = finished.into_iter().enumerate().map(|(i, shard)| FinishedShard::restore(dir, i, shard));
         let finished = restored.collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;

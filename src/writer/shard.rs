@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::clip_info::{ClipInfo, FrameData};
 use super::index::IndexWriter;
-use super::{ClipInfo, FrameData};
-use crate::dataset_json::ShardJson;
 use crate::disk::{AtomicFile, Temporary};
 use crate::format::data_binding::{DataBinding, EDGE_BYTES};
+use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
@@ -21,6 +21,19 @@ use crate::{Error, Result, jpeg, limits};
 pub(crate) struct ShardDone {
     pub json: ShardJson,
     pub index_length: u64,
+}
+
+/// How far a shard had come when its files were brought to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    /// Length of the record file in bytes.
+    pub bytes: u64,
+    /// CRC-32 of the record file up to there.
+    pub crc32: u32,
+    /// Number of frames, and so of entries in the index file.
+    pub frames: u64,
+    /// CRC-32 of those entries.
+    pub frames_crc32: u32,
 }
 
 /// A shard that is complete, under its temporary names.
@@ -174,13 +187,13 @@ impl ShardWriter {
 
     /// Brings what was appended to the disk.
     #[cfg(feature = "pack")]
-    pub fn checkpoint(&mut self) -> Result<super::recovery::Checkpoint> {
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.check_usable()?;
         self.record.sync()?;
         let (frames, frames_crc32) = self.index.checkpoint()?;
         let records = &self.records;
         let crc32 = records.crc.clone().finalize();
-        Ok(super::recovery::Checkpoint { bytes: records.length, crc32, frames, frames_crc32 })
+        Ok(Checkpoint { bytes: records.length, crc32, frames, frames_crc32 })
     }
 
     /// Completes the index and brings both files to the disk, under their temporary names.

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
+use crate::disk::map::MappedFile;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
-use crate::map::MappedFile;
 use crate::{Error, Result};
 
 /// Imports all chunks of a folder, in order of their numbers; the videos of a chunk in order of their frames.

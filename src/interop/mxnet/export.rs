@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::dataset::Shard;
 use crate::disk::NewFolder;
 use crate::format::names;
 use crate::interop::{ExportReport, text};
-use crate::reader::Shard;
 use crate::{Dataset, Error, Result};
 
 /// Makes a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are not copied.

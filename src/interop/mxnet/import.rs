@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::grouping::{self, Groups, Ids};
 use super::scan::{self, Found};
 use super::side_files;
+use crate::disk::map::MappedFile;
 use crate::interop::clip_json::ClipJson;
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
-use crate::map::MappedFile;
 use crate::{Error, Result};
 
 /// What is known of a record file that it does not say itself.

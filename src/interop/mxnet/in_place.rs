@@ -8,17 +8,17 @@ use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
 use super::scan;
-use crate::dataset_json::{self, DatasetJson, ShardJson};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, folder_of};
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, edge_crc32};
+use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
 use crate::interop::sink::{self, Kind};
 use crate::interop::{ImportReport, text};
 use crate::jpeg::Decoder;
-use crate::writer::index::{FinishedIndex, IndexWriter};
+use crate::writer::{FinishedIndex, IndexWriter};
 use crate::{ClipInfo, Error, Result, limits, writer};
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
@@ -86,13 +86,13 @@ fn publish(
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
 ) -> Result<()> {
-    let replaced = dataset_json::replaceable(folder, true)?;
+    let replaced = writer::replaceable(folder, true)?;
     // Those that a run without dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
     let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };
     let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
     let files = indexes.into_iter().map(|(index, json)| (index.file.seal(), json.index_file)).collect();
-    publication::publish(vec![dataset_json::stage(folder, lock, files, &json, replaced)?])
+    publication::publish(vec![writer::stage(folder, lock, files, &json, replaced)?])
 }
 
 fn meta() -> Meta {

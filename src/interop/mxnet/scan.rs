@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::labels::Labels;
+use crate::dataset::split_payload;
 use crate::format::record_header;
 use crate::format::recordio::{self, MAGIC};
-use crate::reader::split_payload;
 use crate::{Error, Result};
 
 /// A record and what its header says.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::disk::map::MappedFile;
 use crate::format::meta::Meta;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
-use crate::map::MappedFile;
 use crate::{Error, Result, limits, source_name};
 
 /// Bytes of a tar's header, and the unit in which files are padded.

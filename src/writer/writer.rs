@@ -1,73 +1,18 @@
 //! Writing a data set: frames stream to disk, files get their names only when everything is whole.
 
-#[cfg(feature = "pack")]
-mod failures;
-pub(crate) mod index;
-#[cfg(feature = "pack")]
-pub(crate) mod recovery;
-mod shard;
-
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-#[cfg(feature = "pack")]
-pub(crate) use self::shard::ShardDone;
-use self::shard::{FinishedShard, ShardWriter};
-use crate::dataset_json::{self, DatasetJson, FailuresJson};
+use super::clip_info::{ClipInfo, FrameData};
+use super::replace;
+use super::shard::{FinishedShard, ShardWriter};
 use crate::disk::publication::{self, Replaced, Staged};
 use crate::disk::{FolderLock, Temporary, remove_temporaries};
+use crate::format::dataset_json::{DatasetJson, FailuresJson};
 use crate::format::meta::Meta;
 use crate::format::names;
 use crate::{Error, Result};
-
-/// A clip to be written, all but its frames.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClipInfo {
-    /// Label, at most [`limits::MAX_LABEL`](crate::limits::MAX_LABEL); `None` for a clip without one.
-    pub label: Option<u32>,
-    /// Source path relative to the input root, with `/` between folders.
-    pub source: String,
-    /// Class name; empty when there is none.
-    pub class: String,
-    /// Anything else that is known of the clip.
-    pub attributes: Map<String, Value>,
-    /// Width of every frame in pixels; 0 when they differ.
-    pub width: u32,
-    /// Height of every frame in pixels; 0 when they differ.
-    pub height: u32,
-    /// Unit of the frames' `pts` in seconds, as a fraction.
-    pub time_base: (u32, u32),
-    /// The source had fewer frames than were asked for, so some stand more than once.
-    pub short: bool,
-}
-
-impl Default for ClipInfo {
-    fn default() -> Self {
-        ClipInfo {
-            label: None,
-            source: String::new(),
-            class: String::new(),
-            attributes: Map::new(),
-            width: 0,
-            height: 0,
-            time_base: (1, 1_000_000),
-            short: false,
-        }
-    }
-}
-
-/// A frame to be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FrameData<'a> {
-    /// The picture, a whole JPEG.
-    pub jpeg: &'a [u8],
-    /// Presentation time in units of the clip's time base.
-    pub pts: i64,
-    /// Ordinal among the frames that decode from the source, if known.
-    pub source_index: Option<u32>,
-}
 
 /// How a data set is written.
 #[derive(Debug, Clone, Default)]
@@ -112,17 +57,17 @@ pub struct Written {
 /// ```
 #[derive(Debug)]
 pub struct Writer {
-    dir: PathBuf,
-    meta: Meta,
+    pub(super) dir: PathBuf,
+    pub(super) meta: Meta,
     // Before the lock, so that what is dropped is removed under it.
-    finished: Vec<FinishedShard>,
-    shard: ShardWriter,
-    failures: Option<(Temporary, FailuresJson)>,
+    pub(super) finished: Vec<FinishedShard>,
+    pub(super) shard: ShardWriter,
+    pub(super) failures: Option<(Temporary, FailuresJson)>,
     /// What the new shards are added to.
-    before: Option<DatasetJson>,
-    replaced: Replaced,
-    keep: bool,
-    lock: FolderLock,
+    pub(super) before: Option<DatasetJson>,
+    pub(super) replaced: Replaced,
+    pub(super) keep: bool,
+    pub(super) lock: FolderLock,
 }
 
 impl Writer {
@@ -140,7 +85,7 @@ impl Writer {
 
     /// As [`create`](Self::create), under a lock that is held already.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
-        let replaced = dataset_json::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite)?;
         remove_leftovers(dir)?;
         // Whatever was copied from: these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
@@ -167,7 +112,7 @@ impl Writer {
     }
 
     /// From now on the temporary files stay when the writer is dropped.
-    fn keep_files(&mut self) {
+    pub(super) fn keep_files(&mut self) {
         self.shard.keep();
         self.finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
     }
@@ -262,7 +207,7 @@ impl Writer {
         if keep {
             files.iter_mut().for_each(|(file, _)| file.keep());
         }
-        let staged = dataset_json::stage(&dir, lock, files, &json, replaced)?;
+        let staged = replace::stage(&dir, lock, files, &json, replaced)?;
         Ok(Ready { staged, written })
     }
 }

@@ -1,10 +1,12 @@
 //! Which files a path stands for: a data set's folder, its `dataset.json`, or one shard by either of its files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::dataset_json::{self, DatasetJson, ShardJson};
 use crate::disk::{folder_of, publication};
-use crate::{Error, Result};
+use crate::format::dataset_json::{self, DatasetJson, ShardJson};
+use crate::format::names;
+use crate::{Error, Result, limits};
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
@@ -29,7 +31,7 @@ pub(crate) fn find(path: &Path) -> Result<Listing> {
     if meta.is_dir() {
         publication::check_whole(path)?;
         let listing = path.join(dataset_json::FILE_NAME);
-        return if listing.exists() { listed(&listing) } else { Err(dataset_json::missing(path)) };
+        return if listing.exists() { listed(&listing) } else { Err(missing(path)) };
     }
     match path.extension().and_then(|e| e.to_str()) {
         Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path)?], json: None }),
@@ -42,7 +44,7 @@ pub(crate) fn find(path: &Path) -> Result<Listing> {
 }
 
 fn listed(path: &Path) -> Result<Listing> {
-    let json = DatasetJson::read(path)?;
+    let json = read(path)?;
     let files = |shard: &ShardJson| ShardFiles {
         index: path.with_file_name(&shard.index_file),
         record: Some(path.with_file_name(&shard.record_file)),
@@ -61,7 +63,7 @@ pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
         return Ok(ShardFiles { index: beside, record, listed: None });
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let json = DatasetJson::read(&path.with_file_name(dataset_json::FILE_NAME)).ok();
+    let json = read(&path.with_file_name(dataset_json::FILE_NAME)).ok();
     let listed = json.and_then(|json| json.shards.into_iter().find(|shard| shard.record_file == name));
     match listed {
         Some(listed) => Ok(ShardFiles { index: path.with_file_name(&listed.index_file), record, listed: Some(listed) }),
@@ -72,4 +74,55 @@ pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
                 .help("a record file is read through its index"))
         }
     }
+}
+
+/// Reads a `dataset.json` and proves that it names nothing outside its folder.
+pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
+    let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
+    if length > limits::MAX_META_BYTES {
+        return Err(Error::limit("too long").file(path).expected(limits::MAX_META_BYTES).found(length));
+    }
+    let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
+    DatasetJson::prove(&bytes).map_err(|e| e.file(path))
+}
+
+/// What interrupted writers left in `dir`, and what becomes of it.
+pub(crate) fn leftovers(dir: &Path) -> Vec<String> {
+    let mut notes = Vec::new();
+    if dir.join(names::JOURNAL).exists() {
+        notes.push(
+            "an interrupted pack is in this folder: run it again with --resume, or start over with --restart".into(),
+        );
+    }
+    if publication::is_pending(dir) {
+        notes.push("an interrupted write left files in this folder; the next one cleans up".into());
+    }
+    notes
+}
+
+/// Why `dir` is no data set.
+pub(crate) fn missing(dir: &Path) -> Error {
+    let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
+    let indexes = names_in(dir, |name| name.ends_with(".vidx") && !name.starts_with('.')).unwrap_or_default();
+    if dir.join(names::JOURNAL).exists() {
+        e.found("an interrupted pack").help("run it again with --resume")
+    } else if publication::is_pending(dir) {
+        e.found("an interrupted write").help("run the same command again")
+    } else if indexes.is_empty() {
+        e.help("`vidrec pack` makes one")
+    } else {
+        e.found(format!("{} without a list of what belongs to the data set", indexes.join(", ")))
+            .help("`vidrec repair` makes one from what is here; a single .vidx can be named by itself")
+    }
+}
+
+/// Names of the files in `dir` that are wanted, in order.
+pub(crate) fn names_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    let io = |e| Error::io("list the folder", dir, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(io)? {
+        found.extend(entry.map_err(io)?.file_name().to_str().filter(|name| wanted(name)).map(str::to_owned));
+    }
+    found.sort();
+    Ok(found)
 }

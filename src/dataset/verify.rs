@@ -6,17 +6,18 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::dataset_json::{self, DatasetJson};
+use super::Dataset;
+use super::index::proven_bytes;
+use super::listing::{self, Listing};
+use super::shard::Shard;
+use super::storage::Io;
 use crate::disk::folder_of;
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
-use crate::index::proven_bytes;
+use crate::format::dataset_json::DatasetJson;
 use crate::jpeg::Decoder;
-use crate::listing::{self, Listing};
-use crate::reader::Shard;
-use crate::storage::Io;
-use crate::{Dataset, Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// How much [`verify`] proves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -143,7 +144,7 @@ fn verify_files(
     }
     if let Some((path, json)) = &files.json {
         report.problems.extend(verify_failures(path, json).err().map(Problem::from));
-        report.notes = dataset_json::leftovers(folder_of(path));
+        report.notes = listing::leftovers(folder_of(path));
     }
     Ok(())
 }

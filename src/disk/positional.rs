@@ -5,9 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::advice::{Advice, advise};
-use crate::open_files::{Held, Share};
-use crate::{Error, Result, room};
+use crate::disk::advice::{Advice, advise};
+use crate::disk::open_files::{Held, Share};
+use crate::{Error, Result, allocation};
 
 /// A file for positional reads by many threads. It stays open, or, where too many do, is opened for each read.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn open(path: &Path, is_random: bool) -> Result<File> {
 
 fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     let wanted = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    room::resize(buffer, wanted, 0, "a record")?;
+    allocation::resize(buffer, wanted, 0, "a record")?;
     let mut done = 0;
     while done < wanted {
         match read_some(file, &mut buffer[done..], range.start + done as u64) {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use crate::advice::Advice;
-use crate::open_files::{Held, Share};
-use crate::sigbus::Watch;
+use crate::disk::advice::Advice;
+use crate::disk::open_files::{Held, Share};
+use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
 /// The bytes of a file, read through the page cache without a copy and shared by all threads and forked processes.

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::advice::Advice;
+use crate::disk::advice::Advice;
+use crate::disk::map::MappedFile;
+use crate::disk::open_files::{FILES, MAPS};
+use crate::disk::positional::PositionalFile;
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
-use crate::map::MappedFile;
-use crate::open_files::{FILES, MAPS};
-use crate::positional::PositionalFile;
 use crate::{Error, Result, limits};
 
 /// How a data set's files are read.

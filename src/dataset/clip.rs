@@ -1,0 +1,205 @@
+//! One clip: its entry, its strings, its frames.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::frame::Frame;
+use super::shard::Shard;
+use super::storage;
+use crate::disk::advice::Advice;
+use crate::format::clip_entry::{self, ClipEntry};
+use crate::format::frame_entry::FrameEntry;
+use crate::format::record_header::RecordHeader;
+use crate::{Error, Result};
+
+/// One clip of a data set.
+#[derive(Debug, Clone, Copy)]
+pub struct Clip<'a> {
+    pub(super) shard: &'a Shard,
+    pub(super) ordinal: u64,
+    pub(super) entry: ClipEntry,
+}
+
+impl<'a> Clip<'a> {
+    /// Ordinal in the data set, counted from 0.
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Number of frames.
+    pub fn frame_count(&self) -> u32 {
+        self.entry.frame_count
+    }
+
+    /// Label, if it has one.
+    pub fn label(&self) -> Option<u32> {
+        u32::try_from(self.entry.label).ok()
+    }
+
+    /// Labels, as many as it has: its one label, or the array of integers in the attribute `labels`, which data sets
+    /// have whose clips may have several.
+    ///
+    /// # Errors
+    ///
+    /// As [`attributes`](Self::attributes); and if `labels` is not an array of labels.
+    pub fn labels(&self) -> Result<Vec<u32>> {
+        if let Some(label) = self.label() {
+            return Ok(vec![label]);
+        }
+        let Some(labels) = self.attributes()?.remove("labels") else { return Ok(Vec::new()) };
+        serde_json::from_value(labels).map_err(|e| {
+            Error::usage("the attribute \"labels\" is not an array of labels")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
+    /// Width of every frame in pixels; 0 when the frames differ.
+    pub fn width(&self) -> u32 {
+        u32::from(self.entry.width)
+    }
+
+    /// Height of every frame in pixels; 0 when the frames differ.
+    pub fn height(&self) -> u32 {
+        u32::from(self.entry.height)
+    }
+
+    /// Whether the source had fewer frames than were asked for, so that some stand more than once.
+    pub fn is_short(&self) -> bool {
+        self.entry.flags & clip_entry::FLAG_SHORT != 0
+    }
+
+    /// Unit of the frames' presentation times in seconds: numerator and denominator.
+    pub fn time_base(&self) -> (u32, u32) {
+        self.entry.time_base
+    }
+
+    /// Source path, relative to the input root.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if the clip's strings are damaged.
+    pub fn source(&self) -> Result<&'a str> {
+        Ok(self.strings()?[0])
+    }
+
+    /// Class name; empty when there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source).
+    pub fn class(&self) -> Result<&'a str> {
+        Ok(self.strings()?[1])
+    }
+
+    /// Attributes as the text of a JSON object; empty when there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source).
+    pub fn attributes_json(&self) -> Result<&'a str> {
+        Ok(self.strings()?[2])
+    }
+
+    /// Attributes as a JSON object; empty when there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`source`](Self::source); and if the text is not a JSON object (rule `clip-attributes`).
+    pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let text = self.attributes_json()?;
+        if text.is_empty() {
+            return Ok(serde_json::Map::new());
+        }
+        serde_json::from_str(text).map_err(|e| {
+            Error::format("clip-attributes", "the attributes are not a JSON object")
+                .found(e)
+                .in_clip(self.ordinal)
+                .file(&self.shard.index_path)
+        })
+    }
+
+    fn strings(&self) -> Result<[&'a str; 3]> {
+        let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
+        found.map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// Frame `t`, counted from 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such frame; [`Format`](crate::ErrorKind::Format) if its entry
+    /// or its record is damaged. The JPEG's CRC-32 is compared by [`Frame::check`].
+    pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
+        let found = self.shard.frame(self.frame_ordinal(t)?);
+        self.place(t, found)
+    }
+
+    /// As [`frame`](Self::frame), with a buffer that is used where files are not mapped ([`Io::Read`]), so that frame
+    /// after frame is read into the same memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`frame`](Self::frame).
+    pub fn frame_with<'b>(&self, t: u32, buffer: &'b mut Vec<u8>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
+        let found = self.shard.frame_with(self.frame_ordinal(t)?, buffer);
+        self.place(t, found)
+    }
+
+    /// The entries of the clip's frames.
+    pub(crate) fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
+        let entry = |t| self.shard.frame_entry(self.frame_ordinal(t)?);
+        (0..self.frame_count()).map(|t| entry(t).map_err(|e: Error| e.in_clip(self.ordinal).in_frame(t))).collect()
+    }
+
+    /// Bytes that the clip's records take in the record file of a vidrec writer. Reads the frame entries alone.
+    pub(crate) fn record_bytes(&self) -> Result<u64> {
+        Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())
+    }
+
+    fn frame_ordinal(&self, t: u32) -> Result<u64> {
+        if t >= self.entry.frame_count {
+            return Err(Error::usage(format!("there is no frame {t}"))
+                .in_clip(self.ordinal)
+                .expected(format!("less than {}", self.entry.frame_count)));
+        }
+        Ok(self.entry.first_frame + u64::from(t))
+    }
+
+    fn place<'b>(&self, t: u32, found: Result<(FrameEntry, RecordHeader, Cow<'b, [u8]>)>) -> Result<Frame<'b>>
+    where
+        'a: 'b,
+    {
+        let (entry, _, jpeg) = found.map_err(|e| e.in_clip(self.ordinal).in_frame(t))?;
+        Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
+    }
+
+    /// Gives the system advice on the records of some frames. Entries that cannot be read are passed over.
+    pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
+        let mut stretch: Option<Range<u64>> = None;
+        for &t in frames {
+            let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
+            let Ok(entry) = entry else { continue };
+            let record = entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(&entry));
+            match &mut stretch {
+                Some(stretch) if stretch.end >= record.start && stretch.start <= record.start => {
+                    stretch.end = stretch.end.max(record.end);
+                }
+                _ => {
+                    let before = stretch.replace(record);
+                    before.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+                }
+            }
+        }
+        stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+    }
+
+    /// All frames, in order.
+    pub fn frames(&self) -> impl Iterator<Item = Result<Frame<'a>>> + '_ {
+        (0..self.frame_count()).map(|t| self.frame(t))
+    }
+}

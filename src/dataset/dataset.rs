@@ -1,0 +1,400 @@
+//! A data set: its shards, and which of their clips it has.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::clip::Clip;
+use super::fingerprint::Fingerprint;
+use super::listing::{self, ShardFiles};
+use super::shard::Shard;
+use super::storage::Io;
+use crate::disk::advice::{Advice, advise};
+use crate::format::data_binding;
+use crate::format::dataset_json::DatasetJson;
+use crate::format::meta::Meta;
+use crate::{Error, Result};
+
+/// A data set, open for reading. Cloning is cheap; all clones share the maps.
+///
+/// Opening takes the same time whatever the number of clips: the heads of the files are proven, and each clip's and
+/// frame's entry when it is used. [`verify`](crate::verify) proves everything. Reads are positional, without a shared
+/// cursor, so threads and forked processes do not disturb each other. The files must not be changed in place while
+/// they are open; vidrec itself replaces files by renaming, which is safe.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// for i in 0..train.len() {
+///     let clip = train.clip(i)?;
+///     println!("{} {:?} {} frames", clip.source()?, clip.label(), clip.frame_count());
+///     let first = clip.frame(0)?;
+///     first.check()?; // CRC-32
+///     std::fs::write("first.jpg", first.jpeg()).unwrap();
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    shards: Vec<Arc<Shard>>,
+    /// Ordinal of each shard's first clip, and the number of clips at the end.
+    starts: Vec<u64>,
+    frame_count: u64,
+    io: Io,
+    /// Of the clips in the shards, those that this data set has.
+    chosen: Option<Chosen>,
+}
+
+/// Some of the clips of the shards, in any order.
+#[derive(Debug)]
+struct Chosen {
+    /// Ordinals in all shards together.
+    clips: Vec<u64>,
+    /// Frames of every clip, if all have as many.
+    frames_per_clip: Option<u32>,
+    /// As [`Dataset::draws`].
+    draws: u32,
+}
+
+/// Whether `clips` are whole groups of `draws` in a row.
+fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
+    let draws = u64::from(draws);
+    let is_group =
+        |group: &[u64]| group[0].is_multiple_of(draws) && group.iter().copied().eq(group[0]..group[0] + draws);
+    clips.chunks(draws as usize).all(is_group)
+}
+
+impl Inner {
+    fn new(shards: Vec<Arc<Shard>>, io: Io) -> Result<Self> {
+        let Some(first) = shards.first() else {
+            return Err(Error::usage("no shards to open"));
+        };
+        for other in &shards[1..] {
+            if other.index.meta.classes != first.index.meta.classes {
+                return Err(Error::format("dataset-classes", "the shards do not have the same class names")
+                    .file(&other.index_path)
+                    .expected(format!("those of {}", first.index_path.display())));
+            }
+        }
+        let mut starts = vec![0];
+        for shard in &shards {
+            starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
+        }
+        let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
+        Ok(Inner { shards, starts, frame_count, io, chosen: None })
+    }
+
+    /// As [`Dataset::draws`], of all clips in the shards.
+    fn draws(&self) -> u32 {
+        let of = |shard: &Arc<Shard>| shard.index.meta.draws.unwrap_or(1);
+        let draws = self.shards.first().map_or(1, of);
+        let whole =
+            |shard: &Arc<Shard>| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
+        if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
+    }
+
+    /// Number of clips in all shards.
+    fn stored(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+}
+
+impl Dataset {
+    /// Opens a data set's directory, a `.rec` file, a `.vidx` file or a `dataset.json`.
+    ///
+    /// A directory is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by either
+    /// of its files.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): something is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a
+    /// file is cut, is not what it should be, or index and record file do not belong together.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Io::Map)
+    }
+
+    /// As [`open`](Self::open), with a choice of how the files are read.
+    ///
+    /// ```no_run
+    /// let train = vidrec::Dataset::open_with("/net/train", vidrec::Io::Read)?;
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, io: Io) -> Result<Self> {
+        Self::open_files(&listing::find(path.as_ref())?.shards, io)
+    }
+
+    /// Opens several shards as one data set; clip ordinals count on from one to the next.
+    ///
+    /// Each path is a `.rec` or `.vidx` file; the other of the pair lies beside it.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); and if the shards do not agree on the class names.
+    pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        Self::open_shards_with(paths, Io::Map)
+    }
+
+    /// As [`open_shards`](Self::open_shards), with a choice of how the files are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_shards`](Self::open_shards).
+    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
+        let files = paths.iter().map(|path| listing::shard(path.as_ref())).collect::<Result<Vec<_>>>()?;
+        Self::open_files(&files, io)
+    }
+
+    pub(crate) fn open_files(files: &[ShardFiles], io: Io) -> Result<Self> {
+        let shards = files.iter().map(|files| Shard::open(files, io).map(Arc::new)).collect::<Result<_>>()?;
+        Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
+    }
+
+    /// Some of the clips, in the order of `clips`, each of which is an ordinal in this data set; the same may come more
+    /// than once. Files are shared and nothing is copied; the chosen clips' entries are read once, to count frames.
+    ///
+    /// Ordinals count anew from 0: clip `i` of the result is clip `clips[i]` of this data set. What there is to say of
+    /// files ([`to_json`](Self::to_json), [`record_files`](Self::record_files)) is said of all of them.
+    ///
+    /// ```no_run
+    /// let train = vidrec::Dataset::open("train")?;
+    /// let odd = train.select((0..train.len()).filter(|i| i % 2 == 1))?;
+    /// assert_eq!(odd.clip(3)?.source()?, train.clip(7)?.source()?);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such clip; [`Format`](crate::ErrorKind::Format) if an entry is
+    /// damaged.
+    pub fn select(&self, clips: impl IntoIterator<Item = u64>) -> Result<Self> {
+        let mut chosen = Vec::new();
+        let (mut frame_count, mut least, mut most) = (0u64, u32::MAX, 0);
+        for ordinal in clips {
+            let frames = self.clip(ordinal)?.frame_count();
+            frame_count = frame_count.saturating_add(frames.into());
+            (least, most) = (least.min(frames), most.max(frames));
+            chosen.push(self.stored_ordinal(ordinal));
+        }
+        let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
+        let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
+        let Inner { shards, starts, io, .. } = &*self.0;
+        let (shards, starts) = (shards.clone(), starts.clone());
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io: *io, chosen })))
+    }
+
+    /// The clips of several data sets, one after another. Files are shared and nothing is copied.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there are no data sets; [`Format`](crate::ErrorKind::Format) if they do
+    /// not have the same class names, or an entry is damaged.
+    pub fn concat(parts: &[Dataset]) -> Result<Self> {
+        let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
+        let io = parts.first().map_or(Io::Map, Dataset::io);
+        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
+        if parts.iter().all(|part| part.0.chosen.is_none()) {
+            return Ok(whole);
+        }
+        let mut start = 0;
+        let mut clips = Vec::new();
+        for part in parts {
+            clips.extend((0..part.len()).map(|i| start + part.stored_ordinal(i)));
+            start += part.0.stored();
+        }
+        whole.select(clips)
+    }
+
+    /// Where in all shards together clip `ordinal`, of which there must be one, is stored.
+    fn stored_ordinal(&self, ordinal: u64) -> u64 {
+        self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
+    }
+
+    /// How the files are read.
+    pub fn io(&self) -> Io {
+        self.0.io
+    }
+
+    /// Number of clips.
+    pub fn len(&self) -> u64 {
+        self.0.chosen.as_ref().map_or_else(|| self.0.stored(), |chosen| chosen.clips.len() as u64)
+    }
+
+    /// Whether there are no clips.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of frames of all clips.
+    pub fn frame_count(&self) -> u64 {
+        self.0.frame_count
+    }
+
+    /// Class names by label; empty when labels are plain integers or absent.
+    pub fn classes(&self) -> &[String] {
+        self.meta().map_or(&[], |m| &m.classes)
+    }
+
+    /// Settings and provenance of the first shard.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.0.shards.first().map(|s| &s.index.meta)
+    }
+
+    /// How many clips in a row are draws of one video: those from `i K` to `i K + K - 1`. 1 if every clip is a video of
+    /// its own, if the shards do not agree, or if clips were selected and not all draws of each video together.
+    pub fn draws(&self) -> u32 {
+        self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
+    }
+
+    /// What `dataset.json` should hold, as far as the indexes say it: all but `failures`.
+    pub fn to_json(&self) -> DatasetJson {
+        let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
+        let none = Meta::default();
+        DatasetJson::new(self.meta().unwrap_or(&none), shards)
+    }
+
+    /// Paths of the record files, in order of the clips.
+    pub fn record_files(&self) -> impl Iterator<Item = &Path> {
+        self.0.shards.iter().map(|s| s.record_path.as_path())
+    }
+
+    /// Frames of every clip, if all seem to have as many; `None` if some have more than others, or if there are no clips.
+    ///
+    /// Costs the same whatever the number of clips: the counts of clips and frames in the files' headers must fit, and
+    /// the first clip and up to 64 others, evenly spread, must agree. That is proof for no more than 64 clips only.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if the entry of the first clip is damaged.
+    pub fn likely_frames_per_clip(&self) -> Result<Option<u32>> {
+        const PROBES: u64 = 64;
+        if let Some(chosen) = &self.0.chosen {
+            return Ok(chosen.frames_per_clip);
+        }
+        let Some(first) = self.clips().next() else { return Ok(None) };
+        let frames = first?.frame_count();
+        let fits = |s: &Arc<Shard>| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
+        let count = PROBES.min(self.len());
+        // Ordinals of clips fit 48 bits and more.
+        let mut probes = (0..count).map(|i| i * self.len() / count);
+        // What cannot be read is somebody else's to report.
+        let agrees = |clip: u64| self.clip(clip).map_or(true, |clip| clip.frame_count() == frames);
+        Ok((self.0.shards.iter().all(fits) && probes.all(agrees)).then_some(frames))
+    }
+
+    /// The label of every clip, as [`Weights`](crate::order::Weights) take them. Reads the entry of every clip.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if an entry is damaged.
+    pub fn labels(&self) -> Result<Vec<Option<u32>>> {
+        self.clips().map(|clip| Ok(clip?.label())).collect()
+    }
+
+    /// What this data set is, in a few bytes: see [`Fingerprint`].
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut digest = Sha256::new();
+        self.0.shards.iter().for_each(|shard| digest.update(shard.index.binding.sha256));
+        let chosen = self.0.chosen.iter().flat_map(|chosen| &chosen.clips);
+        chosen.for_each(|clip| digest.update(clip.to_le_bytes()));
+        Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
+    }
+
+    /// Reads all files once from beginning to end, so that their pages lie in the page cache; returns how many bytes.
+    ///
+    /// Worth it where a disk is slow at random and the data set fits in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io) if a file cannot be read.
+    pub fn warm(&self) -> Result<u64> {
+        let mut buffer = vec![0; 1 << 20];
+        self.files().map(|path| read_through(path, &mut buffer)).sum()
+    }
+
+    /// Asks the system to drop the files from the page cache, so that a measurement begins cold; whether it agreed to
+    /// for all of them. Pages that some process has mapped and used stay, so call it before reading anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io) if a file cannot be opened.
+    pub fn cool(&self) -> Result<bool> {
+        let cool = |path: &Path| {
+            let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
+            let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
+            Ok(advise(&file, 0..length, Advice::Done))
+        };
+        self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
+    }
+
+    /// Bytes of all index files.
+    #[cfg(feature = "pack")]
+    pub(crate) fn index_bytes(&self) -> u64 {
+        self.0.shards.iter().map(|s| s.index_bytes.len() as u64).sum()
+    }
+
+    /// Paths of all index and record files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.shards.iter().flat_map(|s| [s.index_path.as_path(), s.record_path.as_path()])
+    }
+
+    /// Clip `ordinal`, counted from 0 over all shards.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such clip; [`Format`](crate::ErrorKind::Format) if its entry
+    /// is damaged.
+    pub fn clip(&self, ordinal: u64) -> Result<Clip<'_>> {
+        if ordinal >= self.len() {
+            return Err(
+                Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
+            );
+        }
+        let at = self.shard_of(ordinal);
+        let shard = &*self.0.shards[at];
+        let entry = shard.clip(self.stored_ordinal(ordinal) - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
+        Ok(Clip { shard, ordinal, entry })
+    }
+
+    /// The shards, in order of the clips.
+    pub(crate) fn shards(&self) -> &[Arc<Shard>] {
+        &self.0.shards
+    }
+
+    /// Ordinal of the shard that holds clip `ordinal`, which must exist.
+    pub(crate) fn shard_of(&self, ordinal: u64) -> usize {
+        let stored = self.stored_ordinal(ordinal);
+        self.0.starts.partition_point(|&start| start <= stored) - 1
+    }
+
+    /// All clips, in order.
+    pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
+        (0..self.len()).map(|i| self.clip(i))
+    }
+}
+
+/// Reads a file from beginning to end; returns its length.
+fn read_through(path: &Path, buffer: &mut [u8]) -> Result<u64> {
+    let failed = |e| Error::io("read the file", path, e);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut length = 0;
+    loop {
+        match file.read(buffer).map_err(failed)? {
+            0 => return Ok(length),
+            n => length += n as u64,
+        }
+    }
+}
+
+const _: () = {
+    const fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<Dataset>();
+};

@@ -1,0 +1,89 @@
+//! One frame: its JPEG, which borrows from a map or a buffer, and its entry.
+
+use std::borrow::Cow;
+
+use super::shard::Shard;
+use crate::disk::map;
+use crate::format::crc32;
+use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use crate::{Error, Result};
+
+/// One frame of a clip. The JPEG borrows from the map or the buffer, but for the rare record that is stored in parts.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    pub(super) shard: &'a Shard,
+    pub(super) clip: u64,
+    pub(super) t: u32,
+    pub(super) time_base: (u32, u32),
+    pub(super) entry: FrameEntry,
+    pub(super) jpeg: Cow<'a, [u8]>,
+}
+
+impl Frame<'_> {
+    /// The stored JPEG. Its CRC-32 has not been compared: see [`check`](Self::check).
+    pub fn jpeg(&self) -> &[u8] {
+        &self.jpeg
+    }
+
+    /// Compares the JPEG's CRC-32 with the one in the index.
+    ///
+    /// The bytes of a mapped file that somebody cuts while they are used become zeros ([`Io::Map`]): where that must not
+    /// happen unseen, check after the use, or ask [`lost_pages`](crate::lost_pages).
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset; [`Io`](crate::ErrorKind::Io)
+    /// if the file was cut while it was open, or its disk fails.
+    pub fn check(&self) -> Result<()> {
+        let found = crc32(&self.jpeg);
+        if found == self.entry.jpeg_crc32 {
+            return Ok(());
+        }
+        if self.shard.records.lost() > 0 {
+            return Err(self.place(map::lost(&self.shard.record_path)));
+        }
+        Err(Error::format("jpeg-crc", "the JPEG's CRC-32 is not what the index says")
+            .section("record")
+            .at(self.entry.record_offset)
+            .expected(format!("{:#010x}", self.entry.jpeg_crc32))
+            .found(format!("{found:#010x}"))
+            .in_clip(self.clip)
+            .in_frame(self.t)
+            .file(&self.shard.record_path))
+    }
+
+    /// Proves that what was read of the JPEG until now was in the file. Costs nothing while no part of the file is lost.
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
+        if self.shard.records.lost() > 0 { self.check() } else { Ok(()) }
+    }
+
+    /// `e`, which this frame's picture caused, with the frame's place.
+    pub(crate) fn place(&self, e: Error) -> Error {
+        e.file(&self.shard.record_path).at(self.entry.record_offset).in_clip(self.clip).in_frame(self.t)
+    }
+
+    /// Presentation time in units of the clip's time base.
+    pub fn pts(&self) -> i64 {
+        self.entry.pts
+    }
+
+    /// Presentation time in seconds.
+    pub fn pts_seconds(&self) -> f64 {
+        self.entry.pts as f64 * f64::from(self.time_base.0) / f64::from(self.time_base.1)
+    }
+
+    /// Ordinal among the frames that decode from the source, if known.
+    pub fn source_index(&self) -> Option<u32> {
+        Some(self.entry.source_index).filter(|&i| i != UNKNOWN_SOURCE_INDEX)
+    }
+
+    /// Byte offset of the frame's record in the record file.
+    pub fn offset(&self) -> u64 {
+        self.entry.record_offset
+    }
+
+    /// CRC-32 of the JPEG, as the index has it.
+    pub fn crc32(&self) -> u32 {
+        self.entry.jpeg_crc32
+    }
+}

@@ -1,0 +1,23 @@
+//! Reading a data set: which files it has, what is proven of them, its clips and frames.
+
+mod clip;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod dataset;
+mod fingerprint;
+mod frame;
+mod index;
+pub(crate) mod listing;
+mod shard;
+mod stats;
+mod storage;
+mod verify;
+
+pub use clip::Clip;
+pub use dataset::Dataset;
+pub use fingerprint::Fingerprint;
+pub use frame::Frame;
+pub(crate) use index::{Index, proven_bytes};
+pub(crate) use shard::{Shard, split_payload};
+pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
+pub use storage::Io;
+pub use verify::{Problem, VerifyOptions, VerifyReport, verify};

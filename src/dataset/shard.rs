@@ -1,0 +1,199 @@
+//! One record file and its index, open for reading.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::index::Index;
+use super::listing::ShardFiles;
+use super::storage::{IndexBytes, Io, Records};
+use crate::disk::map;
+use crate::format::clip_entry::ClipEntry;
+use crate::format::dataset_json::ShardJson;
+use crate::format::frame_entry::FrameEntry;
+use crate::format::record_header::{self, RecordHeader};
+use crate::format::{data_binding, names, recordio};
+use crate::{Error, Result};
+
+/// One record file and its index.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    pub record_path: PathBuf,
+    pub index_path: PathBuf,
+    pub records: Records,
+    pub index_bytes: IndexBytes,
+    pub index: Index,
+}
+
+impl Shard {
+    pub fn open(files: &ShardFiles, io: Io) -> Result<Self> {
+        let shard = Self::open_unbound(files, io).map_err(|e| match &files.listed {
+            Some(_) if e.path().is_some_and(|path| !path.exists()) => {
+                e.help("dataset.json lists it: bring it back, or let `vidrec repair` save what is left")
+            }
+            _ => e,
+        })?;
+        shard.prove_binding()?;
+        shard.prove_listed(files.listed.as_ref())?;
+        Ok(shard)
+    }
+
+    /// Opens index and record file without proving that they belong together.
+    pub fn open_unbound(files: &ShardFiles, io: Io) -> Result<Self> {
+        let index_path = files.index.clone();
+        let index_bytes = IndexBytes::open(&index_path, io)?;
+        let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
+        let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
+        let records = Records::open(&record_path, io)?;
+        Ok(Shard { record_path, index_path, records, index_bytes, index })
+    }
+
+    /// Proves in constant time that this is the shard that `dataset.json` lists.
+    pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
+        let found = self.to_json();
+        let Some(listed) = listed.filter(|listed| !listed.is(&found)) else { return Ok(()) };
+        let words = |s: &ShardJson| {
+            let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
+            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}", s.clips, s.frames, s.bytes, s.sha256)
+        };
+        Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
+            .file(&self.index_path)
+            .expected(words(listed))
+            .found(words(&found))
+            .help("bring back the listed files, or let `vidrec repair` make dataset.json from those that are here"))
+    }
+
+    /// Proves in constant time that index and record file belong together.
+    pub fn prove_binding(&self) -> Result<()> {
+        let binding = &self.index.binding;
+        let fault = |rule, what: &str| {
+            Error::format(rule, what.to_owned())
+                .file(&self.record_path)
+                .help("the record file was cut or replaced, or the index belongs to another one")
+        };
+        let length = self.records.len();
+        if length != binding.length {
+            return Err(fault("data-length", "the record file does not have the length that its index says")
+                .expected(format!("{} bytes", binding.length))
+                .found(format!("{length} bytes")));
+        }
+        let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
+        if edges != binding.edge_crc32 {
+            return Err(fault("data-edges", "the CRC-32 of the record file's ends is not what its index says")
+                .expected(format!("{:#010x}", binding.edge_crc32))
+                .found(format!("{edges:#010x}")));
+        }
+        Ok(())
+    }
+
+    pub fn clip_count(&self) -> u64 {
+        self.index.header.clip_count
+    }
+
+    pub fn to_json(&self) -> ShardJson {
+        let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ShardJson {
+            record_file: name(&self.record_path),
+            index_file: name(&self.index_path),
+            clips: self.index.header.clip_count,
+            frames: self.index.header.frame_count,
+            bytes: self.index.binding.length,
+            sha256: data_binding::hex(&self.index.binding.sha256),
+            index_crc32: Some(self.index.header_crc32),
+        }
+    }
+
+    pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
+        self.of_index(|index, bytes| index.clip(bytes, ordinal))
+    }
+
+    /// Reads from the index; again where a page was lost meanwhile, so that an entry is never of two minds.
+    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a [u8]) -> Result<T>) -> Result<T> {
+        loop {
+            let lost = self.index_bytes.lost();
+            let found = read(&self.index, &self.index_bytes);
+            if self.index_bytes.lost() == lost {
+                return found
+                    .map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { e.file(&self.index_path) });
+            }
+        }
+    }
+
+    /// Whether all that was read so far was in the files, and not zeros in place of what they lost.
+    pub fn prove_whole(&self) -> Result<()> {
+        match (self.index_bytes.lost(), self.records.lost()) {
+            (0, 0) => Ok(()),
+            (0, _) => Err(map::lost(&self.record_path)),
+            _ => Err(map::lost(&self.index_path)),
+        }
+    }
+
+    /// An error in a record: of the file's bytes, or because they are lost.
+    fn in_record(&self, e: Error) -> Error {
+        if self.records.lost() > 0 { map::lost(&self.record_path) } else { e.file(&self.record_path) }
+    }
+
+    /// Entry, record header and JPEG of frame `ordinal` of the shard.
+    pub fn frame(&self, ordinal: u64) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
+        let entry = self.frame_entry(ordinal)?;
+        if let Records::Mapped(map) = &self.records {
+            let record = recordio::read(map, entry.record_offset).and_then(|record| split_record(record, &entry));
+            let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
+            return Ok((entry, header, jpeg));
+        }
+        let mut buffer = Vec::new();
+        let (entry, header, jpeg) = self.frame_with(ordinal, &mut buffer)?;
+        let jpeg = jpeg.into_owned();
+        Ok((entry, header, Cow::Owned(jpeg)))
+    }
+
+    /// As [`frame`](Self::frame), with a buffer that is used where the file is not mapped.
+    pub fn frame_with<'a>(
+        &'a self,
+        ordinal: u64,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
+        let entry = self.frame_entry(ordinal)?;
+        let record = self.records.record(&entry, buffer).and_then(|record| split_record(record, &entry));
+        let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
+        Ok((entry, header, jpeg))
+    }
+
+    pub fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
+        self.of_index(|index, bytes| index.frame(bytes, ordinal))
+    }
+}
+
+/// Header and JPEG of a record.
+fn split_record<'a>(record: recordio::Record<'a>, entry: &FrameEntry) -> Result<(RecordHeader, Cow<'a, [u8]>)> {
+    let (header, jpeg_at) = split_payload(&record.payload, entry.record_offset)?;
+    let jpeg = match record.payload {
+        Cow::Borrowed(payload) => Cow::Borrowed(&payload[jpeg_at..]),
+        Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
+    };
+    if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
+        return Err(Error::format("record-length", "the record's JPEG does not have the length that the index says")
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("{} bytes", entry.jpeg_length))
+            .found(format!("{} bytes", jpeg.len())));
+    }
+    Ok((header, jpeg))
+}
+
+/// A payload's header and the offset of its JPEG, after the label vector if there is one.
+pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, usize)> {
+    let short = || Error::format("record-header", "the record is too short for its header").section("record").at(at);
+    let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
+    let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
+    Ok((header, record_header::BYTES + labels))
+}
+
+/// The record file of an index that was named by itself: that of the same name, or else the one that it says.
+fn record_of(index_path: &Path, index: &Index) -> PathBuf {
+    let same = index_path.with_extension("rec");
+    let name = index_path.file_name().unwrap_or_default().to_string_lossy();
+    if same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+        return same;
+    }
+    index_path.with_file_name(names::with_digest(names::stem(&name), &index.binding.sha256, "rec"))
+}

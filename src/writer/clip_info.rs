@@ -1,0 +1,51 @@
+//! What is said of a clip and its frames when they are written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A clip to be written, all but its frames.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClipInfo {
+    /// Label, at most [`limits::MAX_LABEL`](crate::limits::MAX_LABEL); `None` for a clip without one.
+    pub label: Option<u32>,
+    /// Source path relative to the input root, with `/` between folders.
+    pub source: String,
+    /// Class name; empty when there is none.
+    pub class: String,
+    /// Anything else that is known of the clip.
+    pub attributes: Map<String, Value>,
+    /// Width of every frame in pixels; 0 when they differ.
+    pub width: u32,
+    /// Height of every frame in pixels; 0 when they differ.
+    pub height: u32,
+    /// Unit of the frames' `pts` in seconds, as a fraction.
+    pub time_base: (u32, u32),
+    /// The source had fewer frames than were asked for, so some stand more than once.
+    pub short: bool,
+}
+
+impl Default for ClipInfo {
+    fn default() -> Self {
+        ClipInfo {
+            label: None,
+            source: String::new(),
+            class: String::new(),
+            attributes: Map::new(),
+            width: 0,
+            height: 0,
+            time_base: (1, 1_000_000),
+            short: false,
+        }
+    }
+}
+
+/// A frame to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameData<'a> {
+    /// The picture, a whole JPEG.
+    pub jpeg: &'a [u8],
+    /// Presentation time in units of the clip's time base.
+    pub pts: i64,
+    /// Ordinal among the frames that decode from the source, if known.
+    pub source_index: Option<u32>,
+}

@@ -1,0 +1,20 @@
+//! Writing a data set: frames stream to disk, files get their names only when everything is whole.
+
+mod clip_info;
+#[cfg(feature = "pack")]
+mod failures;
+mod index;
+#[cfg(feature = "pack")]
+mod recovery;
+mod replace;
+mod shard;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
+mod writer;
+
+pub use clip_info::{ClipInfo, FrameData};
+pub(crate) use index::{FinishedIndex, IndexWriter};
+pub(crate) use replace::{replaceable, stage};
+#[cfg(feature = "pack")]
+pub(crate) use shard::{Checkpoint, ShardDone};
+pub(crate) use writer::lock;
+pub use writer::{Writer, WriterOptions, Written};
