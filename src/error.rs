@@ -31,6 +31,50 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// What a caller can do about an error. The library has no flags and no arguments: a program words a hint as its flags, a
+/// binding as its arguments. `Display` words it plainly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Resume the interrupted pack.
+    Resume,
+    /// Discard the interrupted pack and start over.
+    Restart,
+    /// Replace what is there.
+    Overwrite,
+    /// Set this option, named as in the library's option structs.
+    Set(&'static str),
+    /// Turn this option off, named as in the library's option structs.
+    Unset(&'static str),
+    /// Pack videos into a data set.
+    Pack,
+    /// List what is damaged.
+    Verify,
+    /// Save what is intact, or rebuild a lost index or `dataset.json`.
+    Repair,
+    /// Write a new data set from several.
+    Merge,
+    /// Make a data set of another project's files.
+    Import,
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hint::Resume => f.write_str("resume the pack"),
+            Hint::Restart => f.write_str("start the pack over"),
+            Hint::Overwrite => f.write_str("ask for it to be replaced"),
+            Hint::Set(option) => write!(f, "set the option {option}"),
+            Hint::Unset(option) => write!(f, "turn the option {option} off"),
+            Hint::Pack => f.write_str("pack videos into it"),
+            Hint::Verify => f.write_str("verify the data set to list what is damaged"),
+            Hint::Repair => f.write_str("repair the data set"),
+            Hint::Merge => f.write_str("merge the data sets into a new one"),
+            Hint::Import => f.write_str("import it into another folder"),
+        }
+    }
+}
+
 /// An error that carries its place: file, section, byte offset, clip and frame, as far as they are known.
 ///
 /// `Display` prints this layer only; the cause, if there is one, is in [`source`](std::error::Error::source).
@@ -55,6 +99,7 @@ struct Inner {
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
+    hints: Vec<Hint>,
     shortage: Option<Shortage>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -148,7 +193,6 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
-    #[cfg(feature = "pack")]
     pub(crate) fn interrupted(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Interrupted, message)
     }
@@ -200,12 +244,77 @@ impl Error {
         self
     }
 
+    /// Adds what a caller can do, in a form that each program can word as it likes.
+    pub(crate) fn hint(mut self, hint: Hint) -> Self {
+        self.0.hints.push(hint);
+        self
+    }
+
     /// Adds to what can be done.
     #[cfg(any(feature = "interop", feature = "pack"))]
     pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
         self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));
         self
+    }
+
+    /// This error with all its causes, as `{:#}` prints it, but with the hints in other words: a program names its flags.
+    ///
+    /// ```
+    /// let e = vidrec::Dataset::open("no/such/set").unwrap_err();
+    /// assert_eq!(e.worded(|hint| format!("try {hint}")), format!("{e:#}"));
+    /// ```
+    pub fn worded(&self, word: impl Fn(Hint) -> String) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text, true, &word);
+        text
+    }
+
+    fn write(&self, f: &mut dyn fmt::Write, causes: bool, word: &dyn Fn(Hint) -> String) -> fmt::Result {
+        let e = &*self.0;
+        if let Some(file) = &e.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        if let Some(clip) = e.clip {
+            write!(f, "clip {clip}: ")?;
+        }
+        if let Some(frame) = e.frame {
+            write!(f, "frame {frame}: ")?;
+        }
+        if let Some(section) = e.section {
+            write!(f, "{section}: ")?;
+        }
+        if let Some(offset) = e.offset {
+            write!(f, "byte {offset}: ")?;
+        }
+        f.write_str(&e.message)?;
+        match (&e.expected, &e.found) {
+            (Some(x), Some(y)) => write!(f, ": expected {x}, found {y}")?,
+            (Some(x), None) => write!(f, ": expected {x}")?,
+            (None, Some(y)) => write!(f, ": found {y}")?,
+            (None, None) => {}
+        }
+        if let Some(rule) = e.rule {
+            write!(f, " [{rule}]")?;
+        }
+        let mut cause = std::error::Error::source(self).filter(|_| causes);
+        while let Some(e) = cause {
+            write!(f, ": {e}")?;
+            cause = e.source();
+        }
+        if let Some(help) = &e.help {
+            write!(f, "; {help}")?;
+        }
+        for (i, hint) in e.hints.iter().enumerate() {
+            write!(f, "{}{}", if i == 0 { "; " } else { ", or " }, word(*hint))?;
+        }
+        Ok(())
+    }
+
+    /// What a caller can do about it.
+    pub fn hints(&self) -> &[Hint] {
+        &self.0.hints
     }
 
     /// Who is to blame.
@@ -244,38 +353,11 @@ impl Error {
     }
 }
 
+/// `{}` prints this layer, `{:#}` its causes too, each after a colon.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let e = &*self.0;
-        if let Some(file) = &e.file {
-            write!(f, "{}: ", file.display())?;
-        }
-        if let Some(clip) = e.clip {
-            write!(f, "clip {clip}: ")?;
-        }
-        if let Some(frame) = e.frame {
-            write!(f, "frame {frame}: ")?;
-        }
-        if let Some(section) = e.section {
-            write!(f, "{section}: ")?;
-        }
-        if let Some(offset) = e.offset {
-            write!(f, "byte {offset}: ")?;
-        }
-        f.write_str(&e.message)?;
-        match (&e.expected, &e.found) {
-            (Some(x), Some(y)) => write!(f, ": expected {x}, found {y}")?,
-            (Some(x), None) => write!(f, ": expected {x}")?,
-            (None, Some(y)) => write!(f, ": found {y}")?,
-            (None, None) => {}
-        }
-        if let Some(rule) = e.rule {
-            write!(f, " [{rule}]")?;
-        }
-        if let Some(help) = &e.help {
-            write!(f, "; {help}")?;
-        }
-        Ok(())
+        let causes = f.alternate();
+        self.write(f, causes, &|hint| hint.to_string())
     }
 }
 

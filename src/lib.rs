@@ -80,6 +80,7 @@ pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod planes;
+mod progress;
 mod random;
 mod repair;
 pub mod sampler;
@@ -87,6 +88,7 @@ pub mod sampler;
 mod source_name;
 #[cfg(feature = "pack")]
 pub mod video;
+mod words;
 mod writer;
 
 /// Parts for this crate's own benchmarks. They may change at any time.
@@ -109,7 +111,7 @@ pub use dataset::{
     VerifyReport, stats, verify,
 };
 pub use disk::sigbus::lost_pages;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
 pub use loader::{
     Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
@@ -118,6 +120,7 @@ pub use loader::{
 };
 pub use order::LastBatch;
 pub use planes::Planes;
+pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
 
