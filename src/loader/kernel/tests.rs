@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Planes;
-use crate::jpeg::{Decoder, Encoder};
+use crate::jpeg::{Decoder, Encoder, Scale};
 use crate::random::Random;
 
 /// All of `length` pixels from `start` on, as `out` pixels.
