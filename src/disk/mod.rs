@@ -25,7 +25,7 @@ mod swap;
 mod system;
 
 pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries, write_file};
-pub(crate) use folder::{folder_of, remove, sync_folder};
+pub(crate) use folder::folder_of;
 pub(crate) use folder_lock::FolderLock;
 pub(crate) use link::share;
 #[cfg(feature = "pack")]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::CLIP_FILE;
+use super::layout::CLIP_FILE;
 use crate::disk::NewFolder;
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
+use super::layout::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
 use crate::disk::map::MappedFile;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
