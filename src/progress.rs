@@ -60,6 +60,12 @@ impl<'p, 'f> Counter<'p, 'f> {
         self.tell()
     }
 
+    /// One clip more is written.
+    #[cfg(feature = "interop")]
+    pub fn clip(&mut self, clip: &crate::Clip<'_>) -> Result<()> {
+        self.add(clip.frame_count().into(), 0)
+    }
+
     /// So many frames more are done, where a frame is an item.
     pub fn frames(&mut self, frames: u64) -> Result<()> {
         self.so_far.done += frames;
@@ -68,6 +74,7 @@ impl<'p, 'f> Counter<'p, 'f> {
     }
 
     /// One item more is skipped.
+    #[cfg(feature = "interop")]
     pub fn skip(&mut self) -> Result<()> {
         self.so_far.failed += 1;
         self.tell()

@@ -325,7 +325,7 @@ pub(crate) fn check_whole(dir: &Path) -> Result<()> {
         "this is one of several data sets that were being replaced together when the writer was interrupted",
     )
     .file(dir)
-    .help("run the same command again, or `vidrec repair` on this folder: both complete it"))
+    .help("run the same command again, or repair this folder: both complete it"))
 }
 
 /// Whether an interrupted write left something in `dir`.

@@ -32,6 +32,7 @@ mod threads;
 mod usage;
 mod verify;
 mod version;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -31,10 +31,11 @@ pub fn print_error(e: &(dyn Error + 'static)) {
 /// A hint of the library as what to type.
 fn flags(hint: Hint) -> String {
     match hint {
-        Hint::Resume => "continue it with --resume".into(),
-        Hint::Restart => "start over with --restart".into(),
+        Hint::Resume => "run the pack again with --resume".into(),
+        Hint::Restart => "start the pack over with --restart".into(),
         Hint::Overwrite => "replace it with --force".into(),
         Hint::Set(option) => format!("set --{}", flag(option)),
+        Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
         Hint::Unset(option) => format!("leave out --{}", flag(option)),
         Hint::Pack => "make one with `vidrec pack`".into(),
         Hint::Verify => "`vidrec verify` lists what is damaged".into(),
