@@ -64,6 +64,8 @@
 //! other formats. A training machine does without both:
 //! `vidrec = { version = "0.1", default-features = false }`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod allocation;
 mod dataset;
 mod disk;
