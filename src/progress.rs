@@ -60,12 +60,6 @@ impl<'p, 'f> Counter<'p, 'f> {
         self.tell()
     }
 
-    /// One clip more is written.
-    #[cfg(feature = "interop")]
-    pub fn clip(&mut self, clip: &crate::Clip<'_>) -> Result<()> {
-        self.add(clip.frame_count().into(), 0)
-    }
-
     /// So many frames more are done, where a frame is an item.
     pub fn frames(&mut self, frames: u64) -> Result<()> {
         self.so_far.done += frames;

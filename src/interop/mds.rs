@@ -51,7 +51,7 @@ pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64, progress: &mut Pr
             shards.push(write_shard(&mut folder, shards.len(), &config, &std::mem::take(&mut samples))?);
         }
         samples.push(sample);
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     if !samples.is_empty() {
         shards.push(write_shard(&mut folder, shards.len(), &config, &samples)?);

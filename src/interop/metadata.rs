@@ -113,7 +113,7 @@ pub fn export(
         let clip = clip?;
         let new = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
         new.into_iter().try_for_each(|row| table.push(row).map_err(here))?;
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     table.end().map_err(here)?;
     file.sync()?;

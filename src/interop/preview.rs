@@ -26,7 +26,7 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn
         let name = format!("{:06}.mp4", clip.ordinal());
         write(&clip, &folder.join(&name), fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
         folder.adopt(&name)?;
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     Ok(ExportReport::new(dataset, folder.publish()?))
 }

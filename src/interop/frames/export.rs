@@ -29,7 +29,7 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
         }
         let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
         folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     clip_json::write_meta(dataset, &mut folder)?;
     Ok(ExportReport::new(dataset, folder.publish()?))

@@ -48,7 +48,7 @@ pub fn export(
             let frames = write_frames(&clip, &mut data)?;
             let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
             entries.push(format!("\"{ordinal}\": {video}"));
-            counter.clip(&clip)?;
+            counter.add(clip.frame_count().into(), 0)?;
         }
         folder.finish(data)?;
         // Written by hand, because the order of the keys is the order of the clips.

@@ -52,7 +52,7 @@ pub fn export(
             }
             let clip = dataset.clip(next)?;
             write_sample(&clip, &mut tar)?;
-            counter.clip(&clip)?;
+            counter.add(clip.frame_count().into(), 0)?;
             next += 1;
         }
         let file = tar.into_inner().map_err(|e| Error::io("write", folder.join(&path), e))?;
