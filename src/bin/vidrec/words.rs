@@ -1,4 +1,4 @@
-//! Options that are words: the library knows them, `--help` and completions list them.
+//! Options that are chosen by a word: the library says which words there are, and what each stands for.
 
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -7,30 +7,29 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
-/// Reads one of a type's words: those it lists, and others that its `FromStr` takes.
+/// Takes the words of an option; `--help` and completions list them. Other words that the library takes for the same
+/// values are taken too.
+pub fn words<T>(words: &'static [&'static str]) -> Words<T> {
+    Words { words, to: PhantomData }
+}
+
+/// See [`words`].
 #[derive(Clone)]
-pub struct Word<T> {
+pub struct Words<T> {
     words: &'static [&'static str],
     to: PhantomData<fn() -> T>,
 }
 
-/// The parser of a type with these words.
-pub fn word<T>(words: &'static [&'static str]) -> Word<T> {
-    Word { words, to: PhantomData }
-}
-
-impl<T: FromStr + Clone + Send + Sync + 'static> TypedValueParser for Word<T> {
+impl<T: FromStr<Err = vidrec::Error> + Clone + Send + Sync + 'static> TypedValueParser for Words<T> {
     type Value = T;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
-        match value.to_str().and_then(|word| word.parse().ok()) {
-            Some(value) => Ok(value),
-            // It refuses the value, and says which word is close.
-            None => Err(PossibleValuesParser::new(self.words)
-                .parse_ref(command, arg, value)
-                .err()
-                .unwrap_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(command))),
+        if let Some(value) = value.to_str().and_then(|word| word.parse().ok()) {
+            return Ok(value);
         }
+        // It refuses the word, lists the others and says which is close.
+        let listed = PossibleValuesParser::new(self.words).try_map(|word| word.parse::<T>());
+        listed.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     fn parse(value: &str) -> Result<Dtype, clap::Error> {
-        word(Dtype::WORDS).parse_ref(&Command::new("vidrec"), None, OsStr::new(value))
+        words(Dtype::WORDS).parse_ref(&Command::new("vidrec"), None, OsStr::new(value))
     }
 
     #[test]

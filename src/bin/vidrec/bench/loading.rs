@@ -7,7 +7,7 @@ use vidrec::{
     Safety, Sampling, Temporal,
 };
 
-use crate::words::word;
+use crate::words::words;
 
 /// Options that become the loader's.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Loading {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     frames: Option<u32>,
     /// How to choose them; all but the first two need --frames.
-    #[arg(long, default_value_t, value_parser = word::<Temporal>(Temporal::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Temporal>(Temporal::WORDS))]
     temporal: Temporal,
     /// Frames from one to the next, for runs of frames.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -28,7 +28,7 @@ pub struct Loading {
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     views: u32,
     /// Part of the frame to take, drawn once a clip.
-    #[arg(long, default_value_t = Crop::RANDOM_RESIZED, value_parser = word::<Crop>(Crop::WORDS))]
+    #[arg(long, default_value_t = Crop::RANDOM_RESIZED, value_parser = words::<Crop>(Crop::WORDS))]
     crop: Crop,
     /// Width and height of the pictures.
     #[arg(long, default_value_t = Pictures::default().size.0, value_parser = clap::value_parser!(u32).range(1..=16_384))]
@@ -40,16 +40,16 @@ pub struct Loading {
     #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = parse_strength)]
     color: f32,
     /// What the channels are.
-    #[arg(long, default_value_t, value_parser = word::<Channels>(Channels::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Channels>(Channels::WORDS))]
     channels: Channels,
     /// Type of the numbers; the float types are normalized.
-    #[arg(long, default_value_t = Dtype::F32, value_parser = word::<Dtype>(Dtype::WORDS))]
+    #[arg(long, default_value_t = Dtype::F32, value_parser = words::<Dtype>(Dtype::WORDS))]
     dtype: Dtype,
     /// Order of dimensions.
-    #[arg(long, default_value_t, value_parser = word::<Layout>(Layout::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Layout>(Layout::WORDS))]
     layout: Layout,
     /// Order of the clips.
-    #[arg(long, default_value_t = Order::Shuffled, value_parser = word::<Order>(Order::WORDS))]
+    #[arg(long, default_value_t = Order::Shuffled, value_parser = words::<Order>(Order::WORDS))]
     order: Order,
     /// Neighbors in a block, for --order blocks.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
@@ -61,7 +61,7 @@ pub struct Loading {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How to read the files.
-    #[arg(long, default_value_t, value_parser = word::<Io>(Io::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
     io: Io,
     /// Do not compare the frames' CRC-32.
     #[arg(long)]
@@ -70,7 +70,7 @@ pub struct Loading {
     ///
     /// auto: vidrec's own for the tiles of JPEGs that it packed, libjpeg-turbo for all others; own: the same, but
     /// damaged tiles are an error rather than decoded again; turbo: libjpeg-turbo.
-    #[arg(long, default_value_t, value_parser = word::<JpegDecoder>(JpegDecoder::WORDS))]
+    #[arg(long, default_value_t, value_parser = words::<JpegDecoder>(JpegDecoder::WORDS))]
     decoder: JpegDecoder,
     /// Replace a clip that cannot be read by another clip.
     #[arg(long)]
