@@ -76,6 +76,8 @@ pub mod jpeg;
 pub mod limits;
 mod loader;
 mod machine;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod natural_order;
 pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
@@ -122,7 +124,7 @@ pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
-pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
+pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
 
 /// Compiles the README's Rust with the documentation tests.
 #[cfg(doctest)]
