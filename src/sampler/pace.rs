@@ -73,6 +73,11 @@ impl fmt::Display for Rate {
     }
 }
 
+impl Pace {
+    /// The words for the values; `RATE` is a [`Rate`], `K` a whole number from 1.
+    pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
+}
+
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,8 +93,7 @@ impl FromStr for Pace {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        let unknown =
-            || Error::usage(format!("no pace is called {word:?}")).help("use fps:RATE, every:K, all, keyframes");
+        let unknown = || crate::words::unknown("pace", word, Self::WORDS);
         match (word, word.split_once(':')) {
             ("all", _) => Ok(Pace::All),
             ("keyframes", _) => Ok(Pace::KeyFrames),

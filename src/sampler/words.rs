@@ -1,10 +1,16 @@
-//! [`Rule`] and [`Short`] as the words that a command line and `dataset.json` have for them.
+//! [`Rule`] and [`Short`] as words, the same on a command line, in Python and in JSON.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Rule, Short};
+use crate::words::{self, words};
 use crate::{Error, Result};
+
+impl Rule {
+    /// The words for the values, without a stride.
+    pub const WORDS: &'static [&'static str] = &["uniform", "endpoints", "random", "clip", "random-clip"];
+}
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,40 +43,16 @@ impl FromStr for Rule {
                 _ => None,
             },
         }
-        .ok_or_else(|| {
-            unknown("sampling rule", word, "uniform, endpoints, random, clip[:STRIDE], random-clip[:STRIDE]")
-        })
+        .ok_or_else(|| words::unknown("sampling rule", word, Self::WORDS).help("a stride is written as in clip:4"))
     }
 }
 
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Short::RepeatLast => "repeat-last",
-            Short::Loop => "loop",
-            Short::Skip => "skip",
-            Short::Error => "error",
-        })
-    }
-}
-
-impl FromStr for Short {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self> {
-        match word {
-            "repeat-last" => Ok(Short::RepeatLast),
-            "loop" => Ok(Short::Loop),
-            "skip" => Ok(Short::Skip),
-            "error" => Ok(Short::Error),
-            _ => Err(unknown("way with short videos", word, "repeat-last, loop, skip or error")),
-        }
-    }
-}
-
-fn unknown(what: &str, word: &str, known: &str) -> Error {
-    Error::usage(format!("no {what} is called {word:?}")).help(format!("use {known}"))
-}
+words!(Short, "what to do with short videos", {
+    "repeat-last" => RepeatLast,
+    "loop" => Loop,
+    "skip" => Skip,
+    "error" => Error,
+});
 
 // serde's `try_from` and `into`, so that JSON has the same words.
 impl TryFrom<String> for Rule {
@@ -84,20 +66,6 @@ impl TryFrom<String> for Rule {
 impl From<Rule> for String {
     fn from(rule: Rule) -> String {
         rule.to_string()
-    }
-}
-
-impl TryFrom<String> for Short {
-    type Error = Error;
-
-    fn try_from(word: String) -> Result<Self> {
-        word.parse()
-    }
-}
-
-impl From<Short> for String {
-    fn from(short: Short) -> String {
-        short.to_string()
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::pack::plan::SegmentClock;
 use crate::sampler::{Pace, Rate, Rule, Short};
 use crate::video::{Decode, FrameSize};
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, threads};
 
 /// More draws of a video than anybody trains epochs on it.
 const MAX_DRAWS: u32 = 10_000;
@@ -157,7 +157,7 @@ impl Resources {
     }
 
     pub(super) fn all_threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        self.threads.unwrap_or_else(threads::cores)
     }
 
     /// Videos that are begun and not yet written, with this many threads.

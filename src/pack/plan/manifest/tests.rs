@@ -2,7 +2,6 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::super::attributes::Attributes;
 use super::super::labels::{Label, Tag};
 use super::*;
 
