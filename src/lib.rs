@@ -78,6 +78,8 @@ pub mod jpeg;
 pub mod limits;
 mod loader;
 mod machine;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod natural_order;
 pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
@@ -124,7 +126,7 @@ pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
-pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
+pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
 
 /// Compiles the README's Rust with the documentation tests.
 #[cfg(doctest)]

@@ -49,7 +49,7 @@ impl Videos {
         self.temp.path().join(name)
     }
 
-    /// Packs all videos; the broken one is left out, so the status is 3.
+    /// Packs all videos; the broken one is skipped, so the status is 3.
     fn pack(&self, out: &str, more: &[&str]) -> Value {
         let out = self.out(out);
         let run = vidrec().arg("pack").arg(self.path()).arg("-o").arg(out).arg("--json").args(more).output().unwrap();
@@ -387,6 +387,6 @@ fn results_go_to_stdout_and_nothing_else_does() {
     let run = vidrec().arg("pack").arg(videos.path()).arg("-o").arg(videos.out("set")).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(out.starts_with("packed 4 clips, 32 frames"), "{out}");
-    assert!(err.contains("test/broken.mp4: left out (stage open)"), "{err}");
+    assert!(err.contains("test/broken.mp4: skipped (stage open)"), "{err}");
     assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no progress bar without a terminal: {err:?}");
 }

@@ -36,7 +36,7 @@ fn keep() -> EditOptions {
 }
 
 fn shards(shards: Sharding) -> EditOptions {
-    EditOptions { shards, overwrite: false }
+    EditOptions { shards: Some(shards), overwrite: false }
 }
 
 fn set_of(dir: &Path, rich: Rich<'_>) -> Dataset {

@@ -241,10 +241,10 @@ fn what_a_folder_scan_passes_over_is_named() {
         assert_eq!((&report["clips"], &report["passed_over"]), (&3.into(), &expected));
         let text = String::from_utf8(run.stderr).unwrap();
         for line in ["2 .srt files, such as a/1.srt", "1 socket, such as b/socket.mp4", "2 named pipes, such as"] {
-            assert!(text.contains(&format!("vidrec: passed over {line}")), "{text}");
+            assert!(text.contains(&format!("vidrec: ignored {line}")), "{text}");
         }
     }
-    assert!(show(&bench.pack(&bench.path("in"), &[])).contains("  7 files passed over\n"));
+    assert!(show(&bench.pack(&bench.path("in"), &[])).contains("  7 files ignored\n"));
 }
 
 #[cfg(unix)]

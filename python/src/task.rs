@@ -1,5 +1,6 @@
 //! Long work in a thread of its own, so that Python can show progress and handle Ctrl-C meanwhile.
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,27 +9,22 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use vidrec::{Progress, ProgressFn};
 
 /// How long the work goes on before Python may handle a signal and show progress.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// What unwinds the work once nobody wants it any more.
-struct Unwanted;
-
 /// Runs `work`, which says now and then how far it has come. `progress` is called on this thread with the latest of what
-/// it said. An exception from there, or of a signal handler, ends the work and is raised.
-pub fn run<P: Copy + Send, R: Send>(
+/// it said. An exception from there, or of a signal handler, makes the work stop, and is raised.
+pub fn run<R: Send>(
     py: Python<'_>,
-    progress: impl Fn(P) -> PyResult<()>,
-    work: impl FnOnce(&(dyn Fn(P) + Sync)) -> R + Send,
+    progress: impl Fn(Progress) -> PyResult<()>,
+    work: impl FnOnce(&mut ProgressFn<'_>) -> R + Send,
 ) -> PyResult<R> {
     let (latest, unwanted) = (Mutex::new(None), AtomicBool::new(false));
-    let say = |how_far: P| {
-        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(how_far);
-        if unwanted.load(Relaxed) {
-            // The work holds only what it drops as it unwinds: temporary files, which it never publishes.
-            resume_unwind(Box::new(Unwanted));
-        }
+    let mut say = |how_far: &Progress| {
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*how_far);
+        if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let show = || {
         let how_far = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -38,7 +34,7 @@ pub fn run<P: Copy + Send, R: Send>(
         let (sender, mut receiver) = channel();
         scope.spawn(move || {
             // Whoever would receive it waits until it comes.
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&say))));
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&mut say))));
         });
         let mut wanted = Ok(());
         loop {
@@ -54,7 +50,6 @@ pub fn run<P: Copy + Send, R: Send>(
             match done {
                 Err(RecvTimeoutError::Timeout) => (),
                 Ok(Ok(result)) => return wanted.map(|()| result),
-                Ok(Err(panic)) if panic.is::<Unwanted>() => return Err(wanted.err().unwrap_or_else(lost)),
                 Ok(Err(panic)) => resume_unwind(panic),
                 Err(RecvTimeoutError::Disconnected) => return Err(lost()),
             }

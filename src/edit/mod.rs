@@ -21,7 +21,7 @@
 //!
 //! let set = Dataset::open(&all)?;
 //! let zeros = Selection { classes: vec!["0".into()], ..Selection::default() };
-//! let options = EditOptions { shards: Sharding::Count(1), ..EditOptions::default() };
+//! let options = EditOptions { shards: Some(Sharding::Count(1)), ..EditOptions::default() };
 //! let report = edit::subset(&set, &zeros, &some, &options, &mut |_clips| ())?;
 //! assert_eq!((report.clips, Dataset::open(&some)?.len()), (2, 2));
 //! # Ok::<(), vidrec::Error>(())
@@ -44,6 +44,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use self::plan::Plan;
+pub use crate::writer::Sharding;
 use crate::{Dataset, Result};
 pub use append::append;
 pub(crate) use groups::draws;
@@ -55,23 +56,11 @@ pub use relabel::{Change, Key, Relabeling, relabel};
 pub use split::{SplitBy, split};
 pub use subset::{Selection, subset};
 
-/// How the clips of an output are dealt to its shards, always in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sharding {
-    /// A shard ends where the shard that its clips come from ends. The default.
-    #[default]
-    AsInput,
-    /// So many shards with as many clips each, give or take one. There are never more shards than clips.
-    Count(u32),
-    /// A shard ends before the clip that would make its record file longer than so many bytes.
-    Bytes(u64),
-}
-
 /// How an output is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EditOptions {
-    /// How clips are dealt to shards.
-    pub shards: Sharding,
+    /// How clips are spread over shards. Default `None`: a shard ends where the shard that its clips come from ends.
+    pub shards: Option<Sharding>,
     /// Replace a data set that is already there. Off by default: then it is an error.
     pub overwrite: bool,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::plan::{Plan, as_it_is};
-use super::{EditOptions, EditReport, Sharding, copy, relink};
+use super::{EditOptions, EditReport, copy, relink};
 use crate::{Clip, ClipInfo, Dataset, Error, Result, limits};
 
 /// Which clips a [`Change`] is for.
@@ -46,7 +46,7 @@ pub struct Relabeling {
 ///
 /// No picture is touched. Every record holds its clip's label as well, for readers of plain RecordIO; so where a label
 /// changes, record files are written anew, which costs reading and writing all bytes once. Where none does (classes are
-/// renamed, attributes change), and `options.shards` is [`Sharding::AsInput`], the record files are shared with the
+/// renamed, attributes change), and `options.shards` is `None`, the record files are shared with the
 /// input by hard links and only indexes are written; where links cannot be made, they are copied.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub fn relabel(
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));
-    if options.shards == Sharding::AsInput && !table.changes_a_label(set)? {
+    if options.shards.is_none() && !table.changes_a_label(set)? {
         return relink::run(set, &plan, out.as_ref(), options, progress);
     }
     copy::run_one(&plan, out.as_ref(), options, progress)

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::formulas::uniform;
 use crate::error::Hint;
-use crate::words::unknown;
 use crate::{Error, Result, limits};
 
 /// How frames are chosen when their number is not fixed.
@@ -75,6 +74,11 @@ impl fmt::Display for Rate {
     }
 }
 
+impl Pace {
+    /// The words for the values; `RATE` is a [`Rate`], `K` a whole number from 1.
+    pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
+}
+
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -90,7 +94,7 @@ impl FromStr for Pace {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        let unknown = || unknown("pace", word, &["fps:RATE", "every:K", "all", "keyframes"]);
+        let unknown = || crate::words::unknown("pace", word, Self::WORDS);
         match (word, word.split_once(':')) {
             ("all", _) => Ok(Pace::All),
             ("keyframes", _) => Ok(Pace::KeyFrames),

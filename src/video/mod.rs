@@ -89,6 +89,7 @@ mod pass;
 mod picture;
 mod scale;
 mod suspects;
+mod words;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -110,6 +111,8 @@ use packets::Packets;
 use pass::{Found, Keep, Make, Pass};
 
 /// The size of the pictures to store.
+///
+/// As a word (`FromStr`, `Display`): `short-side:256`, `short-side-always:256`, `320x240` or `original`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameSize {
     /// The shorter side gets so many pixels, the longer one follows, rounded to an even number. Never enlarges.
@@ -128,6 +131,8 @@ pub enum FrameSize {
 }
 
 /// How much of a video is decoded.
+///
+/// As a word (`FromStr`, `Display`): `needed` or `all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decode {
     /// What the wanted frames need, where that is certain; see [the rule](self#what-is-decoded).

@@ -8,6 +8,7 @@ mod index;
 mod recovery;
 mod replace;
 mod shard;
+mod sharding;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod writer;
 
@@ -16,5 +17,7 @@ pub(crate) use index::{FinishedIndex, IndexWriter};
 pub(crate) use replace::{replaceable, stage};
 #[cfg(feature = "pack")]
 pub(crate) use shard::{Checkpoint, ShardDone};
+pub(crate) use sharding::OpenShard;
+pub use sharding::Sharding;
 pub(crate) use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};

@@ -27,9 +27,9 @@ pub struct OutputArgs {
 impl OutputArgs {
     pub fn options(&self) -> EditOptions {
         let shards = match (self.shards, self.shard_size) {
-            (Some(count), _) => Sharding::Count(count),
-            (None, Some(bytes)) => Sharding::Bytes(bytes),
-            (None, None) => Sharding::AsInput,
+            (Some(count), _) => Some(Sharding::Count(count)),
+            (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
+            (None, None) => None,
         };
         EditOptions { shards, overwrite: self.force }
     }

@@ -123,8 +123,6 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Ok(Outcome::Problems) => 3,
         #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => 1,
-        #[cfg(feature = "pack")]
-        Ok(Outcome::Interrupted) => interrupt::STATUS,
         // Whoever reads our output has seen enough.
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {

@@ -10,9 +10,6 @@ pub enum Outcome {
     /// There is a report, but what was asked for could not be made.
     #[cfg(feature = "pack")]
     Nothing,
-    /// Interrupted before the end; it can be resumed.
-    #[cfg(feature = "pack")]
-    Interrupted,
 }
 
 /// What a subcommand gives: an outcome, or an error for the person who called it.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use vidrec::edit::Sharding;
 use vidrec::{Dataset, edit};
 
 use crate::edit::{OutputArgs, tell};
@@ -24,7 +23,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let options = args.how.options();
-    if options.shards == Sharding::AsInput {
+    if options.shards.is_none() {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
     let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::shown())?;

@@ -11,13 +11,14 @@ use super::layout::CLIP_FILE;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::natural_order::{NaturalOrder, is_hidden};
 use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
 /// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
 ///
-/// Frames are in order of their names, in which numbers count as numbers: `img_9.jpg` comes before `img_10.jpg`. All of
-/// them are taken. Where folders with pictures lie in folders, the first folder level is the class; otherwise there are
+/// Frames are in the natural order of their names: `img_9.jpg` comes before `img_10.jpg`. All are taken but hidden ones,
+/// whose names begin with a dot; hidden folders are not looked at. Where folders with pictures lie in folders, the first folder level is the class; otherwise there are
 /// no labels. A `clip.json` of an export says the rest.
 ///
 /// # Errors
@@ -60,7 +61,8 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 /// The folders that have pictures, by their paths relative to `root` as names of sources, and their pictures.
 fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for entry in WalkDir::new(root).follow_links(true) {
+    let walk = WalkDir::new(root).follow_links(true).into_iter();
+    for entry in walk.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
         let entry = entry.map_err(|e| Error::io("list the folder", root, e.into()))?;
         let path = entry.path();
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
@@ -70,24 +72,11 @@ fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         }
     }
     for files in folders.values_mut() {
-        files.sort_by_cached_key(|file| (natural(&text::name(file)), file.clone()));
+        files.sort_by_cached_key(|file| NaturalOrder::of_file(file));
     }
     let mut folders: Vec<_> = folders.into_iter().collect();
-    folders.sort_by_cached_key(|(folder, _)| natural(folder));
+    folders.sort_by_cached_key(|(folder, _)| NaturalOrder::of(folder));
     Ok(folders)
-}
-
-/// A name as pieces of text and the numbers behind them, by which it is sorted.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let (text, number) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
-        let (digits, behind) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
-        parts.push((text.to_owned(), if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) }));
-        rest = behind;
-    }
-    parts
 }
 
 /// The first of several folder levels.
@@ -111,20 +100,4 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
         clip.class = class;
     }
     Ok(clip)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_names_count_as_numbers() {
-        let mut names =
-            ["img_10.jpg", "img_9.jpg", "img_009a.jpg", "a1b2.jpg", "a1b10.jpg", "0.jpg", "00000.jpg", "1.jpg"];
-        names.sort_by_cached_key(|n| natural(n));
-        let place = |name| names.iter().position(|n| *n == name).unwrap();
-        assert!(place("img_9.jpg") < place("img_10.jpg"));
-        assert!(place("a1b2.jpg") < place("a1b10.jpg"));
-        assert!(place("0.jpg") < place("1.jpg") && place("00000.jpg") < place("1.jpg"));
-    }
 }
