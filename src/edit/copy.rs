@@ -1,19 +1,21 @@
-//! Carrying plans out: clips stream from data sets to writers, in the order of the plan.
+//! Carrying out plans: clips stream from data sets to writers, in the order of the plan.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Pick, Plan};
-use super::{EditOptions, EditReport, Sharding};
+use super::options::{EditOptions, Sharding};
+use super::output_plan::{OutputPlan, Pick};
+use super::report::EditReport;
 use crate::disk::{folder_of, publication};
-use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Result, Writer, WriterOptions, Written};
+use crate::progress::{Counter, ProgressFn};
+use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, Written};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(
-    plan: &Plan<'_>,
+    plan: &OutputPlan<'_>,
     out: &Path,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let reports = run(&[(plan, out.to_owned())], options, progress)?;
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
@@ -21,14 +23,14 @@ pub(super) fn run_one(
 
 /// Writes all outputs, and only then publishes them, together.
 pub(super) fn run(
-    plans: &[(&Plan<'_>, PathBuf)],
+    plans: &[(&OutputPlan<'_>, PathBuf)],
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
     for (plan, out) in plans {
         plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
     }
-    let create = |(plan, out): &(&Plan<'_>, PathBuf)| {
+    let create = |(plan, out): &(&OutputPlan<'_>, PathBuf)| {
         Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
     };
     let writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
@@ -37,28 +39,26 @@ pub(super) fn run(
 
 /// As [`run`], with the writer of the only output.
 pub(super) fn fill_one(
-    plan: &Plan<'_>,
+    plan: &OutputPlan<'_>,
     writer: Writer,
     out: &Path,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let reports = fill(&[(plan, out.to_owned())], vec![writer], options, progress)?;
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
 }
 
 fn fill(
-    plans: &[(&Plan<'_>, PathBuf)],
+    plans: &[(&OutputPlan<'_>, PathBuf)],
     mut writers: Vec<Writer>,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
-    let mut done = 0;
+    let total = plans.iter().map(|(plan, _)| plan.picks.len() as u64).sum();
+    let mut counter = Counter::new(Some(total), progress);
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
-        stream(plan, options.shards, writer, &mut || {
-            done += 1;
-            progress(done);
-        })?;
+        stream(plan, options.shards, writer, &mut counter)?;
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
     let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(ready.written, plan, out)).collect();
@@ -66,7 +66,7 @@ fn fill(
     Ok(reports)
 }
 
-fn report(written: Written, plan: &Plan<'_>, out: &Path) -> EditReport {
+fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -93,7 +93,7 @@ pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn stream(plan: &Plan<'_>, shards: Sharding, writer: &mut Writer, done: &mut dyn FnMut()) -> Result<()> {
+fn stream(plan: &OutputPlan<'_>, shards: Sharding, writer: &mut Writer, counter: &mut Counter<'_, '_>) -> Result<()> {
     let starts = shard_starts(plan, shards)?;
     let mut starts = starts.iter().peekable();
     for (i, pick) in plan.picks.iter().enumerate() {
@@ -103,8 +103,9 @@ fn stream(plan: &Plan<'_>, shards: Sharding, writer: &mut Writer, done: &mut dyn
         let source = &plan.sources[pick.source];
         let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
         let info = (source.describe)(&clip).map_err(advise_repair)?;
+        let bytes = writer.shard_bytes();
         append(writer, &info, &clip)?;
-        done();
+        counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
     }
     Ok(())
 }
@@ -122,11 +123,11 @@ fn advise_repair(e: Error) -> Error {
     if e.kind() != ErrorKind::Format {
         return e;
     }
-    e.help("`vidrec verify` lists what is damaged, `vidrec repair` saves what is whole")
+    e.hint(Hint::Verify).hint(Hint::Repair)
 }
 
-/// Places in the plan where a shard begins, but for the first.
-fn shard_starts(plan: &Plan<'_>, shards: Sharding) -> Result<Vec<usize>> {
+/// Places in the plan where a shard begins, except the first.
+fn shard_starts(plan: &OutputPlan<'_>, shards: Sharding) -> Result<Vec<usize>> {
     match shards {
         Sharding::AsInput => Ok(starts_as_input(plan)),
         Sharding::Count(count) => starts_by_count(plan.picks.len() as u64, plan.group, count),
@@ -134,7 +135,7 @@ fn shard_starts(plan: &Plan<'_>, shards: Sharding) -> Result<Vec<usize>> {
     }
 }
 
-fn starts_as_input(plan: &Plan<'_>) -> Vec<usize> {
+fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
     let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
     let group = plan.group as usize;
     let changes = |&i: &usize| i.is_multiple_of(group) && home(&plan.picks[i - 1]) != home(&plan.picks[i]);
@@ -152,7 +153,7 @@ fn starts_by_count(clips: u64, group: u64, count: u32) -> Result<Vec<usize>> {
     Ok((1..count).map(|k| start(k) as usize).collect())
 }
 
-fn starts_by_bytes(plan: &Plan<'_>, most: u64) -> Result<Vec<usize>> {
+fn starts_by_bytes(plan: &OutputPlan<'_>, most: u64) -> Result<Vec<usize>> {
     if most == 0 {
         return Err(Error::usage("a shard has at least one byte"));
     }
