@@ -5,6 +5,7 @@ use std::path::Path;
 use super::ExportReport;
 use crate::disk::NewFolder;
 use crate::jpeg::Decoder;
+use crate::progress::{Counter, ProgressFn};
 use crate::video::Mp4;
 use crate::{Clip, Dataset, Result};
 
@@ -16,7 +17,8 @@ use crate::{Clip, Dataset, Result};
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture or
 /// the video cannot be decoded or encoded.
-pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
+pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     let mut decoder = Decoder::new()?;
     for clip in dataset.clips() {
@@ -24,6 +26,7 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
         let name = format!("{:06}.mp4", clip.ordinal());
         write(&clip, &folder.join(&name), fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
         folder.adopt(&name)?;
+        counter.clip(&clip)?;
     }
     Ok(ExportReport::new(dataset, folder.publish()?))
 }

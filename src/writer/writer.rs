@@ -12,7 +12,7 @@ use crate::disk::{FolderLock, Temporary, remove_temporaries};
 use crate::format::dataset_json::{DatasetJson, FailuresJson};
 use crate::format::meta::Meta;
 use crate::format::names;
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// How a data set is written.
 #[derive(Debug, Clone, Default)]
@@ -230,7 +230,9 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
     if dir.join(names::JOURNAL).exists() {
         return Err(Error::usage("an interrupted pack is here, which can be resumed")
             .file(dir)
-            .help("continue it (vidrec pack --resume), start over (--restart), or choose another folder"));
+            .help("choose another folder")
+            .hint(Hint::Resume)
+            .hint(Hint::Restart));
     }
     publication::recover(dir)?;
     remove_leftovers(dir)?;
