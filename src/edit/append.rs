@@ -52,8 +52,7 @@ fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
     let union = classes::union(&[old.clone(), more.clone()])?;
     if union.classes.len() > old.classes().len() {
         let new = &union.classes[old.classes().len()];
-        return Err(Error::usage(format!("class \"{new}\" is new to the data set"))
-            .hint(Hint::Merge));
+        return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
     }
     let mut plan = OutputPlan::whole(more)?;
     plan.meta.classes = union.classes;

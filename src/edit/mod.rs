@@ -50,6 +50,8 @@ mod selection;
 mod shuffle;
 mod split;
 mod subset;
+#[cfg(test)]
+mod tests;
 
 pub use append::append;
 pub use clip_list::ClipList;

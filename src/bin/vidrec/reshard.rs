@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use vidrec::edit::Sharding;
 use vidrec::{Dataset, edit};
 
+use crate::clip_count;
 use crate::edit::{OutputArgs, tell};
-use crate::{Run, clip_count};
+use crate::outcome::Run;
 
 /// Write a data set with another number or size of shards.
 ///
@@ -27,6 +28,6 @@ pub fn run(args: &Args) -> Run {
     if options.shards == Sharding::AsInput {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::shown())?;
+    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::of("clips"))?;
     tell(&report, args.how.json)
 }
