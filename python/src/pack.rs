@@ -2,13 +2,16 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::pack::{InputOptions, OnError, PackOptions, Progress};
+use vidrec::Progress;
+use vidrec::pack::{InputOptions, OnError, PackOptions};
 use vidrec::video::{Decode, FrameSize};
 
-use crate::error::{raise, usage};
+use crate::error::{raise, to_json, usage};
 use crate::task;
 
 /// Every key must be there.
@@ -88,14 +91,15 @@ pub fn pack(
     progress: Option<Bound<'_, PyAny>>,
     isolate: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let options = PackOptions { isolate, ..options.into_pack_options()? };
-    let show = |p: Progress| {
-        let Some(call) = &progress else { return Ok(()) };
-        call.call1((p.videos, p.total)).map(drop)
-    };
-    let work = |say: &(dyn Fn(Progress) + Sync)| vidrec::pack::pack(&inputs, out, &options, &mut |p| say(*p));
-    let report = task::run(py, show, work)?;
-    serde_json::to_string(&report.map_err(raise)?).map_err(|e| usage(e.to_string()))
+    let cancel = Arc::new(AtomicBool::new(false));
+    let options = PackOptions { isolate, cancel: Some(Arc::clone(&cancel)), ..options.into_pack_options()? };
+    to_json(&task::run(py, progress.as_ref(), |tell| {
+        vidrec::pack::pack(&inputs, out, &options, &mut |p| {
+            let mut how_far = Progress::default();
+            (how_far.done, how_far.total) = (p.videos, Some(p.total));
+            cancel.fetch_or(tell(&how_far).is_break(), Relaxed);
+        })
+    })?)
 }
 
 /// Decodes for the run that started this process, until it ends.
