@@ -4,14 +4,15 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use common::names::file;
 use common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
-use vidrec::edit::{self, Change, EditOptions, Key, Relabeling, Selection, Sharding, SplitBy};
-use vidrec::{ClipInfo, Dataset, FrameData, Result, Writer, WriterOptions};
+use vidrec::edit::{self, Change, ClipList, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Hint, Result, Sharding, Writer, WriterOptions, no_progress};
 
 struct Place(TempDir);
 
@@ -48,7 +49,7 @@ fn set_of(dir: &Path, rich: Rich<'_>) -> Dataset {
 fn a_subset_of_all_is_the_original_byte_for_byte() {
     let place = Place::new();
     let out = place.at("out");
-    let report = edit::subset(&place.set(), &Selection::default(), &out, &keep(), &mut |_| ()).unwrap();
+    let report = edit::subset(&place.set(), &Selection::default(), &out, &keep(), &mut no_progress).unwrap();
     assert_eq!((report.clips, report.shards, report.left_out), (7, 2, 0));
     assert_eq!(files(&out), files(&place.at("set")));
 }
@@ -58,13 +59,19 @@ fn resharding_and_back_gives_the_original_bytes() {
     let place = Place::new();
     let set = set_of(&place.at("set"), Rich { shards: &[3, 3, 3], ..Rich::default() });
     let mut seen = Vec::new();
-    edit::reshard(&set, place.at("one"), &shards(Sharding::Count(1)), &mut |n| seen.push(n)).unwrap();
-    assert_eq!(seen, (1..=9).collect::<Vec<_>>());
+    let mut see = |p: &vidrec::Progress| {
+        seen.push((p.done, p.total, p.frames, p.bytes));
+        ControlFlow::Continue(())
+    };
+    edit::reshard(&set, place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
+    assert!(seen.iter().map(|p| (p.0, p.1)).eq((1..=9).map(|n| (n, Some(9)))));
+    let one = Dataset::open(place.at("one")).unwrap();
+    assert_eq!((seen[8].2, seen[8].3), (one.frame_count(), one.to_json().bytes));
     let one = Dataset::open(place.at("one")).unwrap();
     assert_eq!(one.record_files().count(), 1);
     assert_eq!(clips(&place.at("one")), clips(&place.at("set")));
     assert_verifies(&place.at("one"));
-    edit::reshard(&one, place.at("back"), &shards(Sharding::Count(3)), &mut |_| ()).unwrap();
+    edit::reshard(&one, place.at("back"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
     assert_eq!(files(&place.at("back")), files(&place.at("set")));
 }
 
@@ -75,7 +82,7 @@ fn shards_of_a_size_stay_below_it() {
     let total: u64 = set.record_files().map(|f| fs::metadata(f).unwrap().len()).sum();
     for limit in [1, total / 4, total / 2, total, u64::MAX] {
         let out = place.at(&limit.to_string());
-        edit::reshard(&set, &out, &shards(Sharding::Bytes(limit)), &mut |_| ()).unwrap();
+        edit::reshard(&set, &out, &shards(Sharding::Bytes(limit)), &mut no_progress).unwrap();
         let made = Dataset::open(&out).unwrap();
         let sizes: Vec<_> = made.record_files().map(|f| fs::metadata(f).unwrap().len()).collect();
         // A clip that is larger than a shard may be stands alone.
@@ -85,16 +92,20 @@ fn shards_of_a_size_stay_below_it() {
         assert_eq!(clips(&out), clips(&place.at("set")));
         assert_verifies(&out);
     }
-    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Bytes(0)), &mut |_| ()).is_err());
-    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Count(0)), &mut |_| ()).is_err());
+    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Bytes(0)), &mut no_progress).is_err());
+    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Count(0)), &mut no_progress).is_err());
 }
 
 #[test]
 fn split_parts_merged_again_are_the_same_clips() {
     let place = Place::new();
     let parts = ["train", "val", "test"];
-    let by = SplitBy::Ratio { parts: parts.iter().map(|p| (*p).to_owned()).zip([0.5, 0.25, 0.25]).collect(), seed: 3 };
-    let reports = edit::split(&place.set(), &by, place.at("parts"), &keep(), &mut |_| ()).unwrap();
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: parts.iter().map(|p| (*p).to_owned()).zip([0.5, 0.25, 0.25]).collect(),
+        seed: 3,
+        ..RatioSplit::default()
+    });
+    let reports = edit::split(&place.set(), &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
     assert_eq!(reports.iter().map(|r| r.clips).sum::<u64>(), 7);
     let sets: Vec<_> = parts
         .iter()
@@ -103,14 +114,14 @@ fn split_parts_merged_again_are_the_same_clips() {
             Dataset::open(place.at("parts").join(part)).unwrap()
         })
         .collect();
-    edit::merge(&sets, place.at("merged"), &keep(), &mut |_| ()).unwrap();
+    edit::merge(&sets, place.at("merged"), &keep(), &mut no_progress).unwrap();
     assert_verifies(&place.at("merged"));
     let (mut merged, mut original) = (clips(&place.at("merged")), clips(&place.at("set")));
     merged.sort();
     original.sort();
     assert_eq!(merged, original);
     // The same again gives the same files; another seed gives others.
-    edit::split(&place.set_again(), &by, place.at("again"), &keep(), &mut |_| ()).unwrap();
+    edit::split(&place.set_again(), &by, place.at("again"), &keep(), &mut no_progress).unwrap();
     assert!(parts.iter().all(|p| files(&place.at("again").join(p)) == files(&place.at("parts").join(p))));
 }
 
@@ -149,26 +160,26 @@ fn a_split_by_ratio_is_stratified() {
     let label = |i| [100, 140, 150, 155].iter().position(|&end| i < end).map(|l| l as u32);
     let set = plain_set(&place.at("set"), 160, json!({}), |i| (label(i), format!("{i}.mp4")));
     let parts = [("train", 0.8), ("val", 0.1), ("test", 0.1)].map(|(n, s)| (n.to_owned(), s)).to_vec();
-    let by = |seed| SplitBy::Ratio { parts: parts.clone(), seed };
-    edit::split(&set, &by(0), place.at("0"), &keep(), &mut |_| ()).unwrap();
+    let by = |seed| SplitBy::Ratio(RatioSplit { parts: parts.clone(), seed, ..RatioSplit::default() });
+    edit::split(&set, &by(0), place.at("0"), &keep(), &mut no_progress).unwrap();
     let train = counts(&place.at("0/train"));
     assert_eq!((train[&Some(0)], train[&Some(1)], train[&Some(2)], train[&Some(3)]), (80, 32, 8, 4));
     let (val, test) = (counts(&place.at("0/val")), counts(&place.at("0/test")));
     assert_eq!((val[&Some(0)], val[&Some(1)], val[&Some(2)]), (10, 4, 1));
     assert_eq!(val.values().sum::<u32>(), 16);
     assert_eq!(test.values().sum::<u32>(), 16, "the rest of two small classes is not all in one part");
-    edit::split(&set, &by(1), place.at("1"), &keep(), &mut |_| ()).unwrap();
+    edit::split(&set, &by(1), place.at("1"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("1/train"))[&Some(0)], 80);
     let sources =
         |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect::<Vec<_>>();
     assert_ne!(sources(place.at("0/val")), sources(place.at("1/val")));
 
-    let shares = |shares: &[f64]| SplitBy::Ratio {
-        parts: ["a", "b"].iter().map(|n| (*n).to_owned()).zip(shares.iter().copied()).collect(),
-        seed: 0,
+    let shares = |shares: &[f64]| {
+        let parts = ["a", "b"].iter().map(|n| (*n).to_owned()).zip(shares.iter().copied()).collect();
+        SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() })
     };
     for bad in [[0.5, 0.4], [1.5, -0.5], [f64::NAN, 1.0]] {
-        assert!(edit::split(&set, &shares(&bad), place.at("bad"), &keep(), &mut |_| ()).is_err(), "{bad:?}");
+        assert!(edit::split(&set, &shares(&bad), place.at("bad"), &keep(), &mut no_progress).is_err(), "{bad:?}");
     }
     assert!(!place.at("bad").exists());
 }
@@ -177,8 +188,12 @@ fn a_split_by_ratio_is_stratified() {
 fn clips_of_one_source_are_never_in_two_parts() {
     let place = Place::new();
     let set = plain_set(&place.at("set"), 60, json!({}), |i| (Some(i % 2), format!("{}.mp4", i % 12)));
-    let by = SplitBy::Ratio { parts: vec![("a".into(), 0.5), ("b".into(), 0.5)], seed: 9 };
-    edit::split(&set, &by, place.at("out"), &keep(), &mut |_| ()).unwrap();
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: vec![("a".into(), 0.5), ("b".into(), 0.5)],
+        seed: 9,
+        ..RatioSplit::default()
+    });
+    edit::split(&set, &by, place.at("out"), &keep(), &mut no_progress).unwrap();
     let sources = |part: &str| -> std::collections::BTreeSet<String> {
         let set = Dataset::open(place.at("out").join(part)).unwrap();
         assert_eq!(set.len(), 30);
@@ -192,19 +207,22 @@ fn splits_by_list_and_by_attribute() {
     let place = Place::new();
     let set = place.set();
     let list = |n: &[u32]| n.iter().map(|i| format!("dir/é{i}.mp4")).collect::<Vec<_>>();
-    let by = SplitBy::Lists(vec![("x".into(), list(&[0, 5, 99, 99])), ("y".into(), list(&[1]))]);
-    let reports = edit::split(&set, &by, place.at("lists"), &keep(), &mut |_| ()).unwrap();
+    let by = SplitBy::Lists(vec![("x".into(), list(&[0, 5, 99, 99]).into()), ("y".into(), vec![1].into())]);
+    let reports = edit::split(&set, &by, place.at("lists"), &keep(), &mut no_progress).unwrap();
     assert_eq!((reports[0].clips, reports[1].clips), (2, 1));
     assert_eq!(reports[0].not_found, ["dir/é99.mp4"]);
-    let twice = SplitBy::Lists(vec![("x".into(), list(&[0])), ("y".into(), list(&[0]))]);
-    let e = edit::split(&set, &twice, place.at("twice"), &keep(), &mut |_| ()).unwrap_err();
-    assert!(e.to_string().contains("two lists"), "{e}");
+    let lists: [ClipList; 3] = [list(&[0]).into(), vec![0].into(), vec![0, 3].into()];
+    for (a, b) in [(0, 0), (0, 1), (1, 2), (2, 0)] {
+        let twice = SplitBy::Lists(vec![("x".into(), lists[a].clone()), ("y".into(), lists[b].clone())]);
+        let e = edit::split(&set, &twice, place.at("twice"), &keep(), &mut no_progress).unwrap_err();
+        assert!(e.to_string().contains("two lists: found x and y"), "{e}");
+    }
 
-    edit::split(&set, &SplitBy::Attribute("split".into()), place.at("attribute"), &keep(), &mut |_| ()).unwrap();
+    edit::split(&set, &SplitBy::Attribute("split".into()), place.at("attribute"), &keep(), &mut no_progress).unwrap();
     assert_eq!(Dataset::open(place.at("attribute/test")).unwrap().len(), 3);
     assert_eq!(Dataset::open(place.at("attribute/train")).unwrap().len(), 4);
     assert_verifies(&place.at("attribute/train"));
-    assert!(edit::split(&set, &SplitBy::Attribute("no".into()), place.at("no"), &keep(), &mut |_| ()).is_err());
+    assert!(edit::split(&set, &SplitBy::Attribute("no".into()), place.at("no"), &keep(), &mut no_progress).is_err());
 }
 
 #[test]
@@ -219,10 +237,10 @@ fn hostile_names_of_parts_reach_no_other_folder() {
     for (i, bad) in ["../escaped", "/tmp/escaped", "..", "", "a/b", ".hidden"].into_iter().enumerate() {
         let relabeled = place.at(&format!("relabeled{i}"));
         let relabeling = Relabeling { changes: vec![change(bad)], ..Relabeling::default() };
-        edit::relabel(&set, &relabeling, &relabeled, &keep(), &mut |_| ()).unwrap();
+        edit::relabel(&set, &relabeling, &relabeled, &keep(), &mut no_progress).unwrap();
         let hostile = Dataset::open(&relabeled).unwrap();
         let by = SplitBy::Attribute("split".into());
-        let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut |_| ()).unwrap_err();
+        let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut no_progress).unwrap_err();
         assert!(e.to_string().contains("cannot be the name of a part"), "{e}");
         assert!(!place.at("out").exists() && !place.at("escaped").exists());
     }
@@ -235,7 +253,7 @@ fn subsets_fit_all_that_is_asked() {
     let ordinals = |selection: Selection| -> Result<Vec<usize>> {
         let out = place.at("subset");
         let options = EditOptions { overwrite: true, ..keep() };
-        edit::subset(&set, &selection, &out, &options, &mut |_| ())?;
+        edit::subset(&set, &selection, &out, &options, &mut no_progress)?;
         assert_verifies(&out);
         let all = clips(&place.at("set"));
         Ok(clips(&out).iter().map(|c| all.iter().position(|a| a == c).unwrap()).collect())
@@ -251,8 +269,12 @@ fn subsets_fit_all_that_is_asked() {
     );
     let both = Selection { attributes: vec![pair("split", "test")], clips: Some(vec![0, 1]), ..any() };
     assert_eq!(ordinals(both).unwrap(), [0]);
-    let sources = Some(vec!["dir/é4.mp4".into(), "no".into()]);
-    assert_eq!(ordinals(Selection { sources, ..any() }).unwrap(), [4]);
+    let sources = |names: &[&str]| ClipList::from(names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+    let four = sources(&["dir/é4.mp4", "no"]);
+    assert_eq!(ordinals(Selection { list: Some(four.clone()), ..any() }).unwrap(), [4]);
+    assert_eq!(ordinals(Selection { exclude: four, ..any() }).unwrap(), [0, 1, 2, 3, 5, 6]);
+    let exclude = ClipList { clips: vec![0, 5], ..sources(&["dir/é3.mp4"]) };
+    assert_eq!(ordinals(Selection { exclude, ..any() }).unwrap(), [1, 2, 4, 6]);
     let sample = |seed| ordinals(Selection { sample: Some(3), seed, ..any() }).unwrap();
     assert_eq!(sample(1).len(), 3);
     assert_eq!(sample(1), sample(1));
@@ -262,6 +284,8 @@ fn subsets_fit_all_that_is_asked() {
         Selection { classes: vec!["swim".into()], ..any() },
         Selection { classes: vec!["1".into()], ..any() },
         Selection { clips: Some(vec![7]), ..any() },
+        Selection { list: Some(vec![7].into()), ..any() },
+        Selection { exclude: vec![7].into(), ..any() },
         Selection { attributes: vec![pair("split", "none")], ..any() },
     ] {
         assert!(ordinals(bad.clone()).is_err(), "{bad:?}");
@@ -279,7 +303,7 @@ fn merged_classes_go_by_name() {
         ..Rich::default()
     };
     let b = set_of(&place.at("b"), b);
-    let report = edit::merge(&[a.clone(), b.clone()], place.at("out"), &keep(), &mut |_| ()).unwrap();
+    let report = edit::merge(&[a.clone(), b.clone()], place.at("out"), &keep(), &mut no_progress).unwrap();
     assert_verifies(&place.at("out"));
     let out = Dataset::open(place.at("out")).unwrap();
     assert_eq!(out.classes(), ["run", "walk", "jump", "swim"]);
@@ -297,12 +321,12 @@ fn merged_classes_go_by_name() {
     assert!(report.notes[0].contains("quality"), "{:?}", report.notes);
 
     let integers = plain_set(&place.at("integers"), 3, json!({}), |i| (Some(i), format!("{i}")));
-    let e = edit::merge(&[a.clone(), integers.clone()], place.at("no"), &keep(), &mut |_| ()).unwrap_err();
+    let e = edit::merge(&[a.clone(), integers.clone()], place.at("no"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("plain integers") && !place.at("no").exists(), "{e}");
-    edit::merge(&[integers.clone(), integers], place.at("six"), &keep(), &mut |_| ()).unwrap();
+    edit::merge(&[integers.clone(), integers], place.at("six"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("six")).into_values().collect::<Vec<_>>(), [2, 2, 2]);
     let unlabelled = plain_set(&place.at("unlabelled"), 3, json!({}), |i| (None, format!("{i}")));
-    edit::merge(&[a, unlabelled], place.at("ten"), &keep(), &mut |_| ()).unwrap();
+    edit::merge(&[a, unlabelled], place.at("ten"), &keep(), &mut no_progress).unwrap();
     assert_verifies(&place.at("ten"));
 }
 
@@ -313,7 +337,7 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     let old = files(&place.at("set"));
     let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
     let more = set_of(&place.at("more"), more);
-    let report = edit::append(place.at("set"), &more, &keep(), &mut |_| ()).unwrap();
+    let report = edit::append(place.at("set"), &more, &keep(), &mut no_progress).unwrap();
     assert_eq!((report.clips, report.shards), (3, 2));
     assert_verifies(&place.at("set"));
     let after = Dataset::open(place.at("set")).unwrap();
@@ -327,7 +351,8 @@ fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
     assert!(old.iter().filter(shard).all(|file| new.contains(file)));
     assert_eq!(new.len(), old.len() + 4, "{:?}", new.iter().map(|f| &f.0).collect::<Vec<_>>());
 
-    let again = |more: &Dataset| edit::append(place.at("set"), more, &keep(), &mut |_| ()).unwrap_err().to_string();
+    let again =
+        |more: &Dataset| edit::append(place.at("set"), more, &keep(), &mut no_progress).unwrap_err().to_string();
     let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
     assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
     assert!(again(&after).contains("the output is an input"), "{}", again(&after));
@@ -348,8 +373,8 @@ fn an_input_behind_symbolic_links_is_still_an_input() {
     let before = files(&place.at("set"));
     let links = Dataset::open(place.at("links")).unwrap();
     for (input, out) in [(&links, "set"), (&links, "links"), (&links, "link"), (&set, "link")] {
-        let e =
-            edit::reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }, &mut |_| ()).unwrap_err();
+        let e = edit::reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }, &mut no_progress)
+            .unwrap_err();
         assert!(e.to_string().contains("the output is an input"), "{out}: {e}");
     }
     assert_eq!(files(&place.at("set")), before);
@@ -366,7 +391,7 @@ fn relabelling_without_new_numbers_shares_the_record_files() {
         changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
     };
-    let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut |_| ()).unwrap();
+    let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress).unwrap();
     assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);
     assert_verifies(&place.at("out"));
     let inode = |dir: &str| fs::metadata(file(place.at(dir), "shard-00001.rec")).unwrap().ino();
@@ -389,7 +414,7 @@ fn relabelling_with_new_numbers_writes_them_into_the_records_too() {
     let set = place.set();
     let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: serde_json::Map::new() };
     let relabel = |changes: Vec<Change>, out: &str| {
-        edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut |_| ())
+        edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
     };
     let swim = change(Key::Clip(0), "swim");
     let jump = change(Key::Source("dir/é4.mp4".into()), "jump");
@@ -423,19 +448,23 @@ fn draws_of_a_video_stay_together() {
     let place = Place::new();
     let set = plain_set(&place.at("set"), 12, json!({"draws": 3}), |i| (Some(0), format!("{}", i / 3)));
     let selection = |clips: &[u64]| Selection { clips: Some(clips.to_vec()), ..Selection::default() };
-    let e = edit::subset(&set, &selection(&[0, 1, 2, 3]), place.at("no"), &keep(), &mut |_| ()).unwrap_err();
+    let e = edit::subset(&set, &selection(&[0, 1, 2, 3]), place.at("no"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("draws of one video") && !place.at("no").exists(), "{e}");
-    edit::subset(&set, &selection(&[3, 4, 5]), place.at("one"), &keep(), &mut |_| ()).unwrap();
+    edit::subset(&set, &selection(&[3, 4, 5]), place.at("one"), &keep(), &mut no_progress).unwrap();
     let sample = Selection { sample: Some(2), ..Selection::default() };
-    assert_eq!(edit::subset(&set, &sample, place.at("two"), &keep(), &mut |_| ()).unwrap().clips, 6);
-    edit::reshard(&set, place.at("shards"), &shards(Sharding::Count(3)), &mut |_| ()).unwrap();
+    assert_eq!(edit::subset(&set, &sample, place.at("two"), &keep(), &mut no_progress).unwrap().clips, 6);
+    edit::reshard(&set, place.at("shards"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
     let made = Dataset::open(place.at("shards")).unwrap().to_json();
     assert_eq!(made.shards.iter().map(|s| s.clips).collect::<Vec<_>>(), [3, 3, 6]);
-    let by = SplitBy::Ratio { parts: vec![("a".into(), 0.5), ("b".into(), 0.5)], seed: 0 };
-    let parts = edit::split(&set, &by, place.at("parts"), &keep(), &mut |_| ()).unwrap();
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: vec![("a".into(), 0.5), ("b".into(), 0.5)],
+        seed: 0,
+        ..RatioSplit::default()
+    });
+    let parts = edit::split(&set, &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
     assert_eq!(parts.iter().map(|p| p.clips).collect::<Vec<_>>(), [6, 6]);
     let others = plain_set(&place.at("others"), 12, json!({}), |_| (Some(0), String::new()));
-    let e = edit::merge(&[set, others], place.at("no"), &keep(), &mut |_| ()).unwrap_err();
+    let e = edit::merge(&[set, others], place.at("no"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("draws"), "{e}");
 }
 
@@ -445,21 +474,21 @@ fn outputs_replace_nothing_unasked_and_never_an_input() {
     let set = place.set();
     let other = set_of(&place.at("other"), Rich { from: 40, ..Rich::default() });
     let (before, options) = (files(&place.at("other")), EditOptions { overwrite: true, ..keep() });
-    let e = edit::reshard(&set, place.at("other"), &keep(), &mut |_| ()).unwrap_err();
+    let e = edit::reshard(&set, place.at("other"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("--force"), "{e}");
     let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
-    let e = edit::relabel(&set, &relabeling, place.at("other"), &keep(), &mut |_| ()).unwrap_err();
+    let e = edit::relabel(&set, &relabeling, place.at("other"), &keep(), &mut no_progress).unwrap_err();
     assert!(e.to_string().contains("--force"), "{e}");
     assert_eq!(files(&place.at("other")), before);
     for input in ["set", "other", "set/../set"] {
-        let e = edit::merge(&[set.clone(), other.clone()], place.at(input), &options, &mut |_| ()).unwrap_err();
+        let e = edit::merge(&[set.clone(), other.clone()], place.at(input), &options, &mut no_progress).unwrap_err();
         assert!(e.to_string().contains("the output is an input"), "{e}");
         let to = if input == "other" { &other } else { &set };
-        let e = edit::relabel(to, &relabeling, place.at(input), &options, &mut |_| ()).unwrap_err();
+        let e = edit::relabel(to, &relabeling, place.at(input), &options, &mut no_progress).unwrap_err();
         assert!(e.to_string().contains("the output is an input"), "{e}");
     }
     assert_eq!(files(&place.at("other")), before);
-    edit::relabel(&set, &relabeling, place.at("other"), &options, &mut |_| ()).unwrap();
+    edit::relabel(&set, &relabeling, place.at("other"), &options, &mut no_progress).unwrap();
     assert_verifies(&place.at("other"));
     assert_eq!(Dataset::open(place.at("other")).unwrap().classes()[0], "x");
 }
@@ -476,19 +505,19 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     let fails = |result: Result<edit::EditReport>| {
         let e = result.unwrap_err();
         assert_eq!((e.rule(), e.clip()), (Some("jpeg-crc"), Some(20)), "{e}");
-        assert!(e.to_string().contains("vidrec repair"), "{e}");
+        assert_eq!(e.hints(), [Hint::Verify, Hint::Repair], "{e}");
     };
-    fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut |_| ()));
-    fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut |_| ()));
+    fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut no_progress));
+    fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut no_progress));
     let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(left(place.at("out")), 0);
     let before = files(&place.at("set"));
-    fails(edit::append(place.at("set"), &damaged, &keep(), &mut |_| ()));
+    fails(edit::append(place.at("set"), &damaged, &keep(), &mut no_progress));
     let after: Vec<_> =
         fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
     assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
     let by = SplitBy::Attribute("split".into());
-    assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut |_| ()).is_err());
+    assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut no_progress).is_err());
     assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");
 }
 
@@ -497,8 +526,8 @@ fn an_interrupted_pack_is_not_written_over_and_other_leftovers_go_away() {
     let place = Place::new();
     let (set, more) = (place.set(), set_of(&place.at("more"), Rich { from: 40, ..Rich::default() }));
     let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
-    let relabel = || edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut |_| ());
-    let append = || edit::append(place.at("set"), &more, &keep(), &mut |_| ());
+    let relabel = || edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress);
+    let append = || edit::append(place.at("set"), &more, &keep(), &mut no_progress);
     fs::create_dir(place.at("out")).unwrap();
     for dir in ["set", "out"] {
         fs::write(place.at(dir).join(".pack.journal"), "").unwrap();
@@ -516,4 +545,27 @@ fn an_interrupted_pack_is_not_written_over_and_other_leftovers_go_away() {
     assert!(!leftover.exists());
     let hidden = |dir: &str| files(&place.at(dir)).into_iter().filter(|(name, _)| name.starts_with('.')).count();
     assert_eq!((hidden("out"), hidden("set")), (0, 0));
+}
+
+#[test]
+fn a_callback_that_stops_an_edit_leaves_what_was_there() {
+    let place = Place::new();
+    let (set, other) = (place.set(), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
+    let before = [files(&place.at("set")), files(&place.at("other"))];
+    let options = EditOptions { overwrite: true, ..keep() };
+    let renamed = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let parts = SplitBy::Attribute("split".into());
+    for last in [1, 7] {
+        let stop = || {
+            move |p: &vidrec::Progress| if p.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let ends = |result: Result<()>| assert_eq!(result.unwrap_err().kind(), ErrorKind::Interrupted);
+        ends(edit::reshard(&set, place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::relabel(&set, &renamed, place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::append(place.at("other"), &set, &keep(), &mut stop()).map(drop));
+        ends(edit::split(&set, &parts, place.at("parts"), &keep(), &mut stop()).map(drop));
+    }
+    assert_eq!([files(&place.at("set")), files(&place.at("other"))], before);
+    assert!(Dataset::open(place.at("parts/train")).is_err());
+    assert_eq!(other.len(), 7);
 }

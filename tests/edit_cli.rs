@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use common::rich::{Rich, clips, files};
@@ -177,4 +177,116 @@ fn stats_are_charts_or_json() {
     assert!(!shell.text("stats set --all", 0).contains("more with"));
     let json = shell.json("stats set", 0);
     assert_eq!((&json["clips"], &json["classes"][1]["class"]), (&7.into(), &"run".into()));
+}
+
+/// What a command prints with `--json`, in a file.
+fn save(shell: &Shell, line: &str, status: i32, file: &str) {
+    fs::write(shell.at(file), shell.json(line, status).to_string()).unwrap();
+}
+
+fn sources(shell: &Shell, set: &str) -> Vec<String> {
+    let set = vidrec::Dataset::open(shell.at(set)).unwrap();
+    set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn exported_tables_go_back_in() {
+    let shell = Shell::new();
+    let columns = "clip,source,label,class,frames,width,height,short,first_seconds,last_seconds,bytes,attributes\n";
+    for form in ["csv", "jsonl"] {
+        shell.run(&format!("export metadata set -o table.{form} --format {form}"), 0);
+        let table = fs::read_to_string(shell.at(&format!("table.{form}"))).unwrap();
+        assert!(form == "jsonl" || table.starts_with(columns), "{table}");
+        shell.run(&format!("relabel set table.{form} -o same-{form}"), 0);
+        assert_eq!(clips(&shell.at(&format!("same-{form}"))), clips(&shell.at("set")));
+        shell.run(&format!("subset set -o listed-{form} --list table.{form}"), 0);
+        assert_eq!(files(&shell.at(&format!("listed-{form}"))), files(&shell.at("set")));
+    }
+    let table = fs::read_to_string(shell.at("table.csv")).unwrap();
+    assert!(table.contains("\n0,dir/é0.mp4,0,run,") && table.contains("\n1,dir/é1.mp4,1,walk,"), "{table}");
+    let changed = table
+        .replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,run,")
+        .replace("\n1,dir/é1.mp4,1,walk,", "\n1,dir/é1.mp4,1,swim,");
+    fs::write(shell.at("changed.csv"), &changed).unwrap();
+    shell.run("relabel set changed.csv -o changed", 0);
+    let class = |clip: u32| shell.json(&format!("inspect changed --clip {clip}"), 0)["class"].clone();
+    assert_eq!([class(0), class(1), class(2)], ["jump", "swim", "jump"]);
+    fs::write(shell.at("both.csv"), table.replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,walk,")).unwrap();
+    let error = shell.error("relabel set both.csv -o both", 1);
+    assert!(error.contains("both.csv: line 2, columns \"label\" and \"class\" disagree"), "{error}");
+    fs::write(shell.at("frames.jsonl"), "{\"path\": \"dir/é3.mp4\", \"label\": 1, \"score\": 0.5}\n").unwrap();
+    shell.run("relabel set frames.jsonl -o by-path", 0);
+    let clip = shell.json("inspect by-path --clip 3", 0);
+    assert_eq!((&clip["class"], &clip["attributes"]["score"]), (&"walk".into(), &0.5.into()));
+}
+
+fn damage_second_shard(dir: &Path, clip: u64) {
+    let set = vidrec::Dataset::open(dir).unwrap();
+    let clip = set.clip(clip).unwrap();
+    let frame = clip.frame(0).unwrap();
+    let record = common::names::file(dir, "shard-00001.rec");
+    let mut bytes = fs::read(&record).unwrap();
+    bytes[frame.offset() as usize + 32 + frame.jpeg().len() / 2] ^= 4;
+    // By another name, because the file is mapped.
+    fs::write(record.with_extension("new"), bytes).unwrap();
+    fs::rename(record.with_extension("new"), record).unwrap();
+}
+
+#[test]
+fn what_is_found_wrong_can_be_left_out() {
+    let shell = Shell::new();
+    // In the second shard, where it is clip 1.
+    damage_second_shard(&shell.at("set"), 5);
+    save(&shell, "verify set", 3, "verify.json");
+    save(&shell, "repair set --dry-run", 3, "repair.json");
+    save(&shell, "inspect set --clip 4", 0, "inspect.json");
+    let all = sources(&shell, "set");
+    for file in ["verify.json", "repair.json"] {
+        let out = file.replace(".json", "");
+        shell.run(&format!("subset set -o {out} --exclude {file}"), 0);
+        shell.run(&format!("verify {out} --deep"), 0);
+        let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é5.mp4").cloned().collect();
+        assert_eq!(sources(&shell, &out), expected, "{file}");
+    }
+    shell.run("subset set -o one --list inspect.json", 0);
+    assert_eq!(sources(&shell, "one"), ["dir/é4.mp4"]);
+    fs::write(shell.at("numbers.txt"), "6\n0\n").unwrap();
+    fs::write(shell.at("both.json"), "[1, \"dir/é2.mp4\", {\"source\": \"dir/é3.mp4\"}]").unwrap();
+    shell.run("split set -o parts --list a=numbers.txt --list b=both.json", 0);
+    assert_eq!(sources(&shell, "parts/a"), ["dir/é0.mp4", "dir/é6.mp4"]);
+    assert_eq!(sources(&shell, "parts/b"), ["dir/é1.mp4", "dir/é2.mp4", "dir/é3.mp4"]);
+
+    save(&shell, "stats set", 0, "stats.json");
+    save(&shell, "inspect set", 0, "overview.json");
+    fs::write(shell.at("other.csv"), "clip,source\n1,dir/é2.mp4\n").unwrap();
+    fs::write(shell.at("far.txt"), "7\n").unwrap();
+    for (file, why) in [
+        ("stats.json", "this JSON names no clips"),
+        ("overview.json", "this JSON names no clips"),
+        ("other.csv", "line 2, clip 1 is of \"dir/é1.mp4\", not of \"dir/é2.mp4\""),
+        ("far.txt", "there is no clip 7"),
+    ] {
+        for option in ["--list", "--exclude"] {
+            let error = shell.error(&format!("subset set -o no {option} {file}"), 1);
+            assert!(error.contains(why), "{file}: {error}");
+        }
+    }
+    shell.run("subset one -o no --exclude verify.json", 1);
+}
+
+#[test]
+fn a_split_by_ratio_keeps_together_what_is_asked() {
+    let shell = Shell::new();
+    shell.run("merge set set -o twice", 0);
+    let parts = |options: &str| {
+        let line = format!("split twice -o parts --force --ratio 0.5,0.5 --seed 3{options}");
+        shell.run(&line, 0);
+        ["parts/train", "parts/val"].map(|part| sources(&shell, part))
+    };
+    let [train, val] = parts("");
+    assert!(train.iter().all(|source| !val.contains(source)));
+    let [train, val] = parts(" --no-keep-sources");
+    assert!(train.len() == val.len() && train.iter().any(|source| val.contains(source)), "{train:?} {val:?}");
+    assert_ne!(parts(" --no-stratify"), parts(""));
+    shell.error("split twice -o no --attribute split --no-stratify", 2);
 }

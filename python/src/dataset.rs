@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
 
-use crate::error::{raise, usage};
+use crate::edit::{Chosen, Parts};
+use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
 use crate::options::io;
 
@@ -23,6 +25,9 @@ impl Dataset {
 /// Label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
 type Told = (Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
 
+/// Name, clips, sources that were not found.
+type Part = (String, Vec<u64>, Vec<String>);
+
 #[pymethods]
 impl Dataset {
     #[new]
@@ -33,6 +38,20 @@ impl Dataset {
 
     fn select(&self, py: Python<'_>, clips: Vec<u64>) -> PyResult<Self> {
         py.detach(|| self.0.select(clips)).map(Dataset).map_err(raise)
+    }
+
+    /// For each part its name, its clips, and the sources that were not found.
+    fn split(&self, py: Python<'_>, parts: Parts) -> PyResult<Vec<Part>> {
+        let by = SplitBy::from(parts);
+        let parts = py.detach(|| split_clips(&self.0, &by)).map_err(raise)?;
+        Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
+    }
+
+    /// The clips that fit, and the sources that were not found.
+    fn subset(&self, py: Python<'_>, chosen: Chosen) -> PyResult<(Vec<u64>, Vec<String>)> {
+        let selection = Selection::from(chosen);
+        let found = py.detach(|| subset_clips(&self.0, &selection)).map_err(raise)?;
+        Ok((found.clips, found.not_found))
     }
 
     #[staticmethod]
@@ -53,10 +72,6 @@ impl Dataset {
         self.0.classes().to_vec()
     }
 
-    fn draws(&self) -> u32 {
-        self.0.draws()
-    }
-
     fn fingerprint(&self) -> String {
         self.0.fingerprint().digest
     }
@@ -70,7 +85,7 @@ impl Dataset {
 
     /// What `dataset.json` has, as JSON.
     fn describe(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.to_json()).map_err(|e| usage(e.to_string()))
+        to_json(&self.0.to_json())
     }
 
     fn clip(&self, ordinal: u64) -> PyResult<Told> {
@@ -85,7 +100,7 @@ impl Dataset {
         Ok(self.0.clip(ordinal).map_err(raise)?.frame_count())
     }
 
-    /// Presentation times, and places among the source's frames, of a clip's frames.
+    /// For each frame of a clip its presentation time and its place among the source's frames.
     fn times(&self, py: Python<'_>, ordinal: u64) -> PyResult<(Vec<i64>, Vec<Option<u32>>)> {
         let times = || {
             let clip = self.0.clip(ordinal)?;
@@ -95,7 +110,7 @@ impl Dataset {
         Ok(times.map_err(raise)?.into_iter().unzip())
     }
 
-    /// A frame's JPEG, after its checksum was compared.
+    /// A frame's JPEG; its checksum is compared first.
     fn jpeg<'py>(&self, py: Python<'py>, ordinal: u64, t: u32) -> PyResult<Bound<'py, PyBytes>> {
         let clip = self.0.clip(ordinal).map_err(raise)?;
         let frame = clip.frame(t).map_err(raise)?;
@@ -103,7 +118,7 @@ impl Dataset {
         Ok(PyBytes::new(py, frame.jpeg()))
     }
 
-    /// Frames in RGB, after their checksums were compared: (T, H, W, 3) of 8 bits.
+    /// Frames in RGB, 8 bits, (T, H, W, 3); their checksums are compared first.
     fn frames(&self, py: Python<'_>, ordinal: u64, wanted: Vec<u32>) -> PyResult<Samples> {
         let (pixels, (width, height)) = py.detach(|| self.decode(ordinal, &wanted))?;
         let shape = vec![wanted.len() as i64, height.into(), width.into(), 3];

@@ -1,34 +1,51 @@
 //! Errors of the library as exceptions of the package.
 
-use std::error::Error as _;
-
 use pyo3::prelude::*;
-use vidrec::{Error, ErrorKind};
+use serde::Serialize;
+use vidrec::{Error, ErrorKind, Hint};
 
-/// The exception for an error, with its causes in the message.
+/// The exception for an error, with its causes and with the arguments that help.
 pub fn raise(e: Error) -> PyErr {
-    let mut message = e.to_string();
-    let mut cause = e.source();
-    while let Some(e) = cause {
-        message += &format!(": {e}");
-        cause = e.source();
-    }
     let kind = match e.kind() {
         ErrorKind::Io => "FileError",
         ErrorKind::Format => "FormatError",
         ErrorKind::Limit | ErrorKind::Resources => "LimitError",
         ErrorKind::Usage => "UsageError",
         ErrorKind::Decode => "DecodeError",
+        ErrorKind::Interrupted => "Interrupted",
         _ => "InternalError",
     };
     let file = e.path().map(|path| path.display().to_string());
-    Python::attach(|py| make(py, kind, (message, file, e.offset(), e.clip(), e.frame(), e.rule())))
+    Python::attach(|py| make(py, kind, (e.worded(argument), file, e.offset(), e.clip(), e.frame(), e.rule())))
+}
+
+/// A hint of the library as what to pass or call.
+fn argument(hint: Hint) -> String {
+    match hint {
+        Hint::Resume => "pass resume=True to resume it".into(),
+        Hint::Restart => "pass restart=True to start over".into(),
+        Hint::Overwrite => "pass overwrite=True to replace it".into(),
+        Hint::Set(option) => format!("set {option}=…"),
+        Hint::Choose(option, word) => format!("pass {option}={word:?}"),
+        Hint::Unset(option) => format!("leave out {option}"),
+        Hint::Pack => "make one with vidrec.pack".into(),
+        Hint::Verify => "vidrec.verify lists what is damaged".into(),
+        Hint::Repair => "run the program `vidrec repair`".into(),
+        Hint::Merge => "write a new data set with vidrec.merge".into(),
+        Hint::Import => "import it into another folder with the program `vidrec import`".into(),
+        other => other.to_string(),
+    }
 }
 
 /// The exception for an argument that makes no sense.
 pub fn usage(message: String) -> PyErr {
     let none = None::<u64>;
     Python::attach(|py| make(py, "UsageError", (message, None::<String>, none, none, None::<u32>, None::<&str>)))
+}
+
+/// A report for Python.
+pub fn to_json(report: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(report).map_err(|e| usage(e.to_string()))
 }
 
 type Told<'a> = (String, Option<String>, Option<u64>, Option<u64>, Option<u32>, Option<&'a str>);

@@ -3,11 +3,13 @@
 //! ```text
 //! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
 //! options  from a dict       batch   one batch         task    long work that can be interrupted
-//! error    to an exception   here    things that must not be used, or dropped, in a forked process
+//! error    to an exception   edit    data sets out of data sets
+//! here     things that must not be used, or dropped, in a forked process
 //! ```
 
 mod batch;
 mod dataset;
+mod edit;
 mod error;
 mod here;
 mod loader;
@@ -28,8 +30,8 @@ fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
     py.detach(|| vidrec_cli::run(start, args))
 }
 
-// The interpreter's lock protects nothing here, so one without it may go on without it: all classes are frozen, what changes
-// in them is behind locks and atomic counters of their own, and the Python objects that they keep are only passed on.
+// The interpreter's lock protects nothing here, so an interpreter without one needs none: all classes are frozen, what
+// changes in them is behind locks and atomic counters of their own, and they only pass on the Python objects that they keep.
 #[pymodule(gil_used = false)]
 fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -44,6 +46,12 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::split, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::subset, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::reshard, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::append, module)?)?;
+    module.add_function(wrap_pyfunction!(edit::relabel, module)?)?;
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
     #[cfg(feature = "pack")]

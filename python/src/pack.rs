@@ -6,10 +6,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use vidrec::Error;
 use vidrec::pack::{InputOptions, PackOptions, PictureOptions};
-use vidrec::{Error, Progress};
 
-use crate::error::{raise, usage};
+use crate::error::{raise, to_json, usage};
 use crate::task;
 
 /// The options as `vidrec/tools.py` gives them. Every key must be there; `None` is the library's default. Words are those
@@ -116,9 +116,7 @@ pub fn pack(
 ) -> PyResult<String> {
     let mut options = options.into_pack_options()?;
     options.resources.isolate = isolate;
-    let show = |p: Progress| progress.as_ref().map_or(Ok(()), |call| call.call1((p.done, p.total)).map(drop));
-    let report = task::run(py, show, |say| vidrec::pack::pack(&inputs, out, &options, say))?;
-    serde_json::to_string(&report.map_err(raise)?).map_err(|e| usage(e.to_string()))
+    to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::pack(&inputs, out, &options, tell))?)
 }
 
 /// Decodes for the run that started this process, until the run ends. Then the caller should end the process.

@@ -1,7 +1,7 @@
 //! Long work in a thread of its own, so that Python can show progress and handle Ctrl-C meanwhile.
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -11,52 +11,53 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use vidrec::{Progress, ProgressFn};
 
-/// How long the work goes on before Python may handle a signal and show progress.
+use crate::error::raise;
+
+/// How long to wait before Python may handle a signal and show progress.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Runs `work`, which says now and then how far it has come. `progress` is called on this thread with the latest of what
-/// it said. An exception from there, or of a signal handler, makes the work stop, and is raised.
+/// Runs `work`, whose callback notes how far it is. This thread calls `progress` with the latest items done and their
+/// number. An exception from there, or from a signal handler such as Ctrl-C's, stops the work by that callback and is
+/// raised.
 pub fn run<R: Send>(
     py: Python<'_>,
-    progress: impl Fn(Progress) -> PyResult<()>,
-    work: impl FnOnce(&mut ProgressFn<'_>) -> R + Send,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
-    let (latest, unwanted) = (Mutex::new(None), AtomicBool::new(false));
-    let mut say = |how_far: &Progress| {
+    let (latest, unwanted) = (Mutex::new(None::<Progress>), AtomicBool::new(false));
+    let note = |how_far: &Progress| {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*how_far);
         if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let show = || {
         let how_far = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        how_far.map_or(Ok(()), &progress)
+        let (Some(call), Some(p)) = (progress, how_far) else { return Ok(()) };
+        call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop)
     };
     thread::scope(|scope| {
-        let (sender, mut receiver) = channel();
-        scope.spawn(move || {
-            // Whoever would receive it waits until it comes.
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&mut say))));
-        });
+        // Closed when the work ends.
+        let (open, mut end) = channel::<()>();
+        let worker = thread::Builder::new().spawn_scoped(scope, move || {
+            let _open = open;
+            let mut note = note;
+            work(&mut note)
+        })?;
         let mut wanted = Ok(());
         loop {
-            let done;
-            (receiver, done) = py.detach(move || {
-                let done = receiver.recv_timeout(WAIT);
-                (receiver, done)
+            let waited;
+            (end, waited) = py.detach(move || {
+                let waited = end.recv_timeout(WAIT);
+                (end, waited)
             });
             if wanted.is_ok() {
                 wanted = show().and_then(|()| py.check_signals());
                 unwanted.store(wanted.is_err(), Relaxed);
             }
-            match done {
-                Err(RecvTimeoutError::Timeout) => (),
-                Ok(Ok(result)) => return wanted.map(|()| result),
-                Ok(Err(panic)) => resume_unwind(panic),
-                Err(RecvTimeoutError::Disconnected) => return Err(lost()),
+            if waited == Err(RecvTimeoutError::Disconnected) {
+                break;
             }
         }
+        let done = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        wanted.and_then(|()| done.map_err(raise))
     })
-}
-
-fn lost() -> PyErr {
-    pyo3::exceptions::PyRuntimeError::new_err("the work ended without a result")
 }

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use vidrec::{Progress, VerifyOptions};
+use vidrec::VerifyOptions;
 
-use crate::error::{raise, usage};
+use crate::error::to_json;
 use crate::task;
 
-/// The report, as JSON. `progress` is called with the number of frames done.
+/// The report, as JSON. `progress` is called with the frames done and their number.
 #[pyfunction]
 pub fn verify(py: Python<'_>, path: PathBuf, deep: bool, progress: Option<Bound<'_, PyAny>>) -> PyResult<String> {
-    let show = |p: Progress| progress.as_ref().map_or(Ok(()), |call| call.call1((p.done,)).map(drop));
-    let report = task::run(py, show, |say| vidrec::verify(path, VerifyOptions { deep }, say))?;
-    serde_json::to_string(&report.map_err(raise)?).map_err(|e| usage(e.to_string()))
+    to_json(&task::run(py, progress.as_ref(), |tell| vidrec::verify(path, VerifyOptions { deep }, tell))?)
 }

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::copy::{self, refuse_input};
-use super::merge::require_group;
-use super::plan::{Describe, Plan, Source};
-use super::{EditOptions, EditReport, classes, groups};
+use super::options::EditOptions;
+use super::output_plan::{Describe, InputSet, OutputPlan};
+use super::report::EditReport;
+use super::{classes, groups};
 use crate::dataset::listing;
 use crate::format::dataset_json::{self, DatasetJson};
-use crate::{Dataset, Error, Result, Writer, writer};
+use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as further shards; its own shards are not touched.
 ///
@@ -24,7 +25,7 @@ pub fn append(
     to: impl AsRef<Path>,
     more: &Dataset,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let to = to.as_ref();
     if !to.is_dir() {
@@ -45,19 +46,18 @@ pub fn append(
     copy::fill_one(&plan, writer, to, options, progress)
 }
 
-fn plan(old: &Dataset, more: &Dataset) -> Result<Plan<'static>> {
+fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
     let group = groups::size(old)?;
-    require_group(more, group)?;
+    groups::require(more, group)?;
     let union = classes::union(&[old.clone(), more.clone()])?;
     if union.classes.len() > old.classes().len() {
         let new = &union.classes[old.classes().len()];
-        return Err(Error::usage(format!("class \"{new}\" is new to the data set"))
-            .help("`vidrec merge` writes a new data set with the classes of both"));
+        return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));
     }
-    let mut plan = Plan::whole(more)?;
+    let mut plan = OutputPlan::whole(more)?;
     plan.meta.classes = union.classes;
     let labels = union.labels.into_iter().nth(1).unwrap_or_default();
     let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
-    plan.sources = vec![Source { set: more.clone(), describe }];
+    plan.sources = vec![InputSet { set: more.clone(), describe }];
     Ok(plan)
 }

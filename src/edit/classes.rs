@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{Clip, ClipInfo, Dataset, Error, Result};
 
-use super::plan::as_it_is;
+use super::output_plan::as_it_is;
 
 /// The names of all, and for each data set where its labels go.
 pub(super) struct Union {
@@ -66,7 +66,7 @@ fn refuse_integers(sets: &[Dataset]) -> Result<()> {
                     .file(place(set))
                     .in_clip(clip.ordinal())
                     .found(format!("label {label}"))
-                    .help("give them names first: vidrec relabel"));
+                    .help("give these labels class names first"));
             }
         }
     }

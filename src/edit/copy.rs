@@ -1,20 +1,22 @@
-//! Carrying plans out: clips stream from data sets to writers, in the order of the plan.
+//! Carrying out plans: clips stream from data sets to writers, in the order of the plan.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Pick, Plan};
-use super::{EditOptions, EditReport};
+use super::options::EditOptions;
+use super::output_plan::{OutputPlan, Pick};
+use super::report::EditReport;
 use crate::disk::{folder_of, publication};
+use crate::progress::{Counter, ProgressFn};
 use crate::writer::{OpenShard, Sharding};
-use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Result, Writer, WriterOptions, Written};
+use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, Written};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(
-    plan: &Plan<'_>,
+    plan: &OutputPlan<'_>,
     out: &Path,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let reports = run(&[(plan, out.to_owned())], options, progress)?;
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
@@ -22,14 +24,14 @@ pub(super) fn run_one(
 
 /// Writes all outputs, and only then publishes them, together.
 pub(super) fn run(
-    plans: &[(&Plan<'_>, PathBuf)],
+    plans: &[(&OutputPlan<'_>, PathBuf)],
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
     for (plan, out) in plans {
         plan.sources.iter().try_for_each(|s| refuse_input(&s.set, out))?;
     }
-    let create = |(plan, out): &(&Plan<'_>, PathBuf)| {
+    let create = |(plan, out): &(&OutputPlan<'_>, PathBuf)| {
         Writer::create(out, WriterOptions { meta: plan.meta.clone(), overwrite: options.overwrite })
     };
     let writers = plans.iter().map(create).collect::<Result<Vec<_>>>()?;
@@ -38,28 +40,26 @@ pub(super) fn run(
 
 /// As [`run`], with the writer of the only output.
 pub(super) fn fill_one(
-    plan: &Plan<'_>,
+    plan: &OutputPlan<'_>,
     writer: Writer,
     out: &Path,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let reports = fill(&[(plan, out.to_owned())], vec![writer], options, progress)?;
     reports.into_iter().next().ok_or_else(|| Error::internal("no report of the only output"))
 }
 
 fn fill(
-    plans: &[(&Plan<'_>, PathBuf)],
+    plans: &[(&OutputPlan<'_>, PathBuf)],
     mut writers: Vec<Writer>,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<Vec<EditReport>> {
-    let mut done = 0;
+    let total = plans.iter().map(|(plan, _)| plan.picks.len() as u64).sum();
+    let mut counter = Counter::new(Some(total), progress);
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
-        stream(plan, options.shards, writer, &mut || {
-            done += 1;
-            progress(done);
-        })?;
+        stream(plan, options.shards, writer, &mut counter)?;
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
     let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(ready.written, plan, out)).collect();
@@ -67,7 +67,7 @@ fn fill(
     Ok(reports)
 }
 
-fn report(written: Written, plan: &Plan<'_>, out: &Path) -> EditReport {
+fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -94,7 +94,12 @@ pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn stream(plan: &Plan<'_>, shards: Option<Sharding>, writer: &mut Writer, done: &mut dyn FnMut()) -> Result<()> {
+fn stream(
+    plan: &OutputPlan<'_>,
+    shards: Option<Sharding>,
+    writer: &mut Writer,
+    counter: &mut Counter<'_, '_>,
+) -> Result<()> {
     let starts = shard_starts(plan, shards)?;
     let mut starts = starts.iter().peekable();
     for (i, pick) in plan.picks.iter().enumerate() {
@@ -104,8 +109,9 @@ fn stream(plan: &Plan<'_>, shards: Option<Sharding>, writer: &mut Writer, done: 
         let source = &plan.sources[pick.source];
         let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
         let info = (source.describe)(&clip).map_err(advise_repair)?;
+        let bytes = writer.shard_bytes();
         append(writer, &info, &clip)?;
-        done();
+        counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
     }
     Ok(())
 }
@@ -123,22 +129,22 @@ fn advise_repair(e: Error) -> Error {
     if e.kind() != ErrorKind::Format {
         return e;
     }
-    e.help("`vidrec verify` lists what is damaged, `vidrec repair` saves what is whole")
+    e.hint(Hint::Verify).hint(Hint::Repair)
 }
 
-/// Places in the plan where a shard begins, but for the first.
-fn shard_starts(plan: &Plan<'_>, shards: Option<Sharding>) -> Result<Vec<usize>> {
+/// Places in the plan where a shard begins, except the first.
+fn shard_starts(plan: &OutputPlan<'_>, shards: Option<Sharding>) -> Result<Vec<usize>> {
     shards.map_or_else(|| Ok(starts_as_input(plan)), |sharding| starts(plan, sharding))
 }
 
-fn starts_as_input(plan: &Plan<'_>) -> Vec<usize> {
+fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
     let home = |p: &Pick| (p.source, plan.sources[p.source].set.shard_of(p.clip));
     let group = plan.group as usize;
     let changes = |&i: &usize| i.is_multiple_of(group) && home(&plan.picks[i - 1]) != home(&plan.picks[i]);
     (1..plan.picks.len()).filter(changes).collect()
 }
 
-fn starts(plan: &Plan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
+fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
     sharding.check()?;
     let videos = plan.picks.len() as u64 / plan.group;
     let (mut starts, mut open, mut begin) = (Vec::new(), OpenShard::default(), 0);

@@ -1,5 +1,7 @@
 //! Draws: where META has `draws` of K, each K consecutive clips are draws of one video and stay together.
 
+use std::path::Path;
+
 use crate::format::meta::Meta;
 use crate::{Dataset, Error, Result};
 
@@ -11,13 +13,30 @@ pub(crate) fn draws(meta: &Meta) -> u64 {
 /// Clips in a group of this data set, which must consist of whole groups.
 pub(super) fn size(set: &Dataset) -> Result<u64> {
     let group = set.meta().map_or(1, draws);
+    let torn = || Error::usage("the clips are not whole groups of draws").file(first_file(set));
     if !set.len().is_multiple_of(group) {
-        return Err(Error::usage("the clips are not whole groups of draws")
-            .file(set.record_files().next().unwrap_or(std::path::Path::new("")))
-            .expected(format!("a multiple of {group} clips"))
-            .found(set.len()));
+        return Err(torn().expected(format!("a multiple of {group} clips")).found(set.len()));
+    }
+    if u64::from(set.draws()) != group {
+        return Err(torn().expected(format!("the {group} draws of each video side by side")));
     }
     Ok(group)
+}
+
+/// Proves that a data set's clips come in groups of this size.
+pub(super) fn require(set: &Dataset, group: u64) -> Result<()> {
+    let found = size(set)?;
+    if found == group {
+        return Ok(());
+    }
+    Err(Error::usage("the data sets have different numbers of draws of each video")
+        .file(first_file(set))
+        .expected(group)
+        .found(found))
+}
+
+fn first_file(set: &Dataset) -> &Path {
+    set.record_files().next().unwrap_or(Path::new(""))
 }
 
 /// Proves that `clips`, in ascending order, are whole groups.
@@ -25,14 +44,17 @@ pub(super) fn check_whole(clips: &[u64], group: u64) -> Result<()> {
     for chunk in clips.chunks(usize::try_from(group).unwrap_or(usize::MAX)) {
         let first = chunk[0] / group * group;
         if !chunk.iter().copied().eq(first..first + group) {
-            return Err(Error::usage(format!(
-                "clips {first} to {} are draws of one video, and only some of them are chosen",
-                first + group - 1
-            ))
-            .help("choose all of them or none"));
+            return Err(torn(first, group));
         }
     }
     Ok(())
+}
+
+/// That the draws of the video whose first one is `first` do not stay together.
+pub(super) fn torn(first: u64, group: u64) -> Error {
+    let last = first + group - 1;
+    Error::usage(format!("clips {first} to {last} are draws of one video, and only some of them are chosen"))
+        .help("choose all of them or none")
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::plan::{Describe, Pick, Plan, Source, not_copied};
-use super::{EditOptions, EditReport, classes, copy, groups, meta};
-use crate::{Dataset, Error, Result};
+use super::options::EditOptions;
+use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied};
+use super::report::EditReport;
+use super::{classes, copy, groups, meta};
+use crate::{Dataset, Error, ProgressFn, Result};
 
-/// Writes the clips of all data sets, one set after the other, as one.
+/// Writes the clips of all data sets, one set after the other, as one. An item of `progress` is a clip.
 ///
 /// Classes are joined by name: those of the first data set keep their labels, new names get the next ones. Where the
 /// settings or the programs that packed them differ, the settings say so under `merged`, and so does the report.
@@ -19,16 +21,16 @@ pub fn merge(
     sets: &[Dataset],
     out: impl AsRef<Path>,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     copy::run_one(&plan(sets)?, out.as_ref(), options, progress)
 }
 
-fn plan(sets: &[Dataset]) -> Result<Plan<'static>> {
+fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
     let Some(first) = sets.first() else { return Err(Error::usage("no data sets to merge")) };
     let group = groups::size(first)?;
     for other in sets {
-        require_group(other, group)?;
+        groups::require(other, group)?;
     }
     let union = classes::union(sets)?;
     let (mut meta, note) = meta::joined(sets);
@@ -38,19 +40,7 @@ fn plan(sets: &[Dataset]) -> Result<Plan<'static>> {
     let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));
     let sources = sets.iter().zip(union.labels).map(|(set, labels)| {
         let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
-        Source { set: set.clone(), describe }
+        InputSet { set: set.clone(), describe }
     });
-    Ok(Plan { meta, picks: picks.collect(), sources: sources.collect(), group, not_found: Vec::new(), notes })
-}
-
-/// Proves that a data set's clips come in groups of this size.
-pub(super) fn require_group(set: &Dataset, group: u64) -> Result<()> {
-    let found = groups::size(set)?;
-    if found == group {
-        return Ok(());
-    }
-    Err(Error::usage("the data sets do not have as many draws of each video")
-        .file(set.record_files().next().unwrap_or(Path::new("")))
-        .expected(group)
-        .found(found))
+    Ok(OutputPlan { meta, picks: picks.collect(), sources: sources.collect(), group, not_found: Vec::new(), notes })
 }

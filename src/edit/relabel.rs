@@ -5,9 +5,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::plan::{Plan, as_it_is};
-use super::{EditOptions, EditReport, copy, relink};
-use crate::{Clip, ClipInfo, Dataset, Error, Result, limits};
+use super::options::EditOptions;
+use super::output_plan::{OutputPlan, as_it_is};
+use super::report::EditReport;
+use super::{copy, relink};
+use crate::{Clip, ClipInfo, Dataset, Error, ProgressFn, Result, limits};
 
 /// Which clips a [`Change`] is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -58,10 +60,10 @@ pub fn relabel(
     relabeling: &Relabeling,
     out: impl AsRef<Path>,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let table = Table::resolve(set, relabeling)?;
-    let mut plan = Plan::whole(set)?;
+    let mut plan = OutputPlan::whole(set)?;
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));

@@ -3,35 +3,39 @@
 use std::path::Path;
 
 use super::copy::refuse_input;
-use super::plan::Plan;
-use super::{EditOptions, EditReport};
+use super::options::EditOptions;
+use super::output_plan::OutputPlan;
+use super::report::EditReport;
 use crate::dataset::Shard;
 use crate::disk::{publication, share};
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
 use crate::format::names;
+use crate::progress::{Counter, ProgressFn};
 use crate::writer::IndexWriter;
 use crate::{Dataset, Result, writer};
 
-/// Writes the plan, which is all clips of `set` in their order with the labels that they have.
+/// Writes the plan, which has all clips of `set` in their order and with their own labels. Records are not written, so
+/// `progress` counts no bytes.
 pub(super) fn run(
     set: &Dataset,
-    plan: &Plan<'_>,
+    plan: &OutputPlan<'_>,
     out: &Path,
     options: &EditOptions,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
     let lock = writer::lock(out)?;
     let replaced = writer::replaceable(out, options.overwrite, &lock)?;
+    let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {
         let stem = names::shard(ordinal);
         let path = |ending: &str| out.join(format!("{stem}.{ending}"));
         let mut index = IndexWriter::create(&path("vidx"))?;
         for ordinal in first..first + shard.clip_count() {
-            push(&mut index, set, plan, ordinal)?;
-            progress(ordinal + 1);
+            let frames = push(&mut index, set, plan, ordinal)?;
+            counter.add(frames, 0)?;
         }
         first += shard.clip_count();
         let binding = &shard.index.binding;
@@ -63,12 +67,13 @@ pub(super) fn run(
 }
 
 /// Each shard keeps its own settings.
-fn meta_of(plan: &Plan<'_>, shard: &Shard) -> Meta {
+fn meta_of(plan: &OutputPlan<'_>, shard: &Shard) -> Meta {
     Meta { classes: plan.meta.classes.clone(), ..shard.index.meta.clone() }
 }
 
-fn push(index: &mut IndexWriter, set: &Dataset, plan: &Plan<'_>, ordinal: u64) -> Result<()> {
+fn push(index: &mut IndexWriter, set: &Dataset, plan: &OutputPlan<'_>, ordinal: u64) -> Result<u64> {
     let clip = set.clip(ordinal)?;
     let info = (plan.sources[0].describe)(&clip)?;
-    index.push(&info, &clip.frame_entries()?)
+    index.push(&info, &clip.frame_entries()?)?;
+    Ok(clip.frame_count().into())
 }

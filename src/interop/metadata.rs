@@ -52,7 +52,7 @@ enum Kind {
 
 const CLIP_COLUMNS: [(&str, Kind); 12] = [
     ("clip", Kind::Integer),
-    ("path", Kind::Text),
+    ("source", Kind::Text),
     ("label", Kind::Integer),
     ("class", Kind::Text),
     ("frames", Kind::Integer),
@@ -68,7 +68,7 @@ const CLIP_COLUMNS: [(&str, Kind); 12] = [
 const FRAME_COLUMNS: [(&str, Kind); 9] = [
     ("clip", Kind::Integer),
     ("frame", Kind::Integer),
-    ("path", Kind::Text),
+    ("source", Kind::Text),
     ("label", Kind::Integer),
     ("pts", Kind::Integer),
     ("pts_seconds", Kind::Number),
@@ -82,9 +82,9 @@ const GROUP_ROWS: usize = 1 << 16;
 
 /// Writes the table to `out`, which appears when it is whole; and says what was written.
 ///
-/// Columns for clips are `clip`, `path` (the source), `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
+/// Columns for clips are `clip`, `source`, `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
 /// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text); for frames `clip`, `frame`,
-/// `path`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes`, `crc32`. What is not known is left empty.
+/// `source`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes`, `crc32`. What is not known is left empty.
 ///
 /// # Errors
 ///

@@ -186,7 +186,7 @@ def test_tables_say_the_same_in_every_form(packed, tmp_path):
             assert row == line
             assert {k: "" if v is None else str(v) for k, v in row.items()} == text
         sources = [source for source, *_ in clips(packed) for _ in range(1 if rows == "clips" else FRAMES)]
-        assert [row["path"] for row in arrow] == sources
+        assert [row["source"] for row in arrow] == sources
 
 
 def test_folders_of_pictures_come_in_untouched(tmp_path):

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use vidrec::{Dataset, edit};
 
 use crate::edit::OutputArgs;
-use crate::{Run, clip_count};
+use crate::outcome::Run;
+use crate::watch;
 
 /// Add the clips of data sets to another one, in place, as further shards.
 ///
@@ -28,9 +29,10 @@ pub fn run(args: &Args) -> Run {
         return Err("--force has no meaning here: append never replaces anything".into());
     }
     let mut reports = Vec::new();
+    let progress = &mut watch::of("clips");
     for more in &args.more {
         let more = Dataset::open(more)?;
-        reports.push(edit::append(&args.dataset, &more, &args.how.options(), &mut clip_count::shown())?);
+        reports.push(edit::append(&args.dataset, &more, &args.how.options(), progress)?);
     }
     crate::edit::tell_all(&reports, args.how.json)
 }

@@ -1,19 +1,20 @@
 //! What the subcommands that make data sets out of data sets have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use vidrec::edit::{EditOptions, EditReport, Sharding};
+use vidrec::Sharding;
+use vidrec::edit::{EditOptions, EditReport};
 
-use crate::output::{bytes, count};
-use crate::{Outcome, Run, output};
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, bytes, count};
 
 /// How an output is written.
 #[derive(clap::Args)]
 pub struct OutputArgs {
-    /// Write so many shards, with as many clips each. [default: shards end where those of the input end]
+    /// Write this many shards, with the same number of clips each. [default: shards end where those of the input end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shards: Option<u32>,
-    /// Begin another shard before a record file grows beyond this size, such as 1GiB or 500MB.
+    /// Begin a new shard before a record file grows beyond this size, such as 1GiB or 500MB.
     #[arg(long, value_name = "SIZE", value_parser = crate::byte_size::parse, conflicts_with = "shards")]
     pub shard_size: Option<u64>,
     /// Replace a data set that is already there.
@@ -35,7 +36,7 @@ impl OutputArgs {
     }
 }
 
-/// Prints what was written; status 3 if something that was named was not found.
+/// Prints what was written. The status is 3 if the data set does not have something that was named.
 pub fn tell(report: &EditReport, json: bool) -> Run {
     output::print(json, report, render)?;
     Ok(outcome(std::slice::from_ref(report)))
@@ -65,13 +66,6 @@ fn render(r: &EditReport) -> String {
         text += &format!("  and {} more that are not in it (--json lists them)\n", r.not_found.len() - SHOWN);
     }
     text
-}
-
-/// The lines of a text file without those that are empty.
-pub fn read_list(path: &Path) -> Result<Vec<String>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: cannot read the list: {e}", path.display()))?;
-    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    Ok(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 /// `NAME=VALUE`.

@@ -8,7 +8,7 @@ use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdatas
 
 use crate::output::{bytes, count};
 use crate::words::words;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
 /// Write a data set in the format of another project. JPEGs are written as they are stored, byte for byte.
 ///
@@ -97,7 +97,7 @@ impl To {
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut clip_count::of("clips");
+    let progress = &mut watch::of("clips");
     let (report, to) = match &args.format {
         Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false, progress)?, to),
         Format::Gulp { to, clips_per_chunk } => {

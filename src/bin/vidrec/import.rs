@@ -9,7 +9,7 @@ use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdatas
 
 use crate::output::{bytes, count};
 use crate::words::words;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
 /// Make a data set from one of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -139,7 +139,7 @@ impl How {
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut clip_count::of("clips");
+    let progress = &mut watch::of("clips");
     let (report, how, out) = match &args.format {
         Format::Mxnet(a) => (a.import(progress)?, &a.how, a.output.as_ref()),
         Format::Gulp(a) => (gulp::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output)),

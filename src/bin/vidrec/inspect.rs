@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use vidrec::dataset_json::ShardJson;
 use vidrec::{Clip, Dataset, Result};
 
-use crate::output::{bytes, count, grouped};
-use crate::{Outcome, Run, output};
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, bytes, count, grouped};
 
 /// Say what is in a data set, or all about one clip.
 ///

@@ -3,7 +3,7 @@
 mod append;
 mod bench;
 mod byte_size;
-mod clip_count;
+mod clip_list;
 mod edit;
 mod export;
 mod extract;
@@ -28,10 +28,12 @@ mod sheet;
 mod split;
 mod stats;
 mod subset;
+mod table;
 mod threads;
 mod usage;
 mod verify;
 mod version;
+mod watch;
 mod words;
 
 use std::ffi::OsString;

@@ -3,24 +3,28 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
-use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value};
 use vidrec::Dataset;
 use vidrec::edit::{self, Change, Key, Relabeling};
-use vidrec::limits::MAX_COLUMNS;
 
+use crate::clip_list::check_source;
 use crate::edit::{OutputArgs, parse_pair, tell};
-use crate::{Run, clip_count};
+use crate::outcome::Run;
+use crate::table::Row;
+use crate::{table, watch};
 
 /// Write a data set with other labels, class names or attributes.
 ///
-/// TABLE is a .csv or .tsv file with a header line. Column source or column clip (a number, counted from 0) says which
-/// clips a line is for; with both, they must agree. Column label has their new label, a number or a class name; all
-/// other columns are attributes. An empty cell leaves things as they are. Names that are new to the data set get the
-/// next labels.
+/// TABLE is a .csv or .tsv file with a header line, or a .jsonl file with an object on each line. Column source or column
+/// clip (a number, counted from 0) says which clips a line is for; with both, they must agree. Column label has their new
+/// label, a number or a class name; all other columns are attributes. An empty cell changes nothing. Names that are new to
+/// the data set get the next labels.
 ///
-/// No picture is touched. Where a label changes, record files are written anew, because records hold labels too;
-/// otherwise they are shared with the input by hard links, and only the indexes are new.
+/// TABLE may also be what `vidrec export metadata` wrote: change its columns label, class and attributes. vidrec ignores its
+/// columns of facts, such as frames and width.
+///
+/// vidrec changes no picture. Where a label changes, it writes new record files, because records hold labels too;
+/// otherwise it shares them with the input by hard links and writes only new indexes.
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("what to change").args(["table", "rename_class"]).required(true).multiple(true))]
 pub struct Args {
@@ -42,76 +46,73 @@ pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut clip_count::shown())?;
+    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }
 
 fn read_table(path: &Path, set: &Dataset) -> Result<Vec<Change>, String> {
-    let place = |what: String| format!("{}: {what}", path.display());
-    let delimiter = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tsv")) { b'\t' } else { b',' };
-    let reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_path(path);
-    let mut reader = reader.map_err(|e| place(format!("cannot read the table: {e}")))?;
-    let header = reader.headers().map_err(|e| place(format!("cannot read the table: {e}")))?.clone();
-    if header.len() > MAX_COLUMNS {
-        return Err(place(format!("line 1: too many columns: expected at most {MAX_COLUMNS}, found {}", header.len())));
-    }
-    let columns = Columns::find(&header).map_err(place)?;
     let mut changes = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|e| place(format!("cannot read the table: {e}")))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let change = columns.change(&header, &record).and_then(|change| columns.check(change, &record, set));
-        changes.push(change.map_err(|e| place(format!("line {line}, {e}")))?);
-    }
+    table::read(path, &mut |row| {
+        changes.push(change(row, set)?);
+        Ok(())
+    })?;
     Ok(changes)
 }
 
-/// Where the columns are that mean something.
-struct Columns {
-    source: Option<usize>,
-    clip: Option<usize>,
-    label: Option<usize>,
+/// Columns that say which clip a row is for, and what its label is.
+const WHICH: [&str; 2] = ["clip", "label"];
+/// Columns of `export metadata` that state facts of a clip.
+const FACTS: [&str; 7] = ["frames", "width", "height", "short", "first_seconds", "last_seconds", "bytes"];
+/// Its other columns.
+const CHANGEABLE: [&str; 2] = ["class", "attributes"];
+
+fn change(row: &Row, set: &Dataset) -> Result<Change, String> {
+    let source_column = row.source_column();
+    let source = row.text(source_column);
+    let key = match (row.clip()?, source) {
+        (Some(clip), source) => {
+            let place = |e| format!("column \"{source_column}\": {e}");
+            check_source(set, clip, source.as_deref()).map_err(place)?;
+            Key::Clip(clip)
+        }
+        (None, Some(source)) => Key::Source(source),
+        (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
+    };
+    let is_taken = |name: &str, taken: &[&str]| taken.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let others = row.cells().filter(|(name, _)| !is_taken(name, &WHICH) && !is_taken(name, &[source_column]));
+    if let Key::Clip(clip) = key
+        && FACTS.iter().chain(&CHANGEABLE).all(|column| row.has(column))
+    {
+        let mut attributes = attributes(row)?;
+        let others = others.filter(|(name, _)| !is_taken(name, &FACTS) && !is_taken(name, &CHANGEABLE));
+        attributes.extend(others.map(|(name, value)| (name.to_owned(), value.clone())));
+        return Ok(Change { key, label: changed_label(row, set, clip)?, attributes });
+    }
+    let attributes = others.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    Ok(Change { key, label: row.text("label"), attributes })
 }
 
-impl Columns {
-    fn find(header: &StringRecord) -> Result<Self, String> {
-        let at = |name: &str| header.iter().position(|h| h.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name));
-        let columns = Columns { source: at("source"), clip: at("clip"), label: at("label") };
-        if columns.source.is_none() && columns.clip.is_none() {
-            let found = header.iter().collect::<Vec<_>>().join(", ");
-            return Err(format!("line 1: the header needs a column \"source\" or \"clip\": found {found}"));
-        }
-        Ok(columns)
+/// The column "attributes" of `export metadata`: an object, or its JSON.
+fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
+    let wrong = |what: String| format!("column \"attributes\": {what}");
+    match row.cell("attributes") {
+        None => Ok(Map::new()),
+        Some(Value::Object(attributes)) => Ok(attributes.clone()),
+        Some(Value::String(json)) => serde_json::from_str(json).map_err(|e| wrong(format!("not a JSON object: {e}"))),
+        Some(other) => Err(wrong(format!("not a JSON object: {other}"))),
     }
+}
 
-    /// Where both columns say which clip, they must mean the same one.
-    fn check(&self, change: Change, record: &StringRecord, set: &Dataset) -> Result<Change, String> {
-        let wanted = self.source.and_then(|i| record.get(i)).filter(|text| !text.is_empty());
-        let (Key::Clip(clip), Some(wanted)) = (&change.key, wanted) else { return Ok(change) };
-        let found = set.clip(*clip).and_then(|clip| clip.source()).map_err(|e| e.to_string())?;
-        if found == wanted {
-            return Ok(change);
-        }
-        Err(format!("column \"source\": clip {clip} is of {found:?}, not of {wanted:?}"))
+/// The new label of a row of `export metadata`, which has the label's number and its class: the one that was changed.
+fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
+    let now = set.clip(clip).map_err(|e| e.to_string())?;
+    let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
+    let label = row.text("label").filter(|label| Some(label) != label_now.as_ref());
+    let class = row.text("class").filter(|class| class != class_now);
+    let (Some(number), Some(name)) = (&label, &class) else { return Ok(label.or(class)) };
+    let named = number.parse::<usize>().ok().and_then(|label| set.classes().get(label));
+    if number == name || named == Some(name) {
+        return Ok(class);
     }
-
-    fn change(&self, header: &StringRecord, record: &StringRecord) -> Result<Change, String> {
-        let cell = |column: Option<usize>| column.and_then(|i| record.get(i)).filter(|text| !text.is_empty());
-        let key = match (cell(self.clip), cell(self.source)) {
-            (Some(clip), _) => {
-                Key::Clip(clip.parse().map_err(|_| format!("column \"clip\": {clip:?} is not a number"))?)
-            }
-            (None, Some(source)) => Key::Source(source.to_owned()),
-            (None, None) => return Err("neither \"source\" nor \"clip\" says which clip".into()),
-        };
-        let taken = [self.source, self.clip, self.label];
-        let attributes: Map<String, Value> = header
-            .iter()
-            .zip(record)
-            .enumerate()
-            .filter(|(i, (_, value))| !taken.contains(&Some(*i)) && !value.is_empty())
-            .map(|(_, (name, value))| (name.to_owned(), value.into()))
-            .collect();
-        Ok(Change { key, label: cell(self.label).map(str::to_owned), attributes })
-    }
+    Err(format!("columns \"label\" and \"class\" disagree: {number:?} and {name:?}; change only one of them"))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use vidrec::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 
 use crate::output::{count, grouped};
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
 /// Save what is intact of a damaged data set, and say exactly what is lost.
 ///
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Run {
         proven_only: args.proven_only,
         overwrite: args.force,
     };
-    let report = repair(&args.dataset, &options, &mut clip_count::of("clips"))?;
+    let report = repair(&args.dataset, &options, &mut watch::of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
     Ok(match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use vidrec::{Dataset, edit};
 
 use crate::edit::{OutputArgs, tell};
-use crate::{Run, clip_count};
+use crate::outcome::Run;
+use crate::watch;
 
 /// Write a data set with another number or size of shards.
 ///
@@ -26,6 +27,6 @@ pub fn run(args: &Args) -> Run {
     if options.shards.is_none() {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::shown())?;
+    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 use vidrec::Dataset;
-use vidrec::edit::{self, SplitBy};
+use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 
-use crate::edit::{OutputArgs, parse_file_pair, read_list, tell_all};
+use crate::edit::{OutputArgs, parse_file_pair, tell_all};
+use crate::outcome::Run;
 use crate::output::{count, grouped};
-use crate::{Run, clip_count};
+use crate::{clip_list, watch};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
-/// By ratio, the parts are drawn at random within each class, each class as near to the ratio as whole videos allow;
-/// clips of one source go to the same part. The same seed gives the same parts. JPEGs are copied byte for byte, and
-/// their checksums compared.
+/// By ratio, vidrec draws the parts at random within each class, each class as near to the ratio as whole videos allow;
+/// clips of one source go to the same part. The same seed gives the same parts, also with Dataset.split of the Python
+/// package. JPEGs are copied byte for byte, and their checksums compared.
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("how to split").args(["ratio", "list", "attribute"]).required(true))]
 pub struct Args {
@@ -32,10 +33,17 @@ pub struct Args {
     /// With --ratio: seed of the draw.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// A part and a file that lists its sources, one a line; once for each part. Clips in no list are left out.
+    /// With --ratio: draw from all clips together, whatever their classes.
+    #[arg(long, requires = "ratio")]
+    no_stratify: bool,
+    /// With --ratio: let clips of one source go to different parts. The draws of a video still stay together.
+    #[arg(long, requires = "ratio")]
+    no_keep_sources: bool,
+    /// A part and a file that names its clips, as `vidrec subset --list` takes it; once for each part. Clips in no list
+    /// are in no part.
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_file_pair)]
     list: Vec<(String, PathBuf)>,
-    /// A part for each value of this attribute, such as split. Clips without it are left out.
+    /// A part for each value of this attribute, such as split. Clips without it are in no part.
     #[arg(long, value_name = "NAME")]
     attribute: Option<String>,
     #[command(flatten)]
@@ -43,12 +51,12 @@ pub struct Args {
 }
 
 impl Args {
-    fn by(&self) -> Result<SplitBy, String> {
+    fn by(&self, set: &Dataset) -> Result<SplitBy, String> {
         if let Some(name) = &self.attribute {
             return Ok(SplitBy::Attribute(name.clone()));
         }
         if !self.list.is_empty() {
-            let read = |(name, path): &(String, PathBuf)| Ok((name.clone(), read_list(path)?));
+            let read = |(name, path): &(String, PathBuf)| Ok((name.clone(), clip_list::read(path, set)?));
             return self.list.iter().map(read).collect::<Result<_, String>>().map(SplitBy::Lists);
         }
         let names = match (&self.names[..], self.ratio.len()) {
@@ -56,16 +64,21 @@ impl Args {
             (names, n) if names.len() == n => names.to_vec(),
             (names, n) => return Err(format!("--ratio has {n} shares, and --names {}", names.len())),
         };
-        Ok(SplitBy::Ratio { parts: names.into_iter().zip(self.ratio.iter().copied()).collect(), seed: self.seed })
+        Ok(SplitBy::Ratio(RatioSplit {
+            parts: names.into_iter().zip(self.ratio.iter().copied()).collect(),
+            seed: self.seed,
+            stratify: !self.no_stratify,
+            keep_together: if self.no_keep_sources { KeepTogether::Draws } else { KeepTogether::Sources },
+        }))
     }
 }
 
 pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
-    let reports = edit::split(&set, &args.by()?, &args.output, &args.how.options(), &mut clip_count::shown())?;
-    let left_out = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
-    if left_out > 0 {
-        eprintln!("vidrec: {} of {} in no part", count(left_out, "clip"), grouped(set.len()));
+    let reports = edit::split(&set, &args.by(&set)?, &args.output, &args.how.options(), &mut watch::of("clips"))?;
+    let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
+    if in_none > 0 {
+        eprintln!("vidrec: {} of {} in no part", count(in_none, "clip"), grouped(set.len()));
     }
     tell_all(&reports, args.how.json)
 }

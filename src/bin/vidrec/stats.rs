@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use vidrec::{Bin, ClassStats, Dataset, SizeStats, Stats, Summary};
 
-use crate::output::{bytes, count, grouped};
-use crate::{Outcome, Run, output};
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, bytes, count, grouped};
 
 /// Count what a data set is made of: classes, sizes, lengths, bytes.
 ///

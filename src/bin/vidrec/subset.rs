@@ -5,14 +5,19 @@ use std::path::PathBuf;
 use vidrec::Dataset;
 use vidrec::edit::{self, Selection};
 
-use crate::edit::{OutputArgs, parse_pair, read_list, tell};
+use crate::edit::{OutputArgs, parse_pair, tell};
+use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
-use crate::{Run, clip_count};
+use crate::{clip_list, watch};
 
 /// Write some clips of a data set as a data set of their own.
 ///
-/// A clip is taken if it fits all that is given. Order, labels and class names stay as they are. JPEGs are copied byte for
-/// byte, and their checksums compared.
+/// vidrec takes a clip if it fits everything that is given. Order, labels and class names stay as they are. JPEGs are
+/// copied byte for byte, and their checksums compared.
+///
+/// A FILE names clips in one of these ways: a source on each line, or a clip number on each line, counted from 0; a .csv,
+/// .tsv or .jsonl table with a column clip or source, such as `vidrec export metadata` writes; or what `vidrec verify --json`,
+/// `vidrec repair --json` or `vidrec inspect --clip I --json` printed.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -30,10 +35,14 @@ pub struct Args {
     /// of them.
     #[arg(long = "where", value_name = "ATTRIBUTE=VALUE", value_parser = parse_pair)]
     attributes: Vec<(String, String)>,
-    /// Clips whose source stands in this file, one a line.
+    /// Clips that this file names.
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// So many at random of all that fit.
+    /// No clips that this file names, such as the damaged ones that `vidrec verify --json` lists. Of several draws of a
+    /// video, one stands for all.
+    #[arg(long, value_name = "FILE")]
+    exclude: Option<PathBuf>,
+    /// This many at random of all that fit.
     #[arg(long, value_name = "N")]
     sample: Option<u64>,
     /// Seed for --sample.
@@ -45,14 +54,16 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
+    let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let selection = Selection {
         classes: args.class.clone(),
         clips: if args.clips.is_empty() { None } else { Some(ranges::ordinals(&args.clips, set.len())?) },
+        list: read(&args.list)?,
+        exclude: read(&args.exclude)?.unwrap_or_default(),
         attributes: args.attributes.clone(),
-        sources: args.list.as_deref().map(read_list).transpose()?,
         sample: args.sample,
         seed: args.seed,
     };
-    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut clip_count::shown())?;
+    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use vidrec::{VerifyOptions, VerifyReport};
 
 use crate::output::count;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
 /// Prove that a data set is whole: structure, ids, every checksum.
 ///
@@ -23,7 +23,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut clip_count::of("frames"))?;
+    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut watch::of("frames"))?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })

@@ -1,58 +1,56 @@
-//! Which clips of which data sets, in which order, and what is said of them: all that an edit is.
+//! What an output is to hold: which clips of which data sets, in which order, and what it says of them.
 
-use crate::dataset::Shard;
-use crate::dataset::proven_bytes;
+use super::{groups, meta};
+use crate::dataset::{Shard, proven_bytes};
 use crate::format::meta::Meta;
 use crate::format::section::SectionId;
 use crate::{Clip, ClipInfo, Dataset, Result};
 
-use super::{groups, meta};
-
-/// What is said of a clip in the output.
+/// What the output says of a clip.
 pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
 
-/// A data set that clips are taken from.
-pub(super) struct Source<'a> {
+/// A data set that clips come from.
+pub(super) struct InputSet<'a> {
     pub set: Dataset,
     pub describe: Describe<'a>,
 }
 
-/// A clip to be taken.
+/// A clip to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pick {
-    /// Place in [`Plan::sources`].
+    /// Place in [`OutputPlan::sources`].
     pub source: usize,
     /// Ordinal in that data set.
     pub clip: u64,
 }
 
-/// An output that is yet to be written.
-pub(super) struct Plan<'a> {
+/// An output before it is written.
+pub(super) struct OutputPlan<'a> {
     pub meta: Meta,
-    pub sources: Vec<Source<'a>>,
+    pub sources: Vec<InputSet<'a>>,
     /// In the order of the output. Groups of draws are whole and together.
     pub picks: Vec<Pick>,
-    /// Consecutive picks that must not be torn apart.
+    /// How many consecutive picks are draws of one video, which stay together.
     pub group: u64,
     pub not_found: Vec<String>,
     pub notes: Vec<String>,
 }
 
-impl Plan<'_> {
+impl OutputPlan<'_> {
     /// All clips of a data set as they are.
     pub fn whole(set: &Dataset) -> Result<Self> {
-        Plan::of(set, (0..set.len()).collect())
+        OutputPlan::of(set, (0..set.len()).collect())
     }
 
     /// Some clips of a data set as they are.
     pub fn of(set: &Dataset, clips: Vec<u64>) -> Result<Self> {
         let (meta, note) = meta::joined(std::slice::from_ref(set));
-        Ok(Plan {
+        Ok(OutputPlan {
             meta,
             group: groups::size(set)?,
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
             notes: note.into_iter().chain(not_copied(set)).collect(),
-            sources: vec![Source { set: set.clone(), describe: Box::new(as_it_is) }],
+            sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
             not_found: Vec::new(),
         })
     }
@@ -64,7 +62,7 @@ impl Plan<'_> {
     }
 }
 
-/// Says of a clip what is said of it already.
+/// What a clip already says of itself.
 pub(crate) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
     Ok(ClipInfo {
         label: clip.label(),
@@ -78,7 +76,7 @@ pub(crate) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
     })
 }
 
-/// What other writers may have put into an index that this crate does not know and so leaves behind.
+/// What other writers have put into an index and this crate does not know, and so does not copy.
 pub(super) fn not_copied(set: &Dataset) -> Vec<String> {
     let mut notes: Vec<String> = set.shards().iter().flat_map(|shard| unknown_in(shard)).collect();
     notes.sort();

@@ -9,12 +9,6 @@ use vidrec::Progress;
 
 use crate::interrupt;
 
-/// Shows how many clips are done until it is dropped.
-pub fn shown() -> impl FnMut(u64) {
-    let bar = if stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    move |clips| bar.set_position(clips)
-}
-
 /// Shows how many items are done until it is dropped, and stops the work after Ctrl-C or SIGTERM.
 pub fn of(items: &str) -> impl FnMut(&Progress) -> ControlFlow<()> + Send + use<> {
     let bar = if stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };

@@ -1,0 +1,178 @@
+//! Which clips of a data set to choose.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::attributes::{attribute, has_value};
+use super::clip_list::{ClipList, not_in};
+use super::groups;
+use super::shuffle::shuffle;
+use crate::random::{Random, stream};
+use crate::{Clip, Dataset, Error, Result};
+
+/// Which clips: those that fit everything that is given. Nothing given: all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Of one of these classes, by name, or by number where labels have no names. Empty: any.
+    pub classes: Vec<String>,
+    /// With one of these ordinals. `None`: any.
+    pub clips: Option<Vec<u64>>,
+    /// In this list. `None`: any.
+    pub list: Option<ClipList>,
+    /// Not in this list, which may name damaged clips. Where clips are draws of a video, one of them stands for all.
+    pub exclude: ClipList,
+    /// Whose attributes have all these values: a name, with dots between the levels of nested objects, and a value as
+    /// text. An array has each of the values in it.
+    pub attributes: Vec<(String, String)>,
+    /// This many of all that fit, drawn at random and kept in order; where clips are draws of a video, this many videos.
+    pub sample: Option<u64>,
+    /// Seed for `sample`.
+    pub seed: u64,
+}
+
+/// The clips that a [`Selection`] chooses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SelectedClips {
+    /// Their ordinals, in ascending order.
+    pub clips: Vec<u64>,
+    /// Sources that were named and that the data set does not have, in the order of the lists.
+    pub not_found: Vec<String>,
+}
+
+/// Which clips fit. Nothing is written: [`subset`](super::subset) does that, and [`Dataset::select`] makes a data set of
+/// them that shares the files.
+///
+/// ```no_run
+/// use vidrec::Dataset;
+/// use vidrec::edit::{self, Selection};
+///
+/// let all = Dataset::open("all")?;
+/// let chosen = edit::subset_clips(&all, &Selection { sample: Some(100), ..Selection::default() })?;
+/// let hundred = all.select(chosen.clips)?;
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage): there is no such class or clip; some draws of a video fit and others do not; fewer
+/// clips fit than the sample is to have. [`Format`](crate::ErrorKind::Format): the data set is damaged.
+pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<SelectedClips> {
+    let draws = u64::from(set.draws());
+    let mut clips = fitting(set, selection)?;
+    groups::check_whole(&clips, draws)?;
+    if let Some(wanted) = selection.sample {
+        clips = sample(&clips, draws, wanted, selection.seed)?;
+    }
+    Ok(SelectedClips { clips, not_found: missing_sources(set, selection)? })
+}
+
+/// Ordinals of the clips that fit, in ascending order.
+fn fitting(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
+    let labels = labels_of(set, &selection.classes)?;
+    let list = selection.list.as_ref().map(|list| Named::new(set, list)).transpose()?;
+    let exclude = Named::new(set, &selection.exclude)?;
+    let draws = u64::from(set.draws());
+    let excluded_videos: HashSet<u64> = exclude.clips.iter().map(|clip| clip / draws).collect();
+    let mut fitting = Vec::new();
+    for ordinal in candidates(set, selection)?.into_iter().filter(|clip| !excluded_videos.contains(&(clip / draws))) {
+        let clip = set.clip(ordinal)?;
+        let class_fits = labels.as_ref().is_none_or(|labels| clip.label().is_some_and(|l| labels.contains(&l)));
+        let is_listed = list.as_ref().map_or(Ok(true), |list| list.names(&clip))?;
+        if class_fits && is_listed && !exclude.names(&clip)? && attributes_fit(&clip, &selection.attributes)? {
+            fitting.push(ordinal);
+        }
+    }
+    Ok(fitting)
+}
+
+/// A list of clips, to look clips up in.
+struct Named<'a> {
+    clips: HashSet<u64>,
+    sources: HashSet<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    fn new(set: &Dataset, list: &'a ClipList) -> Result<Self> {
+        list.check_ordinals(set)?;
+        let sources = list.sources.iter().map(String::as_str).collect();
+        Ok(Named { clips: list.clips.iter().copied().collect(), sources })
+    }
+
+    fn names(&self, clip: &Clip<'_>) -> Result<bool> {
+        Ok(self.clips.contains(&clip.ordinal()) || self.sources.contains(clip.source()?))
+    }
+}
+
+fn candidates(set: &Dataset, selection: &Selection) -> Result<Vec<u64>> {
+    let Some(clips) = &selection.clips else { return Ok((0..set.len()).collect()) };
+    let mut clips = ClipList::from(clips.clone());
+    clips.check_ordinals(set)?;
+    clips.clips.sort_unstable();
+    clips.clips.dedup();
+    Ok(clips.clips)
+}
+
+/// The labels that some classes have; `None` for no classes, which means any.
+fn labels_of(set: &Dataset, classes: &[String]) -> Result<Option<HashSet<u32>>> {
+    if classes.is_empty() {
+        return Ok(None);
+    }
+    classes.iter().map(|name| label_of(set, name)).collect::<Result<_>>().map(Some)
+}
+
+fn label_of(set: &Dataset, name: &str) -> Result<u32> {
+    const SHOWN: usize = 10;
+    let classes = set.classes();
+    let place = classes.iter().position(|class| class == name).and_then(|place| u32::try_from(place).ok());
+    let number = || name.parse().ok().filter(|_| classes.is_empty());
+    place.or_else(number).ok_or_else(|| {
+        let first = classes[..classes.len().min(SHOWN)].join(", ");
+        Error::usage(format!("there is no class \"{name}\"")).expected(match classes.len() {
+            0 => "a number, because labels have no names".into(),
+            ..=SHOWN => format!("one of {first}"),
+            n => format!("one of {n}: {first} and so on"),
+        })
+    })
+}
+
+fn attributes_fit(clip: &Clip<'_>, wanted: &[(String, String)]) -> Result<bool> {
+    if wanted.is_empty() {
+        return Ok(true);
+    }
+    let attributes = Value::Object(clip.attributes()?);
+    Ok(wanted.iter().all(|(name, value)| attribute(&attributes, name).is_some_and(|found| has_value(found, value))))
+}
+
+/// This many videos at random, in order.
+fn sample(clips: &[u64], draws: u64, wanted: u64, seed: u64) -> Result<Vec<u64>> {
+    let mut videos: Vec<&[u64]> = clips.chunks(draws as usize).collect();
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    if wanted > videos.len() {
+        return Err(Error::usage("fewer clips fit than the sample is to have").expected(wanted).found(videos.len()));
+    }
+    shuffle(&mut videos, &mut Random::new(seed, &[stream::SAMPLE]));
+    videos.truncate(wanted);
+    videos.sort_unstable();
+    Ok(videos.concat())
+}
+
+/// Sources that were named and are not in the data set, whatever else was asked for.
+fn missing_sources(set: &Dataset, selection: &Selection) -> Result<Vec<String>> {
+    let wanted: Vec<&String> =
+        selection.list.iter().flat_map(|list| &list.sources).chain(&selection.exclude.sources).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let excluded: HashSet<u64> = selection.exclude.clips.iter().copied().collect();
+    let mut found = HashSet::new();
+    for ordinal in 0..set.len() {
+        match set.clip(ordinal).and_then(|clip| clip.source()) {
+            Ok(source) => drop(found.insert(source)),
+            Err(_) if excluded.contains(&ordinal) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(not_in(&found, wanted))
+}
