@@ -19,8 +19,8 @@ pub struct Aligned<T> {
 }
 
 impl<T: Zeroable> Aligned<T> {
-    /// Sets the length to `len`. The contents stay or become anything. For rows of a picture: without memory for so little
-    /// the process aborts.
+    /// Sets the length to `len`. The contents stay or become anything. For rows of a picture: without memory for so
+    /// little the process aborts.
     pub(crate) fn resize(&mut self, len: usize) {
         if self.try_resize(len).is_err() {
             handle_alloc_error(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()));

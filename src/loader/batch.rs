@@ -83,8 +83,8 @@ pub struct SampleParams {
 
 /// A batch of clips: pictures, labels, ordinals, mask, and what was drawn for each.
 ///
-/// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same data, with the
-/// shapes [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape).
+/// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same data, with
+/// the shapes [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape).
 ///
 /// ```
 /// let batch = vidrec::Batch::default();

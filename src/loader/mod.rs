@@ -1,7 +1,7 @@
 //! Batches for a training loop: order, frames, crop, decode, resize, colors, normalize.
 //!
-//! A batch is a pure function of (data set, options, epoch, number of the batch). It has the same bits with any number of
-//! threads, and a run that stopped can be resumed from a few integers ([`LoaderState`]).
+//! A batch is a pure function of (data set, options, epoch, number of the batch). It has the same bits with any number
+//! of threads, and a run that stopped can be resumed from a few integers ([`LoaderState`]).
 //!
 //! ```text
 //! options  what a training loop can ask for      batch         what it gets
@@ -100,9 +100,9 @@ impl Loader {
 
     /// A loader that resumes exactly where another one stood: see [`LoaderState`].
     ///
-    /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The rest of
-    /// the state's epoch is epoch [`first_epoch`](Self::first_epoch) here, and its batches are counted from 0 again. The
-    /// epochs after it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an
+    /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The rest
+    /// of the state's epoch is epoch [`first_epoch`](Self::first_epoch) here, and its batches are counted from 0 again.
+    /// The epochs after it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an
     /// epoch, however often a run is resumed.
     ///
     /// ```
@@ -140,7 +140,8 @@ impl Loader {
         Loader { engine: Arc::new(engine), shelf: Arc::new(shelf) }
     }
 
-    /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next epoch.
+    /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next
+    /// epoch.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
         self.engine.state(epoch, batches)
     }
@@ -181,12 +182,12 @@ impl Loader {
         self.engine.counters.snapshot()
     }
 
-    /// The batches of an epoch (`3`), of several epochs (`0..10`) or without end (`0..`), in order, made ahead by threads
-    /// in the background. Use this to train.
+    /// The batches of an epoch (`3`), of several epochs (`0..10`) or without end (`0..`), in order, made ahead by
+    /// threads in the background. Use this to train.
     ///
     /// An item may be an error; the batches after it still come. Over several epochs, the first batches of one are made
-    /// while the last batches of the previous one are used. [`Epochs::part`] takes only part of the batches, for several
-    /// processes that share an epoch batch by batch.
+    /// while the last batches of the previous one are used. [`Epochs::part`] takes only part of the batches, for
+    /// several processes that share an epoch batch by batch.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The kinds of order, and one of them in force for one epoch.
+//! The kinds of order, and an order in one epoch.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,8 +20,8 @@ use crate::{Error, Result};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
-/// As a word (`FromStr`, `Display`): `sequential`, `shuffled` or `blocks` (64 samples, mixed within 8 blocks). `Display`
-/// also prints `given` and `weighted`, which need more than a word.
+/// As a word (`FromStr`, `Display`): `sequential`, `shuffled` or `blocks` (64 samples, mixed within 8 blocks).
+/// `Display` also prints `given` and `weighted`, which need more than a word.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Order {
@@ -30,7 +30,7 @@ pub enum Order {
     Sequential,
     /// An exact shuffle of everything, new in each epoch: [`Permutation`].
     Shuffled,
-    /// Blocks of neighbours in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
+    /// Blocks of neighbors in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
     ///
     /// For disks that read much faster in sequence than at random. It mixes less than [`Order::Shuffled`].
     Blocks {
@@ -60,8 +60,8 @@ impl Order {
         if let Order::Blocks { .. } = self { Order::Blocks { block, window } } else { self }
     }
 
-    /// The order of `n` samples in `epoch` under `seed`. It costs the same whatever `n` is, except that [`Order::Given`]
-    /// looks through its list.
+    /// The order of `n` samples in `epoch` under `seed`. It costs the same whatever `n` is, except that
+    /// [`Order::Given`] looks through its list.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// The centers of `count` equal segments of `n` frames: floor((2i + 1) n / 2 count).
 ///
-/// With `n` under `count` frames repeat evenly. Empty if `n` or `count` is 0.
+/// If `n` is less than `count`, frames repeat evenly. Empty if `n` or `count` is 0.
 ///
 /// The test mode of TSN (Wang et al., "Temporal Segment Networks", 2016) and of mmaction2's `SampleFrames`.
 ///
@@ -17,7 +17,8 @@ pub fn uniform(n: u32, count: u32) -> Vec<u32> {
     indices(n, count, |i| (2 * i + 1) * n / (2 * parts))
 }
 
-/// `count` frames from the first of `n` to the last: i (n - 1) / (count - 1), halves rounded up; frame 0 if one is wanted.
+/// `count` frames from the first of `n` to the last: i (n - 1) / (count - 1), halves rounded up; frame 0 if one is
+/// wanted.
 ///
 /// Empty if `n` or `count` is 0. DALI's `uniform_sample`.
 ///
@@ -30,7 +31,8 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
     indices(n, count, |i| (2 * i * (n - 1) + gaps) / (2 * gaps) * u128::from(count > 1))
 }
 
-/// `count` frames, each `stride` after the one before, in the middle of the video: the first is floor((n - span) / 2) where span is (count - 1) stride + 1.
+/// `count` frames, each `stride` after the one before, in the middle of the video: the first is floor((n - span) / 2)
+/// where span is (count - 1) stride + 1.
 ///
 /// In a video shorter than the span, the last frame replaces frames past the end. Empty if `n` or `count` is 0.
 /// mmaction2's `SampleFrames` in test mode.
@@ -48,7 +50,7 @@ pub(crate) fn run(n: u32, count: u32, stride: u32, start: u64) -> Vec<u32> {
     indices(n.into(), count, |i| (u128::from(start) + i * u128::from(stride)).min(last))
 }
 
-/// Frames from the first of a clip to its last, both counted.
+/// Frames from the first of a clip to its last, both included.
 pub(crate) fn span(count: u32, stride: u32) -> u64 {
     // At most (2^32 - 1)^2 + 1, which fits.
     u64::from(count.saturating_sub(1)) * u64::from(stride) + 1
@@ -73,7 +75,7 @@ pub(super) fn wrap(n: u32, count: u32, stride: u32) -> Vec<u32> {
     indices(n.into(), count, |i| i * u128::from(stride) % u128::from(n))
 }
 
-/// `count` values of `f`, each under `n`, which fits 32 bits; 128 bits leave room for any product of three such.
+/// `count` values of `f`, each less than `n`, which fits 32 bits; 128 bits have room for any product of three of them.
 fn indices(n: u128, count: u32, mut f: impl FnMut(u128) -> u128) -> Vec<u32> {
     if n == 0 {
         return Vec::new();

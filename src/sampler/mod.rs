@@ -11,7 +11,7 @@
 //! random-clip:2, 4             2       4       6       8             the same from a start at random
 //! ```
 //!
-//! A [`Pace`] chooses a number of frames that follows from the video.
+//! A [`Pace`] chooses a number of frames that depends on the video.
 //!
 //! ```
 //! use vidrec::sampler::{Rule, Short, select};

@@ -9,9 +9,9 @@ use crate::words::words;
 
 /// How much the colors of clips vary; one draw a clip.
 ///
-/// Brightness, contrast and saturation each draw a factor evenly from `max(0, 1 - x)` to `1 + x`. The order in which they
-/// are applied is drawn too, as in torchvision's `ColorJitter` (0.20). Two differences make the result one affine map for
-/// a whole clip:
+/// Brightness, contrast and saturation each draw a factor evenly from `max(0, 1 - x)` to `1 + x`. The order in which
+/// they are applied is drawn too, as in torchvision's `ColorJitter` (0.20). Two differences make the result one affine
+/// map for a whole clip:
 ///
 /// * contrast blends with mid-gray, where torchvision takes the mean gray of each picture. So contrast also moves the
 ///   brightness of pictures that are dark or bright as a whole;

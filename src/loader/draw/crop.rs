@@ -32,7 +32,8 @@ pub enum Crop {
     /// A part whose sides are 1, 7/8, 3/4 or 0.66 of the frame's shorter side, resized to the wanted size. Each side is
     /// drawn by itself, but the two are at most one step apart. TSN's `GroupMultiScaleCrop`. Drawn once a clip.
     MultiScale {
-        /// Whether the part lies at one of TSN's 13 fixed places (corners, center, edges, quarters) rather than anywhere.
+        /// Whether the part lies at one of TSN's 13 fixed places (corners, center, edges, quarters) rather than
+        /// anywhere.
         fixed: bool,
     },
     /// Three parts along the longer side: left, middle and right, or top, middle and bottom. For testing: each part is

@@ -128,8 +128,8 @@ impl Temporal {
         if let Temporal::Views { views, .. } = self { views } else { 1 }
     }
 
-    /// The `count` frames of a sample from a clip of `n` frames; empty if `n` is 0. `view` is the number of the sample's
-    /// temporal view, and `start` its first frame where every start is a sample.
+    /// The `count` frames of a sample from a clip of `n` frames; empty if `n` is 0. `view` is the number of the
+    /// sample's temporal view, and `start` its first frame where every start is a sample.
     pub(crate) fn frames(self, n: u32, count: u32, (view, start): (u32, u32), key: DrawKey) -> Vec<u32> {
         let room = |stride| u64::from(n).saturating_sub(sampler::span(count, stride));
         let random = || key.random(stream::TEMPORAL);

@@ -41,7 +41,7 @@ pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, 
     View { x, y, flip }
 }
 
-/// The first, middle or last place along the axis that has more room; in the middle of the other.
+/// The first, middle or last place along the axis with more room; the middle of the other.
 fn one_of_three(number: u64, room: (u32, u32)) -> (u32, u32) {
     let place = |room| [0, half(room), room][number as usize];
     if room.0 >= room.1 { (place(room.0), half(room.1)) } else { (half(room.0), place(room.1)) }

@@ -15,7 +15,8 @@ use crate::Result;
 use crate::loader::batch::Batch;
 use crate::loader::state::LoaderState;
 
-/// The batches of one epoch or several, in order, made ahead in the background: see [`Loader::iter`](crate::Loader::iter).
+/// The batches of one epoch or several, in order, made ahead in the background: see
+/// [`Loader::iter`](crate::Loader::iter).
 ///
 /// At most [`Prefetch::batches`](crate::Prefetch::batches) batches are ready or in the making. The memory of a dropped
 /// batch is used again, in this epoch or the next. Batches that are kept (`collect`) have memory of their own. Dropping
@@ -55,8 +56,8 @@ impl fmt::Debug for Batches {
 /// As [`Batches`], but made straight in memory that the consumer provides: see
 /// [`Loader::iter_into`](crate::Loader::iter_into).
 ///
-/// Each piece of memory serves one batch, in the order in which the pieces were provided, and comes back with it. As many
-/// batches are made ahead as there are pieces that were provided and not taken.
+/// Each piece of memory serves one batch, in the order in which the pieces were provided, and comes back with it. As
+/// many batches are made ahead as there are pieces that were provided and not taken.
 #[must_use = "batches are made in the background, and dropping this stops it"]
 pub struct BatchesInto<M: Memory>(Producer<Provided<M>>);
 

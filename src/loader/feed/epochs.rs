@@ -26,8 +26,8 @@ pub struct Epochs {
 impl Epochs {
     /// Only batches `first`, `first + step`, and so on, of each epoch.
     ///
-    /// If n loaders in n processes take the parts `(0, n)` to `(n - 1, n)`, each batch is made once. Taken in turn, they
-    /// are the batches of one loader.
+    /// If n loaders in n processes take the parts `(0, n)` to `(n - 1, n)`, each batch is made once. Taken in turn,
+    /// they are the batches of one loader.
     #[must_use]
     pub fn part(self, first: u64, step: u64) -> Self {
         Epochs { first, step, ..self }

@@ -18,8 +18,8 @@ pub(super) struct SamplePlace {
     pub crop: u32,
 }
 
-/// All samples: each clip, each of its views, or each of its starts, times the crops of each. Where an epoch has one draw
-/// of each video, a video counts as one clip.
+/// All samples: each clip, each of its views, or each of its starts, times the crops of each. Where an epoch has one
+/// draw of each video, a video counts as one clip.
 #[derive(Debug)]
 pub(super) struct Space {
     kind: Kind,

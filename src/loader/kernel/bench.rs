@@ -16,7 +16,7 @@ pub struct KernelBench {
 const FRAME: (u32, u32) = (340, 256);
 
 impl KernelBench {
-    /// For square pictures of `side` pixels, out of the `crop` by `crop` pixels in the middle of the frame, normalised.
+    /// For square pictures of `side` pixels, out of the `crop` by `crop` pixels in the middle of the frame, normalized.
     pub fn new(crop: u32, side: u32) -> Self {
         let span = |length: u32| {
             let start = (length - crop) / 2;

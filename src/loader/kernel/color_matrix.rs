@@ -14,7 +14,7 @@ impl ColorMatrix {
     pub const IDENTITY: ColorMatrix =
         ColorMatrix { rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], offset: [0.0; 3] };
 
-    /// Keeps `factor` of each pixel and takes the rest of a mix of its channels and a constant.
+    /// Keeps `factor` of each pixel and takes the rest from a mix of its channels and a constant.
     pub(crate) fn blend(factor: f32, mix: [f32; 3], constant: f32) -> Self {
         let rest = 1.0 - factor;
         let rows = Self::IDENTITY.rows.map(|row| std::array::from_fn(|c| factor * row[c] + rest * mix[c]));

@@ -3,17 +3,17 @@
 use super::axis::{Axis, PlaneAxis};
 use super::units::BLOCK;
 
-/// Samples that the loops may read, but not use, behind the last one that counts.
+/// Samples after the last one that counts, which the loops may read but do not use.
 const SLACK: usize = 64;
 
-/// How far apart the samples of neighbouring pixels are: what the blocks can be used for.
+/// How far apart the samples of neighboring pixels are, which decides which loops can use the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Windows {
-    /// Those of four pixels fit a window of 8: about two samples from one to the next; and those of sixteen fit one of 32,
+    /// Those of four pixels fit a window of 8 (about two samples from one to the next), and those of sixteen one of 32,
     Narrow,
     /// or only the latter.
     Wide,
-    /// Those of sixteen fit a window of 64: about four samples from one to the next.
+    /// Those of sixteen fit a window of 64 (about four samples from one to the next).
     Double,
     /// There are no blocks, and the loops go sample by sample.
     None,
@@ -21,15 +21,16 @@ pub(crate) enum Windows {
 
 /// Sixteen pixels: which samples make them.
 ///
-/// PairWeights go in pairs, so that each pixel has its next two samples side by side. The order is that of the first pair;
-/// the second has the same two samples further on.
+/// Weights go in pairs, so that each pixel has its next two samples side by side. The order is that of the first pair;
+/// the second pair has the same order two samples further on.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub(crate) struct Block {
-    /// Which of the samples from `window` on the pairs of all sixteen pixels are: of 32, or of 64 if [`Windows::Double`].
+    /// Which of the samples from `window` on the pairs of all sixteen pixels are: of 32, or of 64 if
+    /// [`Windows::Double`].
     pub order: [u16; 32],
-    /// For [`Windows::Narrow`], and each eight pixels: which bytes of two times 8 samples their pairs are, counted in each
-    /// 16 by themselves.
+    /// For [`Windows::Narrow`], and each eight pixels: which bytes of two times 8 samples their pairs are, counted
+    /// separately in each 16 bytes.
     pub shuffles: [[u8; 32]; 2],
     pub window: u32,
     /// Where the two times 8 begin.
@@ -50,7 +51,7 @@ impl Block {
         } else {
             Windows::Narrow
         };
-        // Where they do not fit, these are anything.
+        // Where they do not fit, these have no meaning.
         let byte = |i: usize| {
             let (pixel, byte) = (i / 4, i % 4);
             (2 * (first[pixel] - start(&fours[pixel / 4])) as usize + byte) as u8
@@ -70,13 +71,13 @@ impl Block {
 #[repr(C, align(64))]
 pub(crate) struct PairWeights(pub [i16; 32]);
 
-/// One axis across: the plane's columns that count, and how the picture's are made of them.
+/// One axis across: the plane's columns that count, and how the picture's columns are made from them.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnTable {
     axis: Axis,
     /// First column of the plane that counts; the line begins with it.
     start: u32,
-    /// ColumnTable that count.
+    /// Columns that count.
     len: usize,
     windows: Windows,
     blocks: Vec<Block>,
@@ -114,13 +115,13 @@ impl ColumnTable {
         }
     }
 
-    /// PairWeights a column of the picture has.
+    /// Weights of each column of the picture.
     #[cfg(any(test, target_arch = "x86_64"))]
     pub fn taps(&self) -> usize {
         self.axis.taps
     }
 
-    /// Pairs of samples that a column of the picture is made of.
+    /// Pairs of samples for each column of the picture.
     fn pairs(&self) -> usize {
         self.axis.taps.div_ceil(2)
     }
@@ -130,12 +131,12 @@ impl ColumnTable {
         (self.start, self.len)
     }
 
-    /// Samples that a line must have: those that count, and as many more as the loops may read or write.
+    /// Samples that a line must have: those that count, and those that the loops may read or write besides.
     pub fn line_len(&self) -> usize {
         self.len + SLACK
     }
 
-    /// Which of the loops there are [`block`](Self::block)s for.
+    /// Which loops can use the [`blocks`](Self::blocks).
     #[inline(always)]
     pub fn windows(&self) -> Windows {
         self.windows
@@ -147,8 +148,8 @@ impl ColumnTable {
         ColumnBlocks { blocks: self.blocks.iter(), weights: &self.weights, pairs: self.pairs() }
     }
 
-    /// Of column `x` of the picture, if there is one: the first sample of the line that counts, and all weights from its
-    /// own on.
+    /// For column `x` of the picture, if there is one: the first sample of the line that counts, and all weights from
+    /// those of the column on.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn pixel(&self, x: usize) -> Option<(usize, &[i16])> {

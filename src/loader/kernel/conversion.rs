@@ -1,4 +1,4 @@
-//! One affine map from what a JPEG decodes to, to the channels of the picture: colour space, jitter and all.
+//! One affine map from decoded planes to the channels of the picture, with color space, jitter and normalization.
 
 use super::channels::Channels;
 use super::color_matrix::ColorMatrix;
@@ -35,7 +35,7 @@ impl Affine {
         Affine { rows, offset: rows.map(|[_, cb, cr]| -128.0 * (cb + cr)) }
     }
 
-    /// The way back.
+    /// The inverse.
     fn to_ycc() -> Self {
         let luma = [KR, KG, KB];
         let chroma = |of: usize| {
@@ -64,13 +64,13 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    /// To levels of 0 to 255. `unit` is what the planes give for a level of 1.
+    /// To levels of 0 to 255. `unit` is the value of a level of 1 in the planes.
     pub fn new(planar: Planar, matrix: &ColorMatrix, channels: Channels, unit: f64) -> Self {
         let jitter = Affine { rows: matrix.rows.map(|row| row.map(f64::from)), offset: matrix.offset.map(f64::from) };
         let from = if planar == Planar::YCbCr { Affine::from_ycc() } else { Affine::IDENTITY };
         let to = if channels == Channels::Rgb { Affine::IDENTITY } else { Affine::to_ycc() };
         let Affine { rows, offset } = from.then(jitter).then(to);
-        // What cancels to rounding errors is nothing: luma from luma needs no chroma.
+        // What cancels except for rounding errors is 0: luma from luma needs no chroma.
         let clean = |v: f64| if v.abs() < 1e-6 { 0.0 } else { v };
         Conversion {
             rows: rows.map(|row| row.map(|v| (clean(v) / unit) as f32)),
@@ -80,9 +80,9 @@ impl Conversion {
         }
     }
 
-    /// The same, and then normalised: `(level / 255 - mean) / std`.
+    /// The same, and then normalized: `(level / 255 - mean) / std`.
     ///
-    /// A whole level comes out as `level * scale + bias` in single precision, for the unit is a power of 2.
+    /// A whole level comes out as `level * scale + bias` in single precision, because the unit is a power of 2.
     pub fn normalised(&self, mean: [f32; 3], std: [f32; 3]) -> Self {
         let scale = std.map(|std| 1.0 / (255.0 * std));
         let normalise = |c: usize, level: f32| level * scale[c] - mean[c] / std[c];

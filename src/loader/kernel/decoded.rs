@@ -13,10 +13,10 @@ pub(crate) enum Wanted {
 
 /// Part of a decoded frame.
 pub(crate) struct Decoded<'a> {
-    /// Luma, or red, and so on.
+    /// Luma and chroma, or red, green and blue.
     pub planes: [&'a [u8]; 3],
     /// Samples from one row of each plane to the next.
     pub pitches: [usize; 3],
-    /// The frame's pixels that the planes begin with.
+    /// The pixel of the frame with which the planes begin.
     pub origin: (u32, u32),
 }

@@ -1,12 +1,14 @@
-//! From the planes of a decoded frame to its slot in the batch: resample, convert colours, normalise and lay out, row
-//! by row, in one pass over tables that all frames of a clip share.
+//! From the planes of a decoded frame to its slot in the batch: resample, convert colors, normalize and lay out, row by
+//! row, in one pass with tables that all frames of a clip share.
 //!
-//! * Luma and chroma are resampled by themselves, and nothing is made of the pixels in between: see [`axis`]. The picture
-//!   is that of a full decode to RGB, resized, but for the levels that the latter rounds, or clamps, before it resizes.
-//!   On natural-like pictures no level is off by more than 2, and the PSNR is above 57 dB.
-//! * A picture that is not resized is libjpeg's RGB decode, exactly.
-//! * Where it gets much smaller, the inverse DCT does part of it: see [`REDUCING_GAP`].
-//! * Resampling is done in integers and colour in floats without fused operations: the same bits on every machine.
+//! * Luma and chroma are resampled separately, without RGB pixels in between: see [`axis`]. The picture is that of a
+//!   full decode to RGB that is then resized, except for the levels that such a decode rounds or clamps before it
+//!   resizes. On natural-like pictures no level is off by more than 2, and the PSNR is above 57 dB.
+//! * A picture that is not resized is exactly libjpeg's RGB decode.
+//! * If the picture gets much smaller, the inverse DCT does part of the work: see [`REDUCING_GAP`].
+//! * Resampling uses integers, and color uses floats without fused operations: the same bits on every machine.
+//!
+//! The kernel knows planes, views and slots, and no options of a loader.
 
 mod axis;
 #[cfg(feature = "bench")]
@@ -50,7 +52,7 @@ pub(super) struct Kernel {
     view: View,
     /// For 4:2:0 frames.
     main: Tables,
-    /// For frames of any other kind, which vidrec does not write.
+    /// For frames of any other kind. vidrec does not write such frames.
     other: OnceLock<Tables>,
 }
 
@@ -61,7 +63,7 @@ impl Kernel {
         Kernel { frame, target: target.clone(), view: *view, main, other: OnceLock::new() }
     }
 
-    /// The size of frame that the tables are for.
+    /// The frame size that the tables are for.
     pub fn frame(&self) -> (u32, u32) {
         self.frame
     }

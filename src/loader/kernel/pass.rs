@@ -1,4 +1,5 @@
-//! The pass over a frame: for each row of the picture, blend rows of the planes; the rest is [`row`](super::picture_row)'s.
+//! The pass over a frame: for each row of the picture it blends rows of the planes. [`picture_row`](super::picture_row)
+//! does the rest.
 
 use super::super::aligned::Aligned;
 use super::conversion::Conversion;
@@ -18,9 +19,9 @@ pub(crate) struct Scratch {
     /// A row of each plane, for this row of the picture and for the next.
     lines: [[Aligned<i16>; 3]; 2],
     exact: ChromaLines,
-    /// A row of the picture, for each plane, where it is not made straight of the lines.
+    /// A row of the picture, for each plane, where it is not made straight from the lines.
     sums: [Aligned<i32>; 3],
-    /// Where the channels of a pixel are to stand side by side: a row of each channel, and of pixels.
+    /// Where the channels of a pixel lie side by side: a row of each channel, and of pixels.
     values: [Aligned<f32>; 3],
     pixels: Aligned<f32>,
 }
@@ -87,8 +88,8 @@ impl<S: SampleType> FramePass<'_, S> {
                 self.row::<I, PLANES, CHANNELS, false>(isa, y);
                 continue;
             }
-            // One row ahead, so that a line is read long after it was written, and not out of the store buffer, where it
-            // has the batch before it.
+            // One row ahead, so that a line is read long after it was written, and not from the store buffer, where the
+            // batch's stores come before it.
             if y + 1 < height {
                 self.blend::<I, PLANES>(isa, &sources, y + 1);
             }
@@ -104,7 +105,7 @@ impl<S: SampleType> FramePass<'_, S> {
         }
     }
 
-    /// Makes the lines that row `y` of the picture is made of.
+    /// Makes the lines for row `y` of the picture.
     #[inline(always)]
     fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[PlaneRows<'_>; 3], y: usize) {
         for (plane, source) in sources.iter().enumerate().take(PLANES) {
@@ -112,7 +113,7 @@ impl<S: SampleType> FramePass<'_, S> {
         }
     }
 
-    /// Makes and writes row `y` of the picture: out of lines, or of sums.
+    /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
     fn row<I: Isa, const PLANES: usize, const CHANNELS: usize, const LINES: bool>(&mut self, isa: I, y: usize) {
         let width = self.tables.size.0 as usize;
@@ -141,9 +142,9 @@ impl<S: SampleType> FramePass<'_, S> {
     }
 }
 
-/// RowTable of a plane, of which so many samples count.
+/// The rows of a plane, and how many samples of each count.
 struct PlaneRows<'a> {
-    /// From the first that counts of the row `first` on.
+    /// From the first sample that counts in row `first` on.
     samples: &'a [u8],
     pitch: usize,
     first: u32,
@@ -170,7 +171,7 @@ impl<'a> PlaneRows<'a> {
     }
 }
 
-/// Makes the line that a row of the picture is made of.
+/// Makes the line for a row of the picture.
 #[inline(always)]
 fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &PlaneRows<'_>, line: &mut [i16]) {
     let base = source.row(base);

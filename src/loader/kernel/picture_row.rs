@@ -1,7 +1,7 @@
-//! A row of the picture, block by block: columns, colours and samples, which stay in registers in between.
+//! A row of the picture, block by block: columns, colors and samples, which stay in registers in between.
 //!
-//! What is called for each block is compiled for each kind of machine by being part of a function that is. Closures would
-//! not be, so there are none.
+//! Functions called for each block are inlined into a function that is compiled for each kind of machine, and so are
+//! compiled for it too. Closures would not be, so there are none.
 
 use super::column_table::{ColumnBlocks, ColumnTable};
 use super::conversion::Conversion;
@@ -25,7 +25,7 @@ impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'
     #[inline(always)]
     pub fn write<I: Isa>(&self, isa: I, mut out: impl RowOut) {
         let mut tables = (self.columns.blocks(), self.chroma.blocks());
-        // Nothing is called in this loop, so that all that does not change stays in registers.
+        // No function is called in this loop, so that everything that does not change stays in registers.
         for block in 0..self.width / BLOCK {
             out.write(isa, self.channels(isa, block, &mut tables));
         }
@@ -73,7 +73,7 @@ pub(super) trait RowOut {
     /// Writes the next block.
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
 
-    /// Writes what there is room for of the last block.
+    /// Writes as much of the last block as there is room for.
     fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
 }
 

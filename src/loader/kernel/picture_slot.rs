@@ -1,9 +1,9 @@
 //! Where a picture goes in the batch.
 
-/// The samples of one picture in a batch, and only they: so that all pictures can be written at once.
+/// The samples of one picture in a batch, and no others, so that all pictures can be written at the same time.
 ///
-/// Frames of a clip in (B, C, T, H, W) lie between one another, plane by plane; a slot holds each plane as a slice of
-/// its own, so that no two slots share memory, and safe Rust proves it.
+/// In (B, C, T, H, W) the planes of a clip's frames alternate. A slot holds each plane as its own slice, so no two
+/// slots share memory, and safe Rust proves it.
 pub(crate) enum PictureSlot<'a, S> {
     /// One channel, row by row.
     Gray(&'a mut [S]),
@@ -24,12 +24,13 @@ impl<'a, S> PictureSlot<'a, S> {
         PictureSlot::Planes([first, second, third])
     }
 
-    /// A picture whose `channels` of a pixel stand side by side: (B, T, H, W, C).
+    /// A picture whose `channels` of a pixel lie side by side: (B, T, H, W, C).
     pub fn pixels(picture: &'a mut [S], channels: usize) -> Self {
         if channels == 1 { PictureSlot::Gray(picture) } else { PictureSlot::Pixels(picture) }
     }
 
-    /// The pictures of a clip of `frames` frames, each plane of which follows that of the frame before: (B, C, T, H, W).
+    /// The pictures of a clip of `frames` frames, in which each plane follows that of the previous frame: (B, C, T, H,
+    /// W).
     pub fn clip(clip: &'a mut [S], channels: usize, frames: usize) -> Vec<Self> {
         let plane = (clip.len() / channels / frames.max(1)).max(1);
         if channels == 1 {

@@ -5,14 +5,15 @@ use super::axis::{Axis, PlaneAxis};
 /// One axis down: for each row of the picture, the plane's rows that it is made of.
 #[derive(Debug, Clone)]
 pub(super) struct RowTable {
-    /// The first that counts, and the one behind the last.
+    /// The first row that counts, and the one after the last.
     reach: (u32, u32),
     /// For each row of the picture, a first one, and the end of its own among `others`.
     rows: Vec<(u32, usize)>,
     others: Vec<Other>,
 }
 
-/// A row of a plane, and twice its weight: what of its difference from the first is added to that, in units of 2^-15.
+/// A row of a plane, and twice its weight: the part of its difference from the first row that is added to the first, in
+/// units of 2^-15.
 pub(super) type Other = (u32, i16);
 
 impl RowTable {
@@ -22,25 +23,25 @@ impl RowTable {
         for (first, weights) in axis.pixels() {
             let mut counting = (first..).zip(weights).filter(|&(_, &weight)| weight != 0);
             let base = counting.next().map_or(first, |(row, _)| row);
-            // Below 2^15: each weight is less than one, as the first row has some of it.
+            // Below 2^15: each weight is less than one, because the first row has part of the sum.
             rows.others.extend(counting.map(|(row, &weight)| (row, 2 * weight)));
             rows.rows.push((base, rows.others.len()));
         }
         rows
     }
 
-    /// RowTable of the plane that one of the picture is made of, at most.
+    /// The most rows of the plane that a row of the picture is made of.
     #[cfg(test)]
     pub fn taps(&self) -> usize {
         (0..self.rows.len()).map(|y| 1 + self.row(y).1.len()).max().unwrap_or(1)
     }
 
-    /// The plane's rows that count: the first, and the one behind the last.
+    /// The plane's rows that count: the first, and the one after the last.
     pub fn reach(&self) -> (u32, u32) {
         self.reach
     }
 
-    /// What row `y` of the picture is made of: a first row, and others.
+    /// The rows for row `y` of the picture: a first row, and others.
     #[inline(always)]
     pub fn row(&self, y: usize) -> (u32, &[Other]) {
         let begin = if y == 0 { 0 } else { self.rows[y - 1].1 };

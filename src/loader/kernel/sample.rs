@@ -1,13 +1,13 @@
-//! The types of sample a batch can have, and how floats become one of them.
+//! The types of value that a batch can have, and how floats become one of them.
 
 use half::{bf16, f16};
 
 use super::isa::Isa;
 use super::units::BLOCK;
 
-/// A type of sample.
+/// A type of value in a batch.
 pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
-    /// Whether samples are normalised; if not, they are levels of 0 to 255.
+    /// Whether values are normalized; if not, they are levels of 0 to 255.
     const NORMALISED: bool;
 
     /// Converts `values`, rounding to the nearest, ties to even.
@@ -26,8 +26,8 @@ impl SampleType for u8 {
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
         let mut levels = [0.0; BLOCK];
-        // A float of 2^23 and more has no fraction, so that adding 2^23 rounds to the nearest, and the level stands in
-        // the lowest bits.
+        // A float of 2^23 or more has no fraction, so adding 2^23 rounds to the nearest and puts the level in the
+        // lowest bits.
         isa.store(isa.scale_and_add(values, 1.0, isa.splat(8_388_608.0)), &mut levels);
         *out = levels.map(|level| level.to_bits() as u8);
     }

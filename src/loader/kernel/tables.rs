@@ -47,14 +47,14 @@ impl PlaneTables {
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
     pub wanted: Wanted,
-    /// For pictures that are not resized: instead of the tables.
+    /// Replaces the tables for pictures that are not resized.
     pub exact: Option<Exact>,
     /// Frame pixels that must be decoded.
     pub region: Region,
     /// Width and height of the picture.
     pub size: (u32, u32),
     pub channels: usize,
-    /// Of the first plane,
+    /// Tables of the first plane,
     pub first: PlaneTables,
     /// and of the other two, if the picture needs them and they are smaller.
     pub others: Option<PlaneTables>,
@@ -62,7 +62,7 @@ pub(super) struct Tables {
     pub planes: usize,
     /// To levels,
     pub levels: Conversion,
-    /// and to normalised samples.
+    /// and to normalized samples.
     pub normalised: Conversion,
 }
 
@@ -70,7 +70,8 @@ impl Tables {
     pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
         let channels = target.channels.count();
         let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
-        // The levels of a decode to RGB are asked for: libjpeg's own arithmetic gives them, or libjpeg itself.
+        // A picture that is not resized has the levels of a decode to RGB, by libjpeg's own arithmetic or libjpeg
+        // itself.
         let copy = target.channels == Channels::Rgb && is_copy(&view.x) && is_copy(&view.y);
         let exact = Exact::new(view, frame, target.size).filter(|_| copy && pixels == Pixels::Ycc420);
         let rgb = (copy && exact.is_none()) || pixels == Pixels::Other;
@@ -100,8 +101,8 @@ impl Tables {
 
 /// The scale at which to decode for `view`: the smallest that leaves `gap` samples or more for each pixel.
 ///
-/// A scaled inverse DCT keeps the lowest frequencies of each block and so is a low-pass filter by itself, sharper than
-/// the triangle that would average these pixels; the more the triangle still has to do, the less that shows.
+/// A scaled inverse DCT keeps the lowest frequencies of each block. It is a low-pass filter by itself, sharper than the
+/// triangle that would average these pixels. The more the triangle still has to do, the less the difference shows.
 pub(super) fn scale(view: &View, gap: f64) -> Scale {
     let most = view.x.scale.min(view.y.scale) / gap;
     Scale::ALL.into_iter().rev().find(|scale| f64::from(scale.step()) <= most).unwrap_or(Scale::Full)

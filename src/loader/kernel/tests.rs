@@ -39,9 +39,9 @@ fn run_tables<S: SampleType>(machine: Machine, tables: &Tables, planes: &[Vec<u8
 fn naive_weights(span: &Span, step: u32, i: u32) -> Vec<(usize, f64)> {
     let (scale, low, high) = (span.scale / f64::from(step), span.bounds.0 / step, span.bounds.1.div_ceil(step));
     let reach = scale.max(1.0);
-    let centre = span.start / f64::from(step) + (f64::from(i) + 0.5) * scale;
-    let centre = centre.clamp(f64::from(low) + 0.5, f64::from(high) - 0.5);
-    let raw = (low..high).map(|x| (x as usize, (1.0 - (f64::from(x) + 0.5 - centre).abs() / reach).max(0.0)));
+    let center = span.start / f64::from(step) + (f64::from(i) + 0.5) * scale;
+    let center = center.clamp(f64::from(low) + 0.5, f64::from(high) - 0.5);
+    let raw = (low..high).map(|x| (x as usize, (1.0 - (f64::from(x) + 0.5 - center).abs() / reach).max(0.0)));
     let raw: Vec<_> = raw.filter(|(_, weight)| *weight > 0.0).collect();
     let sum: f64 = raw.iter().map(|(_, weight)| weight).sum();
     raw.into_iter().map(|(x, weight)| (x, weight / sum)).collect()
@@ -148,13 +148,15 @@ proptest! {
         let rows = [[0.9, 0.2, -0.1], [0.1, 1.1, 0.0], [0.0, -0.3, 1.3]];
         let matrix = ColorMatrix { rows, offset: [5.0, -7.0, 0.5] };
         let channels = if gray { Channels::Gray } else { Channels::Rgb };
-        let target = PictureSpec { matrix, channels, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], ..target(size) };
+        let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+        let target = PictureSpec { matrix, channels, mean, std, ..target(size) };
         let tables = Tables::new(&target, &view, frame, pixels);
         let rgb = tables.wanted == Wanted::Rgb;
         let step = tables.first.step;
         let (planes, pitches) = noise((frame.0.div_ceil(step), frame.1.div_ceil(step)), !rgb, seed);
         fn bits<S: SampleType>(tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
-            let run = |machine| -> Vec<u32> { run_tables(machine, tables, planes, pitches).iter().map(&bits).collect() };
+            let run =
+                |machine| -> Vec<u32> { run_tables(machine, tables, planes, pitches).iter().map(&bits).collect() };
             let expected = run(Machine::Portable);
             Machine::all().into_iter().for_each(|machine| assert!(run(machine) == expected, "{machine:?}"));
         }
@@ -174,7 +176,8 @@ proptest! {
         let (pixels, mirrored) = (run(&view), run(&View { flip: !view.flip, ..view }));
         let mut out = vec![0f32; pixels.len()];
         let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-        let tables = Tables::new(&target(size), &view, (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32), Pixels::Other);
+        let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
+        let tables = Tables::new(&target(size), &view, whole, Pixels::Other);
         pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureSlot::planes(&mut out, 3));
         let (w, h) = (size.0 as usize, size.1 as usize);
         for (y, x, c) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c)))) {
@@ -349,7 +352,7 @@ fn normalising_and_colour_matrices_are_as_documented() {
     }
 }
 
-/// A picture with the spectrum of a natural one (amplitude falls as 1/frequency), soft edges and moderate colours.
+/// A picture with the spectrum of a natural one (amplitude falls as 1/frequency), soft edges and moderate colors.
 fn natural((width, height): (u32, u32), seed: u64) -> Planes {
     let mut random = Random::new(seed, &[]);
     let waves: Vec<[f64; 6]> = (0..60)

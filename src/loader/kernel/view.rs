@@ -1,9 +1,9 @@
 //! The part of a frame that becomes the picture.
 
-/// Where one axis of the picture lies on the frame's, in frame pixels.
+/// Where one axis of the picture lies on that of the frame, in frame pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Span {
-    /// Frame pixels that may be read: from the first up to, not including, the second.
+    /// Frame pixels that may be read: from the first up to but not including the second.
     pub bounds: (u32, u32),
     /// Where the picture begins.
     pub start: f64,

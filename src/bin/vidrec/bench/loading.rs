@@ -13,7 +13,11 @@ use crate::words::words;
 #[derive(clap::Args)]
 pub struct Loading {
     /// Clips in a batch.
-    #[arg(long, default_value_t = LoaderOptions::default().batch_size, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        long,
+        default_value_t = LoaderOptions::default().batch_size,
+        value_parser = clap::value_parser!(u32).range(1..=65_536)
+    )]
     batch: u32,
     /// Frames to take from each clip. [default: all]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
@@ -31,7 +35,11 @@ pub struct Loading {
     #[arg(long, default_value_t = Crop::RANDOM_RESIZED, value_parser = words::<Crop>(Crop::WORDS))]
     crop: Crop,
     /// Width and height of the pictures.
-    #[arg(long, default_value_t = Pictures::default().size.0, value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    #[arg(
+        long,
+        default_value_t = Pictures::default().size.0,
+        value_parser = clap::value_parser!(u32).range(1..=16_384)
+    )]
     size: u32,
     /// Resize the shorter side first, to a length or to one drawn from a range.
     #[arg(long, value_name = "N[-M]", value_parser = parse_range)]
@@ -76,10 +84,20 @@ pub struct Loading {
     #[arg(long)]
     substitute: bool,
     /// Batches to keep ready.
-    #[arg(long, value_name = "N", default_value_t = Prefetch::default().batches, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Prefetch::default().batches,
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
     prefetch: u32,
     /// Batches whose pages to ask the system for; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = Prefetch::default().readahead, value_parser = clap::value_parser!(u32).range(0..=1024))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Prefetch::default().readahead,
+        value_parser = clap::value_parser!(u32).range(0..=1024)
+    )]
     readahead: u32,
 }
 

@@ -130,7 +130,7 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
         let at = 32 * i;
         let mask = if length - at < 32 { (1 << (length - at)) - 1 } else { u32::MAX };
         // SAFETY: `at` is below `length`, the length of all slices of bytes, as just asserted. The mask has a bit for
-        // each byte that there is from there on; what it has no bit for is not read.
+        // each byte from there on; bytes without a bit are not read.
         let load = |bytes: &[u8]| unsafe {
             _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, bytes.as_ptr().add(at).cast()))
         };

@@ -1,9 +1,9 @@
 //! What each kind of machine must compute: the inner loops, with the same bits everywhere.
 //!
 //! A resized row is made in two steps. [`Isa::blend`] makes one row of a plane out of several, in units of 1/128 of a
-//! level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of [`UNIT`] to a
-//! level. Integers define both steps. The rest is done in floats, one operation after the other, none of them fused, so
-//! it has the same bits everywhere too.
+//! level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of
+//! [`UNIT`](super::super::units::UNIT) to a level. Integers define both steps. The rest is done in floats, one
+//! operation after the other, none of them fused, so it has the same bits everywhere too.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -19,20 +19,21 @@ pub(crate) trait Isa: Copy {
     /// Runs `work`, compiled for this machine.
     fn run(self, work: impl IsaWork);
 
-    /// For each row in turn, `line[i] += (row[i] - base[i]) * weight` in units of 1/128, with a weight in units of 2^-15,
-    /// rounded to nearest with halves up: what the instruction `pmulhrsw` computes; the sum saturates, for the roundings
-    /// of hundreds of rows may add up to more than there is room for. With `begin` the line is first set to `base`.
+    /// For each row in turn, `line[i] += (row[i] - base[i]) * weight` in units of 1/128, with a weight in units of
+    /// 2^-15, rounded to nearest with halves up, as the instruction `pmulhrsw` computes it. The sum saturates, because
+    /// the roundings of hundreds of rows may add up to more than there is room for. With `begin` the line is first set
+    /// to `base`.
     ///
-    /// `base` and all rows have the same length. `line` has [`ColumnTable::line_len`] samples, of which those behind that length
-    /// become anything.
+    /// `base` and all rows have the same length. `line` has [`ColumnTable::line_len`] samples; those after that
+    /// length become anything.
     fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
 
-    /// Whether there is [`columns`](Self::columns) for them.
+    /// Whether [`columns`](Self::columns) can use such windows.
     fn has_loops_for(self, windows: Windows) -> bool;
 
-    /// A block of the picture's columns out of those of each line, in units of 1 / ([`UNIT`]).
+    /// A block of the picture's columns from those of each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
     ///
-    /// ChromaLines have [`ColumnTable::line_len`] samples.
+    /// Lines have [`ColumnTable::line_len`] samples.
     fn columns<const N: usize>(self, lines: [&[i16]; N], block: (&Block, &[PairWeights])) -> [Self::Floats; N];
 
     /// The same for all blocks, of any columns, before they become floats.
@@ -58,7 +59,7 @@ pub(crate) trait Isa: Copy {
 
     fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
 
-    /// The same, perhaps past the caches: a batch is larger than they are, and nobody reads it before it is complete.
+    /// The same, perhaps past the caches: a batch is larger than they are, and nobody reads it until it is complete.
     #[inline(always)]
     fn stream(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
         self.store(values, out);
@@ -72,12 +73,12 @@ pub(crate) trait Isa: Copy {
         out.convert_from_f32_slice(&floats);
     }
 
-    /// Makes what was [`stream`](Self::stream)ed visible to others like any other store. Comes last.
+    /// Makes [`stream`](Self::stream)ed values visible to others like any other store. Comes last.
     #[inline(always)]
     fn finish(self) {}
 }
 
-/// IsaWork that is generic over the machine.
+/// Work that is generic over the machine.
 pub(crate) trait IsaWork {
     fn run<I: Isa>(self, isa: I);
 }

@@ -12,7 +12,7 @@ mod portable;
 pub(super) use loops::{Isa, IsaWork};
 pub(super) use portable::Portable;
 
-/// Kinds of machines that there are loops for.
+/// Kinds of machines that have loops of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Machine {
     Portable,
@@ -25,7 +25,7 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// All kinds that this machine is of, the fastest first.
+    /// All kinds that this machine belongs to, the fastest first.
     pub fn all() -> Vec<Machine> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]

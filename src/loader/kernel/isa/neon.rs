@@ -1,4 +1,4 @@
-//! The inner loops for 64-bit ARM, of which every machine has NEON.
+//! The inner loops for 64-bit ARM, where every machine has NEON.
 
 use std::arch::aarch64::*;
 
@@ -86,8 +86,8 @@ impl Isa for Neon {
     }
 }
 
-/// `vqrdmulh` doubles, rounds and takes the upper half, which is `pmulhrsw` but for -2^15 times itself; no difference of
-/// two samples is that large.
+/// `vqrdmulh` doubles, rounds and takes the upper half. That is `pmulhrsw` except for -2^15 times itself; no difference
+/// of two samples is that large.
 #[inline]
 #[target_feature(enable = "neon")]
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
@@ -155,7 +155,7 @@ fn scale_and_add(a: Floats, factor: f32, mut b: Floats) -> Floats {
     b
 }
 
-/// By comparing: `vmaxq` and `vminq` have other ideas of zeros and of what is not a number.
+/// By comparing: `vmaxq` and `vminq` treat zeros and NaN differently.
 #[inline]
 #[target_feature(enable = "neon")]
 fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {

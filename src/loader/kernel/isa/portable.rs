@@ -68,7 +68,7 @@ impl Isa for Portable {
     }
 }
 
-/// What a row adds to the base where it differs from it. Within an i16: the difference is at most 255 * 128.
+/// What a row adds to the base where it differs from it. It fits an i16: the difference is at most 255 * 128.
 #[inline(always)]
 fn step(base: u8, row: u8, weight: i16) -> i16 {
     let difference = (i32::from(row) - i32::from(base)) << 7;
