@@ -117,9 +117,9 @@ pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
 pub use loader::{
-    Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
-    Draws, Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part,
-    PrefetchedBatch, SampleParams, Start, Temporal,
+    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix,
+    ColorStep, Crop, Draws, Dtype, Epochs, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame,
+    Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;

@@ -5,27 +5,31 @@ mod common;
 use common::{jpeg, loader, options, set, write};
 use vidrec::jpeg::Decoder;
 use vidrec::order::Order;
-use vidrec::{Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions};
+use vidrec::{Augmentation, Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling};
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
     LoaderOptions {
-        crop: Crop::RANDOM_RESIZED,
-        flip: 0.5,
-        order: Order::Shuffled,
         seed: 3,
+        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
         ..options(batch_size, size)
     }
 }
 
 fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
-    loader.epoch(epoch).map(Result::unwrap).collect()
+    common::one_by_one(loader, epoch).map(Result::unwrap).collect()
 }
 
 #[test]
 fn pictures_that_are_not_resized_are_the_decoders_pixels() {
     let (_folder, dir) = set(3, 2, (40, 30));
     let layout = Layout::Bthwc;
-    let batch = loader(&dir, LoaderOptions { layout, ..options(3, (24, 20)) }).batch(0, 0).unwrap();
+    let batch = loader(
+        &dir,
+        LoaderOptions { pictures: Pictures { layout, ..options(3, (24, 20)).pictures }, ..options(3, (24, 20)) },
+    )
+    .batch(0, 0)
+    .unwrap();
     assert_eq!(batch.shape(), [3, 2, 20, 24, 3]);
     let mut decoder = Decoder::new().unwrap();
     for (i, picture) in batch.u8().unwrap().chunks(20 * 24 * 3).enumerate() {
@@ -48,8 +52,16 @@ fn resized_pictures_are_those_of_an_independent_resize() {
     for size in [(24, 16), (80, 70)] {
         let ratio = 53.0 / 37.0;
         let crop = Crop::RandomResized { scale: (1.0, 1.0), ratio: (ratio, ratio) };
-        let batch =
-            loader(&dir, LoaderOptions { crop, layout: Layout::Bthwc, ..options(1, size) }).batch(0, 0).unwrap();
+        let batch = loader(
+            &dir,
+            LoaderOptions {
+                augmentation: Augmentation { crop, ..Augmentation::default() },
+                pictures: Pictures { layout: Layout::Bthwc, ..options(1, size).pictures },
+                ..options(1, size)
+            },
+        )
+        .batch(0, 0)
+        .unwrap();
         let expected = image::imageops::resize(&decoded, size.0, size.1, image::imageops::FilterType::Triangle);
         let worst = batch.u8().unwrap().iter().zip(expected.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
         assert!(worst <= Some(1), "{size:?}: {worst:?}");
@@ -81,7 +93,11 @@ fn clips_and_frames_are_two_views_of_one_buffer() {
 fn any_number_of_threads_gives_the_same_bits() {
     let (_folder, dir) = set(7, 3, (60, 44));
     let run = |threads| {
-        let o = LoaderOptions { threads: Some(threads), dtype: Dtype::F32, ..augmented(3, (32, 32)) };
+        let o = LoaderOptions {
+            threads: Some(threads),
+            pictures: Pictures { dtype: Dtype::F32, ..augmented(3, (32, 32)).pictures },
+            ..augmented(3, (32, 32))
+        };
         let loader = loader(&dir, o);
         [epoch(&loader, 0), epoch(&loader, 1)].concat()
     };
@@ -95,7 +111,15 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
     let frame = jpeg((80, 60), 1);
     let (_folder, dir) = write(&vec![vec![frame; 4]; 12], (80, 60));
     for crop in [Crop::Random, Crop::RANDOM_RESIZED] {
-        let batch = loader(&dir, LoaderOptions { crop, ..augmented(12, (32, 32)) }).batch(0, 0).unwrap();
+        let batch = loader(
+            &dir,
+            LoaderOptions {
+                augmentation: Augmentation { crop, ..augmented(12, (32, 32)).augmentation },
+                ..augmented(12, (32, 32))
+            },
+        )
+        .batch(0, 0)
+        .unwrap();
         let pictures: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
         for clip in pictures.chunks(4) {
             assert!(clip.iter().all(|picture| picture == &clip[0]));
@@ -105,7 +129,10 @@ fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
         distinct.dedup();
         assert!(distinct.len() > 8, "but clips differ: {} views of 12", distinct.len());
     }
-    let flips = LoaderOptions { crop: Crop::Center, ..augmented(12, (32, 32)) };
+    let flips = LoaderOptions {
+        augmentation: Augmentation { crop: Crop::Center, ..augmented(12, (32, 32)).augmentation },
+        ..augmented(12, (32, 32))
+    };
     let batch = loader(&dir, flips).batch(0, 0).unwrap();
     let mut distinct: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
     distinct.sort_unstable();
@@ -120,7 +147,10 @@ fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
         for e in 0..3 {
             let mut clips = Vec::new();
             for rank in 0..2 {
-                let o = LoaderOptions { rank, world_size: 2, last, ..augmented(2, (8, 8)) };
+                let o = LoaderOptions {
+                    sampling: Sampling { rank, world_size: 2, last, ..augmented(2, (8, 8)).sampling },
+                    ..augmented(2, (8, 8))
+                };
                 let loader = loader(&dir, o);
                 let batches = epoch(&loader, e);
                 assert_eq!(batches.len() as u64, loader.batches_per_epoch());
@@ -167,19 +197,15 @@ fn a_run_goes_on_from_epoch_and_batch() {
 }
 
 #[test]
-fn a_batch_that_is_filled_again_keeps_its_memory() {
+fn memory_that_is_filled_again_is_as_good_as_new() {
     let (_folder, dir) = set(6, 2, (32, 24));
     let loader = loader(&dir, augmented(2, (16, 16)));
-    let mut batch = loader.batch(0, 0).unwrap();
-    let memory = batch.u8().unwrap().as_ptr();
+    let mut memory = vec![7; loader.batch_bytes()];
     for k in (0..3).rev() {
-        loader.fill(1, k, &mut batch).unwrap();
-        assert_eq!(batch, loader.batch(1, k).unwrap());
-        assert_eq!(batch.u8().unwrap().as_ptr(), memory);
+        let (filled, expected) = (loader.batch_into(1, k, &mut memory).unwrap(), loader.batch(1, k).unwrap());
+        assert_eq!((&filled.clips, &filled.params), (&expected.clips, &expected.params));
+        assert_eq!(memory, expected.u8().unwrap());
     }
-    let floats = self::loader(&dir, LoaderOptions { dtype: Dtype::F32, ..augmented(2, (16, 16)) });
-    floats.fill(0, 0, &mut batch).unwrap();
-    assert!(batch.u8().is_none() && batch.f32().is_some(), "another type is no obstacle");
 }
 
 #[test]
@@ -187,7 +213,13 @@ fn floats_are_the_bytes_normalised() {
     let (_folder, dir) = set(2, 2, (32, 24));
     let (mean, std) = ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4]);
     let bytes = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap();
-    let floats = loader(&dir, LoaderOptions { dtype: Dtype::F32, mean, std, ..options(2, (16, 16)) });
+    let floats = loader(
+        &dir,
+        LoaderOptions {
+            pictures: Pictures { dtype: Dtype::F32, mean, std, ..options(2, (16, 16)).pictures },
+            ..options(2, (16, 16))
+        },
+    );
     let floats = floats.batch(0, 0).unwrap();
     for (i, (&byte, &float)) in bytes.u8().unwrap().iter().zip(floats.f32().unwrap()).enumerate() {
         let c = i / 256 % 3;
@@ -204,7 +236,15 @@ fn frames_of_several_sizes_and_kinds_fit_one_batch() {
     for claimed in [(0, 0), (99, 99)] {
         let (_folder, dir) = write(&[clip.clone(), kinds.clone()], claimed);
         for crop in [Crop::Center, Crop::Random, Crop::RANDOM_RESIZED] {
-            let batch = loader(&dir, LoaderOptions { crop, ..options(2, (16, 16)) }).batch(0, 0).unwrap();
+            let batch = loader(
+                &dir,
+                LoaderOptions {
+                    augmentation: Augmentation { crop, ..Augmentation::default() },
+                    ..options(2, (16, 16))
+                },
+            )
+            .batch(0, 0)
+            .unwrap();
             assert_eq!(batch.shape(), [2, 3, 3, 16, 16]);
             let picture = &batch.u8().unwrap()[3 * 768..4 * 768];
             assert!(picture[..256] == picture[256..512] && picture[..256] == picture[512..], "gray is gray");
@@ -237,7 +277,7 @@ fn a_damaged_frame_is_named_and_the_other_batches_still_come() {
     let path = common::names::file(&dir, "shard-00000.rec");
     for threads in [1, 4] {
         let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..options(2, (32, 32)) });
-        let batches: Vec<_> = loader.epoch(0).collect();
+        let batches: Vec<_> = common::one_by_one(&loader, 0).collect();
         assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
         let e = batches[2].as_ref().unwrap_err();
         assert_eq!((e.clip(), e.frame(), e.path()), (Some(5), Some(1), Some(&*path)), "{e}");
@@ -257,7 +297,7 @@ fn a_frame_that_does_not_decode_is_named() {
 #[test]
 fn an_empty_data_set_has_no_batches() {
     let (_folder, dir) = write(&[], (16, 16));
-    assert_eq!(loader(&dir, options(2, (16, 16))).epoch(0).count(), 0);
+    assert_eq!(common::one_by_one(&loader(&dir, options(2, (16, 16))), 0).count(), 0);
 }
 
 #[test]

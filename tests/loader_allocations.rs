@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use common::{options, set};
-use vidrec::{Dataset, Dtype, Io, Loader, LoaderOptions};
+use vidrec::{Dataset, Dtype, Io, Loader, LoaderOptions, Pictures, Prefetch};
 
 /// Held by each test, for all allocations are counted.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -51,9 +51,14 @@ static ALLOCATOR: Counting = Counting;
 fn per_batch(frames: u32, io: Io) -> u64 {
     let (_folder, dir) = set(8, 16, (64, 48));
     let set = Dataset::open_with(&dir, io).unwrap();
-    let o = LoaderOptions { frames: Some(frames), dtype: Dtype::F32, threads: Some(1), ..options(4, (32, 32)) };
+    let o = LoaderOptions {
+        frames: Some(frames),
+        threads: Some(1),
+        pictures: Pictures { dtype: Dtype::F32, ..options(4, (32, 32)).pictures },
+        ..options(4, (32, 32))
+    };
     let loader = Loader::new(&set, o).unwrap();
-    let mut batches = loader.iter_epochs(0..1000).unwrap();
+    let mut batches = loader.iter(0..1000).unwrap();
     batches.by_ref().take(20).for_each(|batch| drop(batch.unwrap()));
     // Some of another batch may fall in; over 100 of them that is little.
     let before = ALLOCATIONS.load(Relaxed);
@@ -76,7 +81,11 @@ fn the_memory_of_batches_serves_all_epochs_and_goes_with_the_loader() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (_folder, dir) = set(12, 1, (128, 96));
     let set = Dataset::open(&dir).unwrap();
-    let o = LoaderOptions { dtype: Dtype::F32, prefetch: 2, ..options(2, (640, 640)) };
+    let o = LoaderOptions {
+        pictures: Pictures { dtype: Dtype::F32, ..options(2, (640, 640)).pictures },
+        prefetch: Prefetch { batches: 2, ..Prefetch::default() },
+        ..options(2, (640, 640))
+    };
     let loader = Loader::new(&set, o).unwrap();
     let mut held = None;
     // Two ahead, one in use, and the one held until the next is there, also from one epoch to the next.

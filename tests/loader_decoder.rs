@@ -4,12 +4,12 @@ mod common;
 
 use common::{loader, options, set, write};
 use vidrec::jpeg::JpegDecoder;
-use vidrec::{Batch, Crop, Dtype, ErrorKind, LoaderOptions};
+use vidrec::{Augmentation, Batch, Crop, Dtype, ErrorKind, LoaderOptions, Pictures};
 
 const ALL: [JpegDecoder; 3] = [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo];
 
 fn epoch(dir: &std::path::Path, options: LoaderOptions) -> Vec<vidrec::Result<Batch>> {
-    loader(dir, options).iter_epochs(0..1).unwrap().map(|batch| batch.map(|batch| (*batch).clone())).collect()
+    loader(dir, options).iter(0..1).unwrap().map(|batch| batch.map(|batch| (*batch).clone())).collect()
 }
 
 #[test]
@@ -22,7 +22,11 @@ fn batches_do_not_depend_on_the_decoder() {
         (Crop::Random, Dtype::F16, 128),
     ] {
         let batches = ALL.map(|decoder| {
-            let o = LoaderOptions { crop, dtype, decoder, flip: 0.5, ..options(2, (size, size)) };
+            let o = LoaderOptions {
+                augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
+                pictures: Pictures { dtype, decoder, ..options(2, (size, size)).pictures },
+                ..options(2, (size, size))
+            };
             epoch(&dir, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
         });
         assert!(batches[0] == batches[1] && batches[0] == batches[2], "{crop:?} {dtype:?}");
@@ -38,7 +42,8 @@ fn a_damaged_tile_is_an_error_with_its_place() {
     bad.drain(marker - 3..marker);
     let (_folder, dir) = write(&[vec![frame(0), frame(1)], vec![frame(3), bad]], (96, 64));
     for decoder in ALL {
-        let o = LoaderOptions { decoder, ..options(1, (96, 64)) };
+        let o =
+            LoaderOptions { pictures: Pictures { decoder, ..options(1, (96, 64)).pictures }, ..options(1, (96, 64)) };
         let mut batches = epoch(&dir, o);
         let e = batches.remove(1).unwrap_err();
         assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Decode, Some(1), Some(1)), "{decoder:?} {e}");
@@ -76,7 +81,11 @@ fn all_that_the_packer_writes_is_decoded_by_our_own_decoder() {
         assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
         for (crop, size) in [(Crop::RANDOM_RESIZED, 64), (Crop::Center, 128), (Crop::RANDOM_RESIZED, 8)] {
             let [own, turbo] = [JpegDecoder::Own, JpegDecoder::Turbo].map(|decoder| {
-                let o = LoaderOptions { crop, decoder, ..common::options(1, (size, size)) };
+                let o = LoaderOptions {
+                    augmentation: Augmentation { crop, ..Augmentation::default() },
+                    pictures: Pictures { decoder, ..common::options(1, (size, size)).pictures },
+                    ..common::options(1, (size, size))
+                };
                 epoch(&out, o).into_iter().collect::<vidrec::Result<Vec<_>>>().unwrap()
             });
             assert!(!own.is_empty() && own == turbo, "{options:?} {crop:?}");

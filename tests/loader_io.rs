@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{damage, jpeg, options, set, write};
-use vidrec::{Batch, Dataset, ErrorKind, Io, Loader, LoaderOptions, OnBadFrame, Temporal};
+use vidrec::{Batch, Dataset, ErrorKind, Io, Loader, LoaderOptions, OnBadFrame, Prefetch, Safety, Temporal};
 
 const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
 
@@ -19,7 +19,11 @@ fn epoch(dir: &Path, io: Io, options: LoaderOptions) -> Vec<vidrec::Result<Batch
 #[test]
 fn all_ways_of_reading_give_the_same_batches() {
     let (_folder, dir) = set(7, 5, (64, 48));
-    let o = LoaderOptions { frames: Some(3), readahead: 2, ..options(2, (32, 32)) };
+    let o = LoaderOptions {
+        frames: Some(3),
+        prefetch: Prefetch { readahead: 2, ..Prefetch::default() },
+        ..options(2, (32, 32))
+    };
     let all = MODES.map(|io| epoch(&dir, io, o.clone()).into_iter().map(Result::unwrap).collect::<Vec<_>>());
     assert!(all[0] == all[1] && all[0] == all[2]);
     for io in MODES {
@@ -53,7 +57,7 @@ fn files_that_are_cut_while_they_are_open_are_an_error() {
         let whole = std::fs::read(&path).unwrap();
         OpenOptions::new().write(true).open(&path).unwrap().set_len(offset + 1000).unwrap();
         OpenOptions::new().write(true).open(&index).unwrap().set_len(100).unwrap();
-        let batches: Vec<_> = loader.epoch(0).collect();
+        let batches: Vec<_> = common::one_by_one(&loader, 0).collect();
         assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false, false, false]);
         let e = batches[3].as_ref().unwrap_err();
         assert_eq!((e.path(), e.clip(), e.frame(), e.offset()), (Some(&*path), Some(3), Some(1), Some(offset)), "{e}");
@@ -69,10 +73,13 @@ fn a_bad_clip_is_replaced_by_the_same_other_clip_every_time() {
     let (_folder, dir) = set(8, 3, (160, 120));
     damage(&dir, 5, 1);
     damage(&dir, 2, 2);
-    let o = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(2, (32, 32)) };
+    let o = LoaderOptions {
+        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
+        ..options(2, (32, 32))
+    };
     let run = |threads| {
         let loader = common::loader(&dir, LoaderOptions { threads: Some(threads), ..o.clone() });
-        let batches: Vec<_> = loader.epoch(0).map(Result::unwrap).collect();
+        let batches: Vec<_> = common::one_by_one(&loader, 0).map(Result::unwrap).collect();
         assert_eq!(loader.stats().substituted_clips, 2);
         batches
     };
@@ -99,7 +106,10 @@ fn a_set_without_a_good_clip_is_an_error_all_the_same() {
     // Large, so that the bit is not in the file's ends, which are proven at open.
     let (_folder, dir) = set(3, 1, (640, 480));
     (0..3).for_each(|clip| damage(&dir, clip, 0));
-    let o = LoaderOptions { on_bad_frame: OnBadFrame::Substitute, ..options(1, (32, 32)) };
+    let o = LoaderOptions {
+        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
+        ..options(1, (32, 32))
+    };
     let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
     assert_eq!(
         (e.rule(), e.clip(), e.frame()),
@@ -115,7 +125,7 @@ fn the_crc_need_not_be_compared() {
     let good = epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap();
     damage(&dir, 0, 0);
     assert_eq!(epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap_err().rule(), Some("jpeg-crc"));
-    let o = LoaderOptions { check_crc: false, ..options(1, (640, 480)) };
+    let o = LoaderOptions { safety: Safety { check_crc: false, ..Safety::default() }, ..options(1, (640, 480)) };
     match epoch(&dir, Io::Map, o).remove(0) {
         Ok(batch) => assert_ne!(batch, good),
         Err(e) => assert_eq!(e.kind(), ErrorKind::Decode, "{e}"),

@@ -6,10 +6,14 @@ use std::time::{Duration, Instant};
 
 use common::{damage, loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Batch, Dataset, Dtype, Loader, LoaderOptions, PrefetchedBatch};
+use vidrec::{Batch, Dataset, Dtype, Loader, LoaderOptions, Pictures, Prefetch, PrefetchedBatch, Sampling};
 
 fn ahead(prefetch: u32) -> LoaderOptions {
-    LoaderOptions { prefetch, order: Order::Shuffled, ..options(2, (16, 16)) }
+    LoaderOptions {
+        prefetch: Prefetch { batches: prefetch, ..Prefetch::default() },
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        ..options(2, (16, 16))
+    }
 }
 
 fn unwrap(batch: vidrec::Result<PrefetchedBatch>) -> PrefetchedBatch {
@@ -20,9 +24,15 @@ fn unwrap(batch: vidrec::Result<PrefetchedBatch>) -> PrefetchedBatch {
 fn batches_made_ahead_are_those_made_on_demand_in_the_same_order() {
     let (_folder, dir) = set(9, 2, (32, 24));
     for (prefetch, prefetch_bytes, readahead) in [(1, 1 << 30, 0), (3, 1 << 30, 2), (8, 1, 9)] {
-        let loader = loader(&dir, LoaderOptions { prefetch_bytes, readahead, ..ahead(prefetch) });
-        let expected: Vec<Batch> = (0..3).flat_map(|e| loader.epoch(e)).map(Result::unwrap).collect();
-        let found: Vec<_> = loader.iter_epochs(0..3).unwrap().map(unwrap).collect();
+        let loader = loader(
+            &dir,
+            LoaderOptions {
+                prefetch: Prefetch { bytes: prefetch_bytes, readahead, ..ahead(prefetch).prefetch },
+                ..ahead(prefetch)
+            },
+        );
+        let expected: Vec<Batch> = (0..3).flat_map(|e| common::one_by_one(&loader, e)).map(Result::unwrap).collect();
+        let found: Vec<_> = loader.iter(0..3).unwrap().map(unwrap).collect();
         assert!(found.iter().map(|b| (b.epoch(), b.number())).eq((0..3).flat_map(|e| (0..5).map(move |k| (e, k)))));
         assert!(found.into_iter().map(PrefetchedBatch::into_batch).eq(expected));
         assert_eq!(loader.stats().ready, 0);
@@ -33,7 +43,7 @@ fn batches_made_ahead_are_those_made_on_demand_in_the_same_order() {
 fn a_few_buffers_serve_an_epoch() {
     let (_folder, dir) = set(24, 1, (32, 24));
     let loader = loader(&dir, ahead(3));
-    let mut memory: Vec<_> = loader.iter_epochs(0..5).unwrap().map(|b| b.unwrap().data.bytes().as_ptr()).collect();
+    let mut memory: Vec<_> = loader.iter(0..5).unwrap().map(|b| b.unwrap().data.bytes().as_ptr()).collect();
     assert_eq!(memory.len(), 60);
     memory.sort_unstable();
     memory.dedup();
@@ -87,7 +97,7 @@ fn work_that_nobody_wants_any_more_ends_soon() {
     let (_folder, dir) = set(64, 4, (160, 120));
     let loader = loader(&dir, ahead(2));
     for taken in [0, 1, 3] {
-        let mut batches = loader.iter_epochs(0..1_000_000).unwrap();
+        let mut batches = loader.iter(0..1_000_000).unwrap();
         let kept: Vec<_> = batches.by_ref().take(taken).map(unwrap).collect();
         let started = Instant::now();
         drop(batches);
@@ -107,28 +117,28 @@ fn a_loader_may_go_before_its_batches() {
 #[test]
 fn no_epochs_and_no_clips_are_no_batches() {
     let (_folder, dir) = set(2, 1, (16, 16));
-    assert_eq!(loader(&dir, ahead(2)).iter_epochs(3..3).unwrap().count(), 0);
+    assert_eq!(loader(&dir, ahead(2)).iter(3..3).unwrap().count(), 0);
     let (_folder, dir) = set(0, 1, (16, 16));
     assert_eq!(loader(&dir, ahead(2)).iter(0).unwrap().count(), 0);
-    assert_eq!(loader(&dir, ahead(2)).iter_epochs(0..u64::MAX).unwrap().count(), 0, "not for ever");
+    assert_eq!(loader(&dir, ahead(2)).iter(0..u64::MAX).unwrap().count(), 0, "not for ever");
 }
 
 #[test]
 fn samples_go_to_memory_of_the_caller() {
     let (_folder, dir) = set(4, 2, (32, 24));
     for dtype in [Dtype::U8, Dtype::F32] {
-        let loader = loader(&dir, LoaderOptions { dtype, ..ahead(2) });
+        let loader = loader(&dir, LoaderOptions { pictures: Pictures { dtype, ..ahead(2).pictures }, ..ahead(2) });
         // Words, so that there is an aligned place and one that is not.
         let mut words = vec![0u64; loader.batch_bytes() / 8 + 1];
         let memory = bytes_of(&mut words);
-        let (mut facts, expected) = (Batch::default(), loader.batch(0, 1).unwrap());
-        loader.fill_into(0, 1, &mut memory[..loader.batch_bytes()], &mut facts).unwrap();
+        let expected = loader.batch(0, 1).unwrap();
+        let facts = loader.batch_into(0, 1, &mut memory[..loader.batch_bytes()]).unwrap();
         assert_eq!(&memory[..loader.batch_bytes()], expected.data.bytes());
         assert_eq!((&facts.clips, &facts.params, facts.shape()), (&expected.clips, &expected.params, expected.shape()));
         assert!(facts.data.bytes().is_empty());
-        let e = loader.fill_into(0, 1, &mut memory[..7], &mut facts).unwrap_err();
+        let e = loader.batch_into(0, 1, &mut memory[..7]).unwrap_err();
         assert!(e.to_string().contains("found 7 bytes"), "{e}");
-        let crooked = loader.fill_into(0, 1, &mut memory[1..][..loader.batch_bytes()], &mut facts);
+        let crooked = loader.batch_into(0, 1, &mut memory[1..][..loader.batch_bytes()]);
         assert_eq!(crooked.is_ok(), dtype == Dtype::U8);
     }
 }
@@ -169,9 +179,11 @@ fn memory_is_flat() {
     let (_folder, dir) = set(16, 4, (64, 48));
     let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_000 };
     let set = Dataset::open(&dir).unwrap();
-    let loader = Loader::new(&set, LoaderOptions { dtype: Dtype::F32, ..ahead(3) }).unwrap();
+    let loader =
+        Loader::new(&set, LoaderOptions { pictures: Pictures { dtype: Dtype::F32, ..ahead(3).pictures }, ..ahead(3) })
+            .unwrap();
     let mut at_ten = 0;
-    for (i, batch) in loader.iter_epochs(0..u64::MAX).unwrap().take(batches).enumerate() {
+    for (i, batch) in loader.iter(0..u64::MAX).unwrap().take(batches).enumerate() {
         batch.unwrap();
         if i == 10 {
             at_ten = resident();

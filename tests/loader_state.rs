@@ -4,12 +4,17 @@ mod common;
 
 use common::{loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Dataset, LastBatch, Loader, LoaderOptions, LoaderState, Temporal};
+use vidrec::{Dataset, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch, Sampling, Temporal};
 
 const CLIPS: u64 = 23;
 
 fn shuffled(batch_size: u32, rank: u32, world_size: u32) -> LoaderOptions {
-    LoaderOptions { order: Order::Shuffled, seed: 5, rank, world_size, threads: Some(1), ..options(batch_size, (8, 8)) }
+    LoaderOptions {
+        seed: 5,
+        threads: Some(1),
+        sampling: Sampling { order: Order::Shuffled, rank, world_size, ..Sampling::default() },
+        ..options(batch_size, (8, 8))
+    }
 }
 
 /// Clips of batch `k` that count.
@@ -73,14 +78,17 @@ fn a_run_goes_on_with_other_ranks_and_batch_sizes_and_gives_each_clip_once() {
 fn batches_made_ahead_do_not_count_as_used() {
     let (_folder, dir) = set(CLIPS as u32, 1, (16, 16));
     let set = Dataset::open(&dir).unwrap();
-    let loader = loader(&dir, LoaderOptions { prefetch: 4, ..shuffled(4, 0, 1) });
+    let loader = loader(
+        &dir,
+        LoaderOptions { prefetch: Prefetch { batches: 4, ..shuffled(4, 0, 1).prefetch }, ..shuffled(4, 0, 1) },
+    );
     let whole = rest(&loader);
     let mut seen = Vec::new();
     let mut state = loader.state(0, 0);
     // Three batches, then a new process, and so on to the end.
     while state.epoch < 2 {
         let loader = Loader::resume(&set, shuffled(4, 0, 1), &state).unwrap();
-        for batch in loader.iter_epochs(loader.first_epoch()..2).unwrap().take(3) {
+        for batch in loader.iter(loader.first_epoch()..2).unwrap().take(3) {
             let batch = batch.unwrap();
             seen.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&clip, _)| clip));
             state = batch.state();
@@ -107,7 +115,13 @@ fn a_state_of_something_else_is_refused() {
 #[test]
 fn dropped_clips_end_an_epoch_all_the_same() {
     let (_folder, dir) = set(5, 1, (16, 16));
-    let loader = loader(&dir, LoaderOptions { last: LastBatch::Drop, ..shuffled(2, 0, 1) });
+    let loader = loader(
+        &dir,
+        LoaderOptions {
+            sampling: Sampling { last: LastBatch::Drop, ..shuffled(2, 0, 1).sampling },
+            ..shuffled(2, 0, 1)
+        },
+    );
     assert_eq!(loader.batches_in(0), 2);
     let state = loader.state(0, 2);
     assert_eq!((state.epoch, state.consumed), (1, 0));

@@ -4,7 +4,10 @@ mod common;
 
 use common::{jpeg, loader, options, set, write};
 use vidrec::order::Order;
-use vidrec::{Batch, ColorJitter, Crop, Dataset, Dtype, Layout, Loader, LoaderOptions, SampleParams, Start, Temporal};
+use vidrec::{
+    Augmentation, Batch, ColorJitter, Crop, Dataset, Dtype, Layout, Loader, LoaderOptions, Pictures, SampleParams,
+    Sampling, Start, Temporal,
+};
 
 /// Pictures of a batch, frame after frame.
 fn pictures(batch: &Batch) -> Vec<&[u8]> {
@@ -13,7 +16,7 @@ fn pictures(batch: &Batch) -> Vec<&[u8]> {
 }
 
 fn params(loader: &Loader, epoch: u64) -> Vec<SampleParams> {
-    loader.epoch(epoch).flat_map(|batch| batch.unwrap().params).collect()
+    common::one_by_one(loader, epoch).flat_map(|batch| batch.unwrap().params).collect()
 }
 
 #[test]
@@ -29,9 +32,14 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
         Temporal::Views { stride: 1, views: 3 },
         Temporal::Dense { stride: 2 },
     ] {
-        let o = LoaderOptions { frames: Some(3), temporal, order: Order::Shuffled, ..options(2, (16, 12)) };
+        let o = LoaderOptions {
+            frames: Some(3),
+            temporal,
+            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            ..options(2, (16, 12))
+        };
         let loader = loader(&dir, o);
-        for batch in loader.epoch(1).map(Result::unwrap) {
+        for batch in common::one_by_one(&loader, 1).map(Result::unwrap) {
             for (i, picture) in pictures(&batch).into_iter().enumerate() {
                 let (clip, params) = (batch.clips[i / 3], &batch.params[i / 3]);
                 let t = params.frames[i % 3];
@@ -45,7 +53,12 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
 fn views_times_crops_of_a_clip_come_side_by_side() {
     let (_folder, dir) = set(2, 8, (60, 30));
     let temporal = Temporal::Views { stride: 2, views: 2 };
-    let o = LoaderOptions { frames: Some(2), temporal, crop: Crop::Three, ..options(6, (30, 30)) };
+    let o = LoaderOptions {
+        frames: Some(2),
+        temporal,
+        augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() },
+        ..options(6, (30, 30))
+    };
     let loader = loader(&dir, o);
     assert_eq!(loader.batches_per_epoch(), 2);
     let batch = loader.batch(0, 1).unwrap();
@@ -65,8 +78,10 @@ fn dense_samples_are_every_run_of_every_clip_with_and_without_a_table() {
         let (_folder, dir) = write(&clips, (16, 16));
         let o = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 2 }, ..options(1, (8, 8)) };
         let loader = loader(&dir, o);
-        let found: Vec<_> =
-            loader.epoch(0).map(Result::unwrap).map(|b| (b.clips[0], b.params[0].frames.clone())).collect();
+        let found: Vec<_> = common::one_by_one(&loader, 0)
+            .map(Result::unwrap)
+            .map(|b| (b.clips[0], b.params[0].frames.clone()))
+            .collect();
         let runs = |(clip, &n): (u64, &u32)| (2..n).map(move |end| (clip, vec![end - 2, end]));
         assert_eq!(found, (0..).zip(&lengths).flat_map(runs).collect::<Vec<_>>());
     }
@@ -79,9 +94,15 @@ fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
     let run = |threads, seed| {
         let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
         let crop = Crop::MultiScale { fixed: true };
-        let o = LoaderOptions { frames: Some(3), temporal, crop, color, flip: 0.5, seed, ..options(3, (16, 16)) };
+        let o = LoaderOptions {
+            frames: Some(3),
+            temporal,
+            seed,
+            augmentation: Augmentation { crop, color, flip: 0.5, ..Augmentation::default() },
+            ..options(3, (16, 16))
+        };
         let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..o });
-        [0, 1].map(|epoch| loader.epoch(epoch).map(Result::unwrap).collect::<Vec<_>>())
+        [0, 1].map(|epoch| common::one_by_one(&loader, epoch).map(Result::unwrap).collect::<Vec<_>>())
     };
     let one = run(1, 0);
     assert!(run(3, 0) == one && run(2, 1) != one);
@@ -92,8 +113,20 @@ fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
 fn the_window_is_where_the_picture_comes_from() {
     let (_folder, dir) = set(8, 1, (64, 48));
     let (layout, crop) = (Layout::Bthwc, Crop::Random);
-    let loader = loader(&dir, LoaderOptions { layout, crop, flip: 0.5, ..options(8, (20, 10)) });
-    let whole = common::loader(&dir, LoaderOptions { layout, ..options(8, (64, 48)) }).batch(0, 0).unwrap();
+    let loader = loader(
+        &dir,
+        LoaderOptions {
+            pictures: Pictures { layout, ..options(8, (20, 10)).pictures },
+            augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
+            ..options(8, (20, 10))
+        },
+    );
+    let whole = common::loader(
+        &dir,
+        LoaderOptions { pictures: Pictures { layout, ..options(8, (64, 48)).pictures }, ..options(8, (64, 48)) },
+    )
+    .batch(0, 0)
+    .unwrap();
     let batch = loader.batch(0, 0).unwrap();
     assert!(batch.params.iter().any(|p| p.flip) && batch.params.iter().any(|p| !p.flip));
     for (i, picture) in pictures(&batch).into_iter().enumerate() {
@@ -116,10 +149,27 @@ fn colours_are_those_of_the_map_that_the_batch_names() {
     let color = ColorJitter { brightness: 0.3, contrast: 0.3, saturation: 0.5, grayscale: 0.3 };
     for layout in [Layout::Btchw, Layout::Bthwc] {
         for (mean, std) in [([0.0; 3], [1.0; 3]), ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4])] {
-            let o = LoaderOptions { layout, mean, std, dtype: Dtype::F32, ..options(6, (16, 16)) };
+            let o = LoaderOptions {
+                pictures: Pictures { layout, mean, std, dtype: Dtype::F32, ..options(6, (16, 16)).pictures },
+                ..options(6, (16, 16))
+            };
             let plain = loader(&dir, o.clone()).batch(0, 0).unwrap();
-            let jittered = loader(&dir, LoaderOptions { color, ..o.clone() }).batch(0, 0).unwrap();
-            let bytes = loader(&dir, LoaderOptions { color, dtype: Dtype::U8, ..o }).batch(0, 0).unwrap();
+            let jittered = loader(
+                &dir,
+                LoaderOptions { augmentation: Augmentation { color, ..o.clone().augmentation }, ..o.clone() },
+            )
+            .batch(0, 0)
+            .unwrap();
+            let bytes = loader(
+                &dir,
+                LoaderOptions {
+                    augmentation: Augmentation { color, ..o.augmentation },
+                    pictures: Pictures { dtype: Dtype::U8, ..o.pictures },
+                    ..o
+                },
+            )
+            .batch(0, 0)
+            .unwrap();
             assert!(
                 jittered.params.iter().any(|p| p.color.grayscale) && !jittered.params.iter().all(|p| p.color.grayscale)
             );
@@ -145,21 +195,31 @@ fn the_order_may_be_given_or_weighted() {
     use vidrec::order::Weights;
     let (_folder, dir) = set(6, 1, (16, 16));
     let clips = |order| {
-        loader(&dir, LoaderOptions { order, ..options(2, (8, 8)) })
-            .epoch(0)
-            .flat_map(|b| b.unwrap().clips)
-            .collect::<Vec<_>>()
+        common::one_by_one(
+            &loader(&dir, LoaderOptions { sampling: Sampling { order, ..Sampling::default() }, ..options(2, (8, 8)) }),
+            0,
+        )
+        .flat_map(|b| b.unwrap().clips)
+        .collect::<Vec<_>>()
     };
     assert_eq!(clips(Order::Given([5, 0, 5, 2].into())), [5, 0, 5, 2]);
     let crop = Crop::Three;
-    let o = LoaderOptions { order: Order::Given([4, 4, 5].into()), crop, flip: 0.5, ..options(3, (8, 8)) };
+    let o = LoaderOptions {
+        sampling: Sampling { order: Order::Given([4, 4, 5].into()), ..Sampling::default() },
+        augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
+        ..options(3, (8, 8))
+    };
     let views: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| (p.sample, p.view, p.window)).collect();
     assert!(
         views[0] == (4, 1, Some([4.0, 4.0, 8.0, 8.0]))
             && views[1] == views[0]
             && views[2].2 == Some([8.0, 4.0, 8.0, 8.0])
     );
-    let o = LoaderOptions { order: Order::Given([4; 6].into()), crop: Crop::Random, ..options(6, (4, 4)) };
+    let o = LoaderOptions {
+        sampling: Sampling { order: Order::Given([4; 6].into()), ..Sampling::default() },
+        augmentation: Augmentation { crop: Crop::Random, ..Augmentation::default() },
+        ..options(6, (4, 4))
+    };
     let mut windows: Vec<_> = params(&loader(&dir, o), 0).iter().map(|p| p.window.unwrap().map(|x| x as u32)).collect();
     windows.sort_unstable();
     windows.dedup();
@@ -174,6 +234,15 @@ fn the_order_may_be_given_or_weighted() {
     blocks.sort_unstable();
     assert!(blocks.into_iter().eq(0..6));
     let set = Dataset::open(&dir).unwrap();
-    assert!(Loader::new(&set, LoaderOptions { order: Order::Given([6].into()), ..options(1, (8, 8)) }).is_err());
+    assert!(
+        Loader::new(
+            &set,
+            LoaderOptions {
+                sampling: Sampling { order: Order::Given([6].into()), ..Sampling::default() },
+                ..options(1, (8, 8))
+            }
+        )
+        .is_err()
+    );
     assert!(params(&loader(&dir, options(2, (8, 8))), 0).iter().all(|p| p.window == Some([4.0, 4.0, 8.0, 8.0])));
 }

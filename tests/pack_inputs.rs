@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use vidrec::{Clip, Dataset, LoaderOptions};
+use vidrec::{Clip, Dataset, LoaderOptions, Pictures, Sampling};
 
 /// A folder for a test, with what it makes in it.
 struct Bench {
@@ -331,7 +331,12 @@ fn clips_of_different_length_load() {
     let set = bench.packed(&bench.path("videos"), &["--fps", "10"]);
     let lengths: Vec<u32> = set.clips().map(|c| c.unwrap().frame_count()).collect();
     assert_eq!(lengths, [10, 20]);
-    let options = LoaderOptions { batch_size: 2, frames: Some(4), size: (32, 32), ..LoaderOptions::default() };
+    let options = LoaderOptions {
+        batch_size: 2,
+        frames: Some(4),
+        pictures: Pictures { size: (32, 32), ..Pictures::default() },
+        ..LoaderOptions::default()
+    };
     let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
     assert_eq!(batch.shape(), [2, 4, 3, 32, 32]);
     let e = vidrec::Loader::new(&set, LoaderOptions { frames: None, ..options }).err().unwrap();
@@ -360,14 +365,22 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
         all.push(indexes(&clip));
     }
     assert!((0..9).all(|i| (0..i).all(|j| all[i] != all[j])), "all different: {all:?}");
-    let options = LoaderOptions { batch_size: 3, size: (32, 32), ..LoaderOptions::default() };
+    let options = LoaderOptions {
+        batch_size: 3,
+        pictures: Pictures { size: (32, 32), ..Pictures::default() },
+        ..LoaderOptions::default()
+    };
     let loader = vidrec::Loader::new(&set, options.clone()).unwrap();
     for epoch in 0..5 {
         let clips: Vec<u64> = loader.batch(epoch, 0).unwrap().clips.clone();
         assert_eq!(clips, [0, 3, 6].map(|first| first + epoch % 3));
         assert_eq!(loader.batches_in(epoch), 1);
     }
-    let every = vidrec::Loader::new(&set, LoaderOptions { draws: vidrec::Draws::All, ..options }).unwrap();
+    let every = vidrec::Loader::new(
+        &set,
+        LoaderOptions { sampling: Sampling { draws: vidrec::Draws::All, ..options.sampling }, ..options },
+    )
+    .unwrap();
     assert_eq!(every.batches_per_epoch(), 3);
     assert!(
         vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress).unwrap().ok

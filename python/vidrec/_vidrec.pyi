@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 __version__: str
 HAS_PACK: bool
+DTYPES: List[str]
 
 _Path = Union[str, "PathLike[str]"]
 
@@ -68,6 +69,7 @@ class Samples:
     def __dlpack__(self, **_options: Any) -> Any: ...
 
 def main(start: Sequence[str], args: Sequence[str]) -> int: ...
+def loader_defaults() -> Dict[str, Any]: ...
 def verify(path: _Path, deep: bool, progress: Optional[Callable[[int], object]]) -> str: ...
 def pack(
     inputs: Sequence[_Path],

@@ -12,13 +12,14 @@ use crate::disk::positional::PositionalFile;
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
+use crate::words::words;
 use crate::{Error, Result, limits};
 
 /// How a data set's files are read.
 ///
-/// As a word (serde): `map`, `read` or `read-uncached`.
+/// As a word (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Io {
     /// Files are mapped: no copies, and opening costs the same whatever their size. The default. Where the system has no
     /// room for more maps (tens of thousands of shards, a limit on memory), they are read as with [`Io::Read`], and so
@@ -38,6 +39,8 @@ pub enum Io {
     /// loader gives the pages of each batch back once it was decoded. Only where the system takes such advice (Linux).
     ReadUncached,
 }
+
+words!(Io, "io", { "map" => Map, "read" => Read, "read-uncached" => ReadUncached });
 
 /// An index that is no longer than this is read into memory: for a map the system needs as much itself.
 const SMALL_INDEX_BYTES: u64 = 64 << 10;

@@ -298,19 +298,25 @@ fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
     folders.iter().try_for_each(|(dir, _)| folder::remove(&dir.join(PLAN)))
 }
 
-/// Completes or undoes what a killed process left in `dir`, which is locked.
+/// Completes or undoes what a killed process left in `dir`, which is locked; whether it completed something.
 ///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process writes in a
 /// folder that was to be published together with this one, or the plan is not one of this version.
-pub(crate) fn recover(dir: &Path) -> Result<()> {
-    let Some(publication) = Publication::read(dir)? else { return Ok(()) };
+pub(crate) fn recover(dir: &Path) -> Result<bool> {
+    let Some(publication) = Publication::read(dir)? else { return Ok(false) };
     let folders = publication.pending(dir)?;
     let is_this = |other: &Path| fs::canonicalize(other).ok() == fs::canonicalize(dir).ok();
     let others = folders.iter().filter(|(other, _)| !is_this(other));
     let _locks = others.map(|(other, _)| FolderLock::take(other)).collect::<Result<Vec<_>>>()?;
-    if any_committed(&folders)? { complete(&folders) } else { undo(&folders) }
+    let completes = any_committed(&folders)?;
+    if completes {
+        complete(&folders)?
+    } else {
+        undo(&folders)?
+    }
+    Ok(completes)
 }
 
 /// Refuses a folder that was to be published together with others of which some are new and some are old.

@@ -9,11 +9,14 @@ use super::decoder::check_limits;
 use super::own::{self, Tiles};
 use super::tiles::{Cut, Region, Selection};
 use super::tj::{Scale, Yuv420};
+use crate::words::words;
 use crate::{Error, Result, allocation};
 
 /// Which decoder is used for the tiles of a tiled JPEG. All other JPEGs are libjpeg-turbo's.
 ///
 /// Both give the same bytes, so this is for comparing them.
+///
+/// As a word (`FromStr`, `Display`): `auto`, `own` or `turbo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum JpegDecoder {
     /// vidrec's own, and libjpeg-turbo where it declines: it decodes only what an encoder writes. The default.
@@ -24,6 +27,8 @@ pub enum JpegDecoder {
     /// libjpeg-turbo.
     Turbo,
 }
+
+words!(JpegDecoder, "decoder", { "auto" => Auto, "own" => Own, "turbo" => Turbo });
 
 /// What kind of pixels a JPEG holds, as far as it matters to who wants a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

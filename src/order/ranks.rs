@@ -1,19 +1,25 @@
 //! The positions of an epoch, dealt to ranks in batches of equal number.
 
+use crate::words::words;
 use crate::{Error, Result};
 
-/// What becomes of the clips that do not fill a batch on every rank.
+/// What happens to the clips that do not fill a batch on every rank.
+///
+/// As a word (`FromStr`, `Display`): `drop`, `pad` or `wrap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum LastBatch {
-    /// They are left out of this epoch (another shuffle leaves out others).
+    /// This epoch skips them (another shuffle skips others).
     Drop,
-    /// They come, and the free slots repeat valid clips with a mask of false: with the mask, each clip counts exactly
-    /// once. The default.
+    /// They come, and the free slots repeat clips with a mask of false: with the mask, each clip counts exactly once.
+    /// The default.
     #[default]
     Pad,
     /// They come, and the free slots take clips from the start of the same epoch's order, with a mask of true.
     Wrap,
 }
+
+words!(LastBatch, "last", { "drop" => Drop, "pad" => Pad, "wrap" => Wrap });
 
 /// One place in one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +65,12 @@ impl Ranks {
         Ok(Ranks { n, start: 0, batch_size, world, last })
     }
 
-    /// The same, for the rest of an epoch of which the first `consumed` positions are done, by ranks of any number with
-    /// batches of any size.
+    /// The same for the rest of an epoch after its first `consumed` positions, with any number of ranks and any batch size.
     pub fn after(self, consumed: u64) -> Self {
         Ranks { start: consumed.min(self.n), ..self }
     }
 
-    /// Positions of the epoch that are done after `batches` batches on every rank; at most the epoch's length.
+    /// Positions of the epoch that are done after `batches` batches on every rank; at most the length of the epoch.
     pub fn consumed(&self, batches: u64) -> u64 {
         batches.saturating_mul(self.global_batch()).saturating_add(self.start).min(self.n)
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::rules::uniform;
+use super::formulas::uniform;
+use crate::error::Hint;
 use crate::{Error, Result, limits};
 
 /// How frames are chosen when their number is not fixed.
@@ -107,8 +108,8 @@ impl FromStr for Pace {
 impl Pace {
     /// Chooses among the frames with these times, in units of `time_base` seconds, and key marks; ascending.
     ///
-    /// Of more than `max` frames, the centres of `max` equal segments of them are taken: the clip still reaches from
-    /// the start to the end.
+    /// From more than `max` frames, it takes the centers of `max` equal segments, so the clip still reaches from start to
+    /// end.
     ///
     /// ```
     /// use vidrec::sampler::Pace;
@@ -124,8 +125,7 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// There are no frames, or none that is a key frame; or there would be more than
-    /// [`limits::MAX_FRAMES_PER_CLIP`] and no `max`.
+    /// There are no frames, or no key frame; or there would be more than [`limits::MAX_FRAMES_PER_CLIP`] and no `max`.
     pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
         let n = u32::try_from(pts.len()).map_err(|_| Error::limit("too many frames"))?;
         if n == 0 || max == Some(0) {
@@ -162,7 +162,7 @@ fn check_count(count: u128) -> Result<()> {
     Err(Error::limit("too many frames for a clip")
         .expected(format!("at most {most}"))
         .found(count)
-        .help("limit them (--max-frames)"))
+        .hint(Hint::Set("max_frames")))
 }
 
 /// For each tick of the grid the last frame that is not after it. Times that run backwards count as standing still.

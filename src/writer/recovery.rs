@@ -23,7 +23,7 @@ impl Writer {
         finished: Vec<ShardDone>,
         points: &[Checkpoint],
     ) -> Result<(Self, Option<usize>)> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         let restored = finished.into_iter().enumerate().map(|(i, shard)| FinishedShard::restore(dir, i, shard));
         let finished = restored.collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;

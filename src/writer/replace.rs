@@ -14,7 +14,7 @@ use crate::{Error, Hint, Result};
 /// # Errors
 ///
 /// [`Usage`](crate::ErrorKind::Usage): there is a data set, or what is left of one, and `overwrite` is off.
-pub(crate) fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
+pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
     let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
     let left = listing::names_in(dir, names::is_ours)?;
@@ -27,6 +27,12 @@ pub(crate) fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
             }
             _ => Ok(Replaced { files: left.clone(), removable: left }),
         };
+    }
+    if !overwrite && lock.completed {
+        return Err(Error::usage("an interrupted run had nearly written this data set; it is complete now")
+            .file(&listing)
+            .help("if it is the one you want, there is nothing left to do")
+            .hint(Hint::Overwrite));
     }
     if !overwrite {
         return Err(refused("there is a data set here already", &listing).hint(Hint::Overwrite));

@@ -85,7 +85,7 @@ impl Writer {
 
     /// As [`create`](Self::create), under a lock that is held already.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         remove_leftovers(dir)?;
         // Whatever was copied from: these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
@@ -226,7 +226,7 @@ pub(crate) struct Ready {
 ///
 /// [`Usage`](crate::ErrorKind::Usage) if another process does, or there is a pack that was interrupted and can be resumed.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
-    let lock = FolderLock::take(dir)?;
+    let mut lock = FolderLock::take(dir)?;
     if dir.join(names::JOURNAL).exists() {
         return Err(Error::usage("an interrupted pack is here, which can be resumed")
             .file(dir)
@@ -234,7 +234,7 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
             .hint(Hint::Resume)
             .hint(Hint::Restart));
     }
-    publication::recover(dir)?;
+    lock.completed = publication::recover(dir)?;
     remove_leftovers(dir)?;
     Ok(lock)
 }

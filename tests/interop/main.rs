@@ -13,8 +13,8 @@ use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Planes, RepairOptions, VerifyOptions, Writer,
-    WriterOptions, repair, verify,
+    Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Pictures, Planes,
+    RepairOptions, VerifyOptions, Writer, WriterOptions, repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -384,9 +384,14 @@ fn retiled_clips_load_to_the_same_batches() {
             mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3), &mut vidrec::no_progress).unwrap();
         assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
         let set = Dataset::open(&out).unwrap();
-        let options = LoaderOptions { batch_size: 2, size: (24, 24), crop: Crop::RANDOM_RESIZED, ..Default::default() };
+        let options = LoaderOptions {
+            batch_size: 2,
+            pictures: Pictures { size: (24, 24), ..Pictures::default() },
+            augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, ..Augmentation::default() },
+            ..Default::default()
+        };
         let loader = Loader::new(&set, options).unwrap();
-        loader.epoch(0).next().unwrap().unwrap().u8().unwrap().to_vec()
+        loader.batch(0, 0).unwrap().u8().unwrap().to_vec()
     };
     assert_eq!(batch("plain", false), batch("tiled", true));
 }

@@ -88,7 +88,7 @@ fn publish(
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
 ) -> Result<()> {
-    let replaced = writer::replaceable(folder, true)?;
+    let replaced = writer::replaceable(folder, true, &lock)?;
     // Those that a run without dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
     let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };

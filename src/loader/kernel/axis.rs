@@ -10,11 +10,11 @@
 
 use std::ops::Range;
 
-use crate::loader::view::Span;
+use super::view::Span;
 
 /// Which samples of a frame an axis reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::loader) enum Samples {
+pub(crate) enum Samples {
     /// Luma, or anything at its resolution.
     Full,
     /// Chroma of which each sample stands for two of luma, and lies between them.
@@ -23,7 +23,7 @@ pub(in crate::loader) enum Samples {
 
 /// One axis of a plane, seen from the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::loader) struct PlaneAxis {
+pub(crate) struct PlaneAxis {
     /// In pixels of the frame, of which the axis has `side`.
     pub span: Span,
     pub side: u32,
@@ -50,7 +50,7 @@ impl PlaneAxis {
 /// For each pixel of the picture: the first sample that counts, and a weight for each from there on.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// Weights a pixel has; some at the ends may be 0.
+    /// PairWeights a pixel has; some at the ends may be 0.
     pub taps: usize,
     pub first: Vec<u32>,
     /// `taps` for each pixel, in units of 1 / [`ONE`](Self::ONE), of which they add up to exactly one.

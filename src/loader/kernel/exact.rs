@@ -1,13 +1,13 @@
-//! Rows of a picture that is cut out of a frame and not resized: the very levels of libjpeg's decode to RGB.
+//! RowTable of a picture that is cut out of a frame and not resized: the very levels of libjpeg's decode to RGB.
 //!
 //! Smooth upsampling and colour conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
 //! jdcolor.c, `build_ycc_rgb_table`), done only where the picture is, and straight from planes.
 
 use super::super::aligned::Aligned;
-use super::Decoded;
-use super::isa::UNIT;
+use super::decoded::Decoded;
+use super::units::UNIT;
+use super::view::{Span, View};
 use crate::jpeg::Region;
-use crate::loader::view::{Span, View};
 
 /// Where the picture lies on the frame, pixel for pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct Exact {
 
 /// Buffers of one row.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct ChromaLines {
     /// Chroma of a row, in quarters, with a neighbour at each end.
     quarters: Vec<i16>,
     /// Chroma at full size, less 128: blue and red.
@@ -43,7 +43,7 @@ impl Exact {
 
     /// Makes row `y` of the picture: red, green and blue, in units of 1 / [`UNIT`].
     #[inline(always)]
-    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut Lines, sums: &mut [Aligned<i32>; 3]) {
+    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut ChromaLines, sums: &mut [Aligned<i32>; 3]) {
         let Region { x, y: top, width, .. } = self.area;
         for plane in [1, 2] {
             self.quarters(frame, plane, top + y, &mut lines.quarters);

@@ -2,10 +2,11 @@
 
 use half::{bf16, f16};
 
-use super::isa::{BLOCK, Isa};
+use super::isa::Isa;
+use super::units::BLOCK;
 
 /// A type of sample.
-pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
+pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
     /// Whether samples are normalised; if not, they are levels of 0 to 255.
     const NORMALISED: bool;
 
@@ -19,7 +20,7 @@ pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
     }
 }
 
-impl Sample for u8 {
+impl SampleType for u8 {
     const NORMALISED: bool = false;
 
     #[inline(always)]
@@ -32,7 +33,7 @@ impl Sample for u8 {
     }
 }
 
-impl Sample for f32 {
+impl SampleType for f32 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -46,7 +47,7 @@ impl Sample for f32 {
     }
 }
 
-impl Sample for f16 {
+impl SampleType for f16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -55,7 +56,7 @@ impl Sample for f16 {
     }
 }
 
-impl Sample for bf16 {
+impl SampleType for bf16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn one<S: Sample>(value: f32) -> S {
+    fn one<S: SampleType>(value: f32) -> S {
         let mut out = [S::default(); BLOCK];
         S::store(Portable, [value; BLOCK], &mut out);
         out[0]

@@ -1,32 +1,34 @@
 //! How the pictures of a clip are made: what to decode, and the tables for it.
 
 use super::axis::{PlaneAxis, Samples};
-use super::color::{Conversion, Planar};
-use super::columns::Columns;
+use super::channels::Channels;
+use super::column_table::ColumnTable;
+use super::conversion::{Conversion, Planar};
+use super::decoded::Wanted;
 use super::exact::{Exact, is_copy};
-use super::isa::UNIT;
-use super::rows::Rows;
-use super::{Channels, Target, Wanted};
+use super::row_table::RowTable;
+use super::spec::PictureSpec;
+use super::units::UNIT;
+use super::view::View;
 use crate::jpeg::{Pixels, Region, Scale};
-use crate::loader::view::View;
 
 /// Tables for one kind of plane.
 #[derive(Debug, Clone)]
 pub(super) struct PlaneTables {
     /// Frame pixels for each sample, along both axes.
     pub step: u32,
-    pub columns: Columns,
-    pub rows: Rows,
+    pub columns: ColumnTable,
+    pub rows: RowTable,
 }
 
 impl PlaneTables {
     /// For samples of luma that are `step` pixels wide, or chroma at half of that.
-    fn new(target: &Target, view: &View, frame: (u32, u32), step: u32, samples: Samples) -> Self {
+    fn new(target: &PictureSpec, view: &View, frame: (u32, u32), step: u32, samples: Samples) -> Self {
         let axis = |span, side| PlaneAxis { span, side, step, samples };
         PlaneTables {
             step: if samples == Samples::Full { step } else { 2 * step },
-            columns: Columns::new(axis(view.x, frame.0), target.size.0, view.flip),
-            rows: Rows::new(axis(view.y, frame.1), target.size.1),
+            columns: ColumnTable::new(axis(view.x, frame.0), target.size.0, view.flip),
+            rows: RowTable::new(axis(view.y, frame.1), target.size.1),
         }
     }
 
@@ -43,7 +45,7 @@ impl PlaneTables {
 
 /// How pictures are made from frames of one size and kind.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct Tables {
     pub wanted: Wanted,
     /// For pictures that are not resized: instead of the tables.
     pub exact: Option<Exact>,
@@ -64,8 +66,8 @@ pub(super) struct Plan {
     pub normalised: Conversion,
 }
 
-impl Plan {
-    pub fn new(target: &Target, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
+impl Tables {
+    pub fn new(target: &PictureSpec, view: &View, frame: (u32, u32), pixels: Pixels) -> Self {
         let channels = target.channels.count();
         let conversion = |planar| Conversion::new(planar, &target.matrix, target.channels, UNIT);
         // The levels of a decode to RGB are asked for: libjpeg's own arithmetic gives them, or libjpeg itself.
@@ -87,11 +89,11 @@ impl Plan {
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
         let region = regions.fold(first.region(frame), union);
         let normalised = levels.normalised(target.mean, target.std);
-        Plan { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalised }
+        Tables { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalised }
     }
 
     /// The tables of plane 0, 1 or 2.
-    pub fn tables(&self, plane: usize) -> &PlaneTables {
+    pub fn of_plane(&self, plane: usize) -> &PlaneTables {
         self.others.as_ref().filter(|_| plane > 0).unwrap_or(&self.first)
     }
 }

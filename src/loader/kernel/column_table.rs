@@ -1,14 +1,14 @@
 //! The tables of one axis across, in the form that vector loops want.
 
 use super::axis::{Axis, PlaneAxis};
-use super::isa::BLOCK;
+use super::units::BLOCK;
 
 /// Samples that the loops may read, but not use, behind the last one that counts.
 const SLACK: usize = 64;
 
 /// How far apart the samples of neighbouring pixels are: what the blocks can be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::loader) enum Windows {
+pub(crate) enum Windows {
     /// Those of four pixels fit a window of 8: about two samples from one to the next; and those of sixteen fit one of 32,
     Narrow,
     /// or only the latter.
@@ -21,11 +21,11 @@ pub(in crate::loader) enum Windows {
 
 /// Sixteen pixels: which samples make them.
 ///
-/// Weights go in pairs, so that each pixel has its next two samples side by side. The order is that of the first pair;
+/// PairWeights go in pairs, so that each pixel has its next two samples side by side. The order is that of the first pair;
 /// the second has the same two samples further on.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-pub(in crate::loader) struct Block {
+pub(crate) struct Block {
     /// Which of the samples from `window` on the pairs of all sixteen pixels are: of 32, or of 64 if [`Windows::Double`].
     pub order: [u16; 32],
     /// For [`Windows::Narrow`], and each eight pixels: which bytes of two times 8 samples their pairs are, counted in each
@@ -68,28 +68,28 @@ impl Block {
 /// The weights of one pair of samples for sixteen pixels.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(in crate::loader) struct Weights(pub [i16; 32]);
+pub(crate) struct PairWeights(pub [i16; 32]);
 
 /// One axis across: the plane's columns that count, and how the picture's are made of them.
 #[derive(Debug, Clone)]
-pub(in crate::loader) struct Columns {
+pub(crate) struct ColumnTable {
     axis: Axis,
     /// First column of the plane that counts; the line begins with it.
     start: u32,
-    /// Columns that count.
+    /// ColumnTable that count.
     len: usize,
     windows: Windows,
     blocks: Vec<Block>,
     /// For each block, and in it for each pair: the weights of sixteen pixels.
-    weights: Vec<Weights>,
+    weights: Vec<PairWeights>,
 }
 
-impl Columns {
+impl ColumnTable {
     pub fn new(axis: PlaneAxis, out: u32, flip: bool) -> Self {
         let axis = Axis::new(axis, out, flip);
         let (start, end) = axis.reach();
         let (windows, blocks, weights) = (Windows::Narrow, Vec::new(), Vec::new());
-        let mut columns = Columns { start, len: (end - start) as usize, windows, blocks, weights, axis };
+        let mut columns = ColumnTable { start, len: (end - start) as usize, windows, blocks, weights, axis };
         columns.fill_blocks();
         columns
     }
@@ -106,7 +106,7 @@ impl Columns {
             self.blocks.push(block);
         }
         let pairs = self.pairs();
-        self.weights.resize(self.blocks.len() * pairs, Weights([0; 32]));
+        self.weights.resize(self.blocks.len() * pairs, PairWeights([0; 32]));
         for (x, weights) in self.axis.weights.chunks_exact(self.axis.taps).enumerate() {
             for (k, &weight) in weights.iter().enumerate() {
                 self.weights[x / BLOCK * pairs + k / 2].0[x % BLOCK * 2 + k % 2] = weight;
@@ -114,7 +114,7 @@ impl Columns {
         }
     }
 
-    /// Weights a column of the picture has.
+    /// PairWeights a column of the picture has.
     #[cfg(any(test, target_arch = "x86_64"))]
     pub fn taps(&self) -> usize {
         self.axis.taps
@@ -143,8 +143,8 @@ impl Columns {
 
     /// Each block with its weights, one array for each pair.
     #[inline(always)]
-    pub fn blocks(&self) -> Blocks<'_> {
-        Blocks { blocks: self.blocks.iter(), weights: &self.weights, pairs: self.pairs() }
+    pub fn blocks(&self) -> ColumnBlocks<'_> {
+        ColumnBlocks { blocks: self.blocks.iter(), weights: &self.weights, pairs: self.pairs() }
     }
 
     /// Of column `x` of the picture, if there is one: the first sample of the line that counts, and all weights from its
@@ -162,15 +162,15 @@ impl Columns {
     }
 }
 
-/// See [`Columns::blocks`].
-pub(in crate::loader) struct Blocks<'a> {
+/// See [`ColumnTable::blocks`].
+pub(crate) struct ColumnBlocks<'a> {
     blocks: std::slice::Iter<'a, Block>,
-    weights: &'a [Weights],
+    weights: &'a [PairWeights],
     pairs: usize,
 }
 
-impl<'a> Iterator for Blocks<'a> {
-    type Item = (&'a Block, &'a [Weights]);
+impl<'a> Iterator for ColumnBlocks<'a> {
+    type Item = (&'a Block, &'a [PairWeights]);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::shelf::Shelf;
-use super::stats::{Counters, add, add_time};
 use crate::Result;
+use crate::loader::stats::{Counters, add, add_time};
 
 /// Which batch it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(super) struct Number {
     pub k: u64,
 }
 
-/// A queue of at most `depth` batches that are ready or being made. Those that a consumer holds are not counted, so one
-/// that keeps them all can still go on.
+/// A queue of at most `depth` batches that are ready or in the making. Those that a consumer holds do not count, so a
+/// consumer that keeps them all still gets more.
 pub(super) struct Ring<C, T> {
     depth: usize,
-    /// Makes memory where none is spare. Without it, all memory comes from the consumer.
+    /// Makes memory where there is none to reuse. Without it, all memory comes from the consumer.
     fresh: Option<fn() -> T>,
-    /// Where memory comes from, and goes to, that outlives this; for as long as there is a loader that will want it.
+    /// Where memory comes from and goes to that outlives this queue, for as long as there is a loader to use it.
     shelf: Weak<Shelf<T>>,
     /// Where the counters are.
     pub owner: Arc<C>,
@@ -43,7 +43,7 @@ struct State<T> {
 }
 
 impl<C: AsRef<Counters>, T> Ring<C, T> {
-    /// A queue that makes memory for its batches with `fresh`, where none is on the shelf.
+    /// A queue that makes memory for its batches with `fresh` where the shelf has none.
     pub fn new(depth: usize, fresh: fn() -> T, shelf: Weak<Shelf<T>>, owner: Arc<C>) -> Self {
         Ring::with(depth, Some(fresh), shelf, owner)
     }
@@ -98,7 +98,8 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
         Some(next)
     }
 
-    /// Waits for the next batch or the end, but no longer than `at_most`; whether [`pop`](Self::pop) need not wait now.
+    /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether [`pop`](Self::pop) would
+    /// return at once now.
     pub fn wait(&self, at_most: Duration) -> bool {
         let state = self.ask(Some(at_most));
         state.ended || !state.ready.is_empty()
@@ -117,7 +118,7 @@ impl<C: AsRef<Counters>, T> Ring<C, T> {
         state
     }
 
-    /// Takes memory back. What is more than the queue and one consumer need is freed.
+    /// Takes memory back. Memory beyond what the queue and one consumer need is freed.
     pub fn give_back(&self, memory: T) {
         let mut state = self.lock();
         let in_use = state.spare.len() + state.ready.len() + usize::from(state.making);

@@ -1,7 +1,7 @@
 //! One affine map from what a JPEG decodes to, to the channels of the picture: colour space, jitter and all.
 
-use super::super::colour::ColorMatrix;
-use super::super::options::Channels;
+use super::channels::Channels;
+use super::color_matrix::ColorMatrix;
 
 /// What the planes of a decoded picture are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,23 +3,24 @@
 //! What is called for each block is compiled for each kind of machine by being part of a function that is. Closures would
 //! not be, so there are none.
 
-use super::color::Conversion;
-use super::columns::{Blocks, Columns};
-use super::isa::{BLOCK, Isa};
-use super::sample::Sample;
+use super::column_table::{ColumnBlocks, ColumnTable};
+use super::conversion::Conversion;
+use super::isa::Isa;
+use super::sample::SampleType;
+use super::units::BLOCK;
 
 /// A row of the picture.
-pub(super) struct Row<'a, const PLANES: usize, const CHANNELS: usize, const LINES: bool> {
+pub(super) struct PictureRow<'a, const PLANES: usize, const CHANNELS: usize, const LINES: bool> {
     pub lines: [&'a [i16]; 3],
     pub sums: [&'a [[i32; BLOCK]]; 3],
     /// Of the first plane and of the others.
-    pub columns: &'a Columns,
-    pub chroma: &'a Columns,
+    pub columns: &'a ColumnTable,
+    pub chroma: &'a ColumnTable,
     pub conversion: &'a Conversion,
     pub width: usize,
 }
 
-impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> Row<'_, PLANES, CHANNELS, LINES> {
+impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'_, PLANES, CHANNELS, LINES> {
     /// Writes all blocks of the row.
     #[inline(always)]
     pub fn write<I: Isa>(&self, isa: I, mut out: impl RowOut) {
@@ -35,7 +36,12 @@ impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> Row<'_, PLAN
 
     /// Goes from planes to channels. See [`Conversion`].
     #[inline(always)]
-    fn channels<I: Isa>(&self, isa: I, block: usize, tables: &mut (Blocks<'_>, Blocks<'_>)) -> [I::Floats; 3] {
+    fn channels<I: Isa>(
+        &self,
+        isa: I,
+        block: usize,
+        tables: &mut (ColumnBlocks<'_>, ColumnBlocks<'_>),
+    ) -> [I::Floats; 3] {
         let Conversion { rows, offset, low, high } = self.conversion;
         let [first, blue, red] = self.lines;
         let mut planes = [isa.splat(0.0); PLANES];
@@ -72,9 +78,9 @@ pub(super) trait RowOut {
 }
 
 /// What is left of a row of the slot, channel by channel.
-pub(super) struct Planes<'a, S, const CHANNELS: usize>(pub [&'a mut [S]; CHANNELS]);
+pub(super) struct PlaneOut<'a, S, const CHANNELS: usize>(pub [&'a mut [S]; CHANNELS]);
 
-impl<S: Sample, const CHANNELS: usize> RowOut for Planes<'_, S, CHANNELS> {
+impl<S: SampleType, const CHANNELS: usize> RowOut for PlaneOut<'_, S, CHANNELS> {
     #[inline(always)]
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
         for (out, values) in self.0.iter_mut().zip(channels) {
@@ -95,9 +101,9 @@ impl<S: Sample, const CHANNELS: usize> RowOut for Planes<'_, S, CHANNELS> {
 }
 
 /// What is left of a row of scratch space, which has whole blocks.
-pub(super) struct Values<'a>(pub [&'a mut [f32]; 3]);
+pub(super) struct ScratchOut<'a>(pub [&'a mut [f32]; 3]);
 
-impl RowOut for Values<'_> {
+impl RowOut for ScratchOut<'_> {
     #[inline(always)]
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
         for (out, values) in self.0.iter_mut().zip(channels) {
@@ -115,7 +121,7 @@ impl RowOut for Values<'_> {
 
 /// Writes a row with the channels of a pixel side by side. `pixels` is scratch space.
 #[inline(always)]
-pub(super) fn interleave<I: Isa, S: Sample>(isa: I, [r, g, b]: [&[f32]; 3], pixels: &mut [f32], out: &mut [S]) {
+pub(super) fn interleave<I: Isa, S: SampleType>(isa: I, [r, g, b]: [&[f32]; 3], pixels: &mut [f32], out: &mut [S]) {
     for (x, pixel) in pixels.as_chunks_mut().0.iter_mut().enumerate() {
         *pixel = [r[x], g[x], b[x]];
     }

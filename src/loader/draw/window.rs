@@ -1,62 +1,38 @@
 //! Where in a frame the picture comes from: one draw a clip.
 
-use super::options::{Crop, LoaderOptions};
+use super::augmentation::Augmentation;
+use super::crop::Crop;
+use super::key::DrawKey;
+use crate::loader::kernel::{Span, View};
 use crate::random::{Random, stream};
 
-/// Where one axis of the picture lies on the frame's, in frame pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Span {
-    /// Frame pixels that may be read: from the first up to, not including, the second.
-    pub bounds: (u32, u32),
-    /// Where the picture begins.
-    pub start: f64,
-    /// Frame pixels for each pixel of the picture.
-    pub scale: f64,
-}
-
-/// The part of a frame that becomes the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct View {
-    pub x: Span,
-    pub y: Span,
-    /// Whether left and right change places.
-    pub flip: bool,
-}
-
-impl View {
-    /// The frame pixels that `size` pixels of the picture come from: left, top, width, height.
-    pub fn window(&self, size: (u32, u32)) -> [f64; 4] {
-        [self.x.start, self.y.start, self.x.scale * f64::from(size.0), self.y.scale * f64::from(size.1)]
-    }
-}
-
-/// The view of sample `sample` in `epoch` for frames of `frame` (width, height) pixels.
+/// The view of a sample for frames of `frame` (width, height) pixels, and pictures of `size`.
 ///
-/// A pure function: frames of a sample have the same view, unless they differ in size.
-pub(super) fn view(options: &LoaderOptions, epoch: u64, sample: u64, frame: (u32, u32)) -> View {
-    let mut random = Random::new(options.seed, &[stream::AUGMENT, epoch, sample]);
-    let flip = random.unit() < f64::from(options.flip);
-    let (x, y) = match options.crop {
+/// A pure function: all frames of a sample have the same view, unless they differ in size.
+pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, frame: (u32, u32)) -> View {
+    let mut random = key.random(stream::AUGMENT);
+    let flip = random.unit() < f64::from(augmentation.flip);
+    let (x, y) = match augmentation.crop {
         Crop::RandomResized { scale, ratio } => {
             let (x, y) = random_area(&mut random, frame, scale, ratio);
-            (whole(x, options.size.0), whole(y, options.size.1))
+            (whole(x, size.0), whole(y, size.1))
         }
         Crop::MultiScale { fixed } => {
-            let (x, y) = multi_scale(&mut random, frame, options.size, fixed);
-            (whole(x, options.size.0), whole(y, options.size.1))
+            let (x, y) = multi_scale(&mut random, frame, size, fixed);
+            (whole(x, size.0), whole(y, size.1))
         }
         Crop::Center | Crop::Random | Crop::Three => {
-            let short = match (options.resize_short, options.resize_short_max) {
+            let short = match (augmentation.resize_short, augmentation.resize_short_max) {
                 (Some(least), Some(most)) => Some(least + random.below(u64::from(most - least) + 1) as u32),
                 (short, _) => short,
             };
-            let resized = cover(resized(frame, short), options.size);
-            let room = (resized.0 - options.size.0, resized.1 - options.size.1);
-            let (x, y) = match options.crop {
+            let resized = cover(resized(frame, short), size);
+            let room = (resized.0 - size.0, resized.1 - size.1);
+            let (x, y) = match augmentation.crop {
                 Crop::Random => {
                     (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
                 }
-                Crop::Three => one_of_three(sample % 3, room),
+                Crop::Three => one_of_three(key.sample % 3, room),
                 _ => (half(room.0), half(room.1)),
             };
             (part(frame.0, resized.0, x), part(frame.1, resized.1, y))
@@ -98,7 +74,7 @@ fn multi_scale(random: &mut Random, frame: (u32, u32), size: (u32, u32), fixed: 
     ((x, width), (y, height))
 }
 
-/// All of `length` pixels from `start` on, as `out` pixels. Nothing outside is read, as if the frame were cut first.
+/// All `length` pixels from `start` on, as `out` pixels. Nothing outside is read, as if the frame had been cut first.
 fn whole((start, length): (u32, u32), out: u32) -> Span {
     Span { bounds: (start, start + length), start: start.into(), scale: f64::from(length) / f64::from(out) }
 }
@@ -109,14 +85,15 @@ fn part(length: u32, resized: u32, start: u32) -> Span {
     Span { bounds: (0, length), start: f64::from(start) * scale, scale }
 }
 
-/// Size of a frame whose shorter side is resized to `short`; the longer one is rounded down, as torchvision's `Resize`.
+/// Size of a frame after its shorter side is resized to `short`. The longer one is rounded down, as in torchvision's
+/// `Resize`.
 fn resized((width, height): (u32, u32), short: Option<u32>) -> (u32, u32) {
     let Some(short) = short else { return (width, height) };
     let long = |long: u32, of: u32| clamp_side(u64::from(short) * u64::from(long) / u64::from(of));
     if width <= height { (short, long(height, width)) } else { (long(width, height), short) }
 }
 
-/// `size` if it covers `wanted`; otherwise enlarged, with its shape, until it just does.
+/// `size` if it covers `wanted`; otherwise enlarged, in the same shape, until it just does.
 fn cover((width, height): (u32, u32), wanted: (u32, u32)) -> (u32, u32) {
     if width >= wanted.0 && height >= wanted.1 {
         return (width, height);
@@ -130,7 +107,7 @@ fn cover((width, height): (u32, u32), wanted: (u32, u32)) -> (u32, u32) {
     }
 }
 
-/// A side that has become longer than 32 bits can say belongs to a frame of one pixel by thousands.
+/// Only a frame of one pixel by thousands gets a side that 32 bits cannot hold.
 fn clamp_side(side: u64) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX).max(1)
 }
@@ -177,13 +154,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn options(crop: Crop, size: (u32, u32), resize_short: Option<u32>) -> LoaderOptions {
-        LoaderOptions { crop, size, resize_short, ..LoaderOptions::default() }
+    fn options(crop: Crop, resize_short: Option<u32>) -> Augmentation {
+        Augmentation { crop, resize_short, ..Augmentation::default() }
+    }
+
+    fn key(epoch: u64, sample: u64) -> DrawKey {
+        DrawKey { seed: 0, epoch, sample }
     }
 
     #[test]
-    fn a_centre_crop_takes_the_middle_without_resizing() {
-        let view = view(&options(Crop::Center, (224, 224), None), 0, 0, (340, 256));
+    fn a_center_crop_takes_the_middle_without_resizing() {
+        let view = view(&options(Crop::Center, None), (224, 224), key(0, 0), (340, 256));
         assert_eq!(view.x, Span { bounds: (0, 340), start: 58.0, scale: 1.0 });
         assert_eq!(view.y, Span { bounds: (0, 256), start: 16.0, scale: 1.0 });
         assert!(!view.flip);
@@ -212,19 +193,19 @@ mod tests {
 
     #[test]
     fn draws_differ_between_clips_epochs_and_seeds_and_repeat() {
-        let mut o = LoaderOptions { flip: 0.5, ..options(Crop::RANDOM_RESIZED, (8, 8), None) };
-        let first = view(&o, 1, 2, (340, 256));
-        assert_eq!(view(&o, 1, 2, (340, 256)), first);
-        assert_ne!(view(&o, 1, 3, (340, 256)), first);
-        assert_ne!(view(&o, 2, 2, (340, 256)), first);
-        o.seed = 1;
-        assert_ne!(view(&o, 1, 2, (340, 256)), first);
+        let o = Augmentation { flip: 0.5, ..options(Crop::RANDOM_RESIZED, None) };
+        let of = |key| view(&o, (8, 8), key, (340, 256));
+        let first = of(key(1, 2));
+        assert_eq!(of(key(1, 2)), first);
+        assert_ne!(of(key(1, 3)), first);
+        assert_ne!(of(key(2, 2)), first);
+        assert_ne!(of(DrawKey { seed: 1, ..key(1, 2) }), first);
     }
 
     #[test]
     fn flips_come_as_often_as_asked() {
-        let o = LoaderOptions { flip: 0.25, ..options(Crop::Center, (8, 8), None) };
-        let flips = (0..4000).filter(|&clip| view(&o, 0, clip, (9, 9)).flip).count();
+        let o = Augmentation { flip: 0.25, ..options(Crop::Center, None) };
+        let flips = (0..4000).filter(|&clip| view(&o, (8, 8), key(0, clip), (9, 9)).flip).count();
         assert!((900..1100).contains(&flips), "{flips}");
     }
 
@@ -256,7 +237,7 @@ mod tests {
     fn three_crops_stand_along_the_longer_side() {
         let starts = |frame| {
             [0, 1, 2]
-                .map(|s| view(&options(Crop::Three, (256, 256), Some(256)), 0, s, frame))
+                .map(|s| view(&options(Crop::Three, Some(256)), (256, 256), key(0, s), frame))
                 .map(|v| (v.x.start, v.y.start))
         };
         assert_eq!(starts((340, 256)), [(0.0, 0.0), (42.0, 0.0), (84.0, 0.0)]);
@@ -287,9 +268,9 @@ mod tests {
 
     #[test]
     fn the_short_side_is_drawn_from_its_range() {
-        let o = LoaderOptions { resize_short_max: Some(320), ..options(Crop::Random, (224, 224), Some(256)) };
-        let mut scales: Vec<u32> =
-            (0..2000).map(|s| (256.0 / view(&o, 0, s, (340, 256)).y.scale).round() as u32).collect();
+        let o = Augmentation { resize_short_max: Some(320), ..options(Crop::Random, Some(256)) };
+        let side = |s| (256.0 / view(&o, (224, 224), key(0, s), (340, 256)).y.scale).round() as u32;
+        let mut scales: Vec<u32> = (0..2000).map(side).collect();
         scales.sort_unstable();
         scales.dedup();
         assert!(scales.into_iter().eq(256..=320));
@@ -306,7 +287,7 @@ mod tests {
                 (Crop::Center, short), (Crop::Random, short), (Crop::Three, short), (Crop::RANDOM_RESIZED, None),
                 (fixed, None), (Crop::MultiScale { fixed: false }, None),
             ] {
-                let view = view(&options(crop, size, short), 3, clip, (width, height));
+                let view = view(&options(crop, short), size, key(3, clip), (width, height));
                 for (span, length, out) in [(view.x, width, size.0), (view.y, height, size.1)] {
                     prop_assert!(span.bounds.0 < span.bounds.1 && span.bounds.1 <= length);
                     let end = span.start + span.scale * f64::from(out);

@@ -1,8 +1,8 @@
-//! The formulas, each for a video that is long enough. All are 0 for none: no arguments make them panic.
+//! The formulas, each for a video that is long enough. Without frames they give none: no arguments make them panic.
 
 use crate::random::Random;
 
-/// The centres of `count` equal segments of `n` frames: floor((2i + 1) n / 2 count).
+/// The centers of `count` equal segments of `n` frames: floor((2i + 1) n / 2 count).
 ///
 /// With `n` under `count` frames repeat evenly. Empty if `n` or `count` is 0.
 ///
@@ -30,10 +30,9 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
     indices(n, count, |i| (2 * i * (n - 1) + gaps) / (2 * gaps) * u128::from(count > 1))
 }
 
-/// `count` frames, each `stride` after the one before, with as much left out at the start as at the end:
-/// the first is floor((n - span) / 2) where span is (count - 1) stride + 1.
+/// `count` frames, each `stride` after the one before, in the middle of the video: the first is floor((n - span) / 2) where span is (count - 1) stride + 1.
 ///
-/// Frames past the end, in a video shorter than the span, are given as the last. Empty if `n` or `count` is 0.
+/// In a video shorter than the span, the last frame replaces frames past the end. Empty if `n` or `count` is 0.
 /// mmaction2's `SampleFrames` in test mode.
 ///
 /// ```
@@ -62,7 +61,7 @@ pub(crate) fn random(n: u32, count: u32, random: &mut Random) -> Vec<u32> {
     indices(n, count, |i| bound(i) + u128::from(random.below((bound(i + 1) - bound(i)) as u64)))
 }
 
-/// What there is of a clip from frame 0 on, then the last of it again.
+/// The frames of a clip from frame 0 on, then the last of them repeated.
 pub(super) fn repeat_last(n: u32, count: u32, stride: u32) -> Vec<u32> {
     let stride = u128::from(stride.max(1));
     let last = u128::from(n.saturating_sub(1)) / stride;

@@ -2,20 +2,20 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Memory of batches that nobody uses now, of a loader. The system clears all that it gives, page by page, and in short
-/// epochs that can take longer than the decoding.
-pub(super) struct Shelf<T> {
+/// Memory of a loader's batches that nobody uses now. The system clears all memory that it gives, page by page, and in
+/// short epochs that can take longer than decoding.
+pub(crate) struct Shelf<T> {
     most: usize,
     kept: Mutex<Vec<T>>,
 }
 
 impl<T> Shelf<T> {
-    /// A shelf for as many as `most`.
+    /// A shelf for at most `most` pieces.
     pub fn new(most: usize) -> Self {
         Shelf { most, kept: Mutex::default() }
     }
 
-    /// Gives what came last, which is likeliest to be in the cache.
+    /// Gives the piece that came last, which is the likeliest to be in the cache.
     pub fn take(&self) -> Option<T> {
         self.lock().pop()
     }

@@ -1,13 +1,13 @@
 //! The samples of a loader, counted from 0, and the clip and view that each stands for.
 
-use super::options::{Draws, LoaderOptions};
-use super::temporal::Temporal;
 use crate::dataset::Dataset;
+use crate::loader::draw::Temporal;
+use crate::loader::options::{Draws, LoaderOptions};
 use crate::{Error, Result, sampler};
 
 /// What a sample stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SamplePlace {
     /// Ordinal of the clip.
     pub clip: u64,
     /// Number of the temporal view.
@@ -18,8 +18,8 @@ pub(super) struct Place {
     pub crop: u32,
 }
 
-/// All samples: each clip, or each of its views, or each of its starts; times the crops of each. Where an epoch has one
-/// of the draws of each video, a video counts as one clip.
+/// All samples: each clip, each of its views, or each of its starts, times the crops of each. Where an epoch has one draw
+/// of each video, a video counts as one clip.
 #[derive(Debug)]
 pub(super) struct Space {
     kind: Kind,
@@ -39,10 +39,10 @@ enum Kind {
 }
 
 impl Space {
-    /// `frames_per_clip` is of every clip, if all have as many.
+    /// `frames_per_clip` is that of every clip, if all have the same number.
     pub fn new(dataset: &Dataset, options: &LoaderOptions, frames_per_clip: Option<u32>) -> Result<Self> {
-        let crops = options.crop.count();
-        let draws = if options.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+        let crops = options.augmentation.crop.count();
+        let draws = if options.sampling.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
         let clips = dataset.len() / u64::from(draws);
         let kind = match options.temporal {
             Temporal::Dense { stride } => {
@@ -69,16 +69,16 @@ impl Space {
         self.len
     }
 
-    /// Whether samples would be wrong if clips did not all have as many frames.
+    /// Whether samples would be wrong if clips had different numbers of frames.
     pub fn relies_on_equal_clips(&self) -> bool {
         matches!(self.kind, Kind::Starts(_))
     }
 
     /// What sample `sample`, which must be less than `len`, stands for in `epoch`.
-    pub fn place(&self, sample: u64, epoch: u64) -> Place {
+    pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
         let draws = u64::from(self.draws);
-        let place = |video: u64, view: u64, start: u64| Place {
+        let place = |video: u64, view: u64, start: u64| SamplePlace {
             clip: video * draws + epoch % draws,
             view: view as u32,
             start: start as u32,
@@ -101,7 +101,7 @@ fn starts(n: u32, count: u32, stride: u32) -> u64 {
     (u64::from(n) + 1).saturating_sub(sampler::span(count, stride))
 }
 
-/// The draws of a video have as many frames each, so the first stands for all.
+/// All draws of a video have the same number of frames, so the first stands for all.
 fn table(dataset: &Dataset, draws: u32, starts: impl Fn(u32) -> u64) -> Result<Vec<u64>> {
     let mut end = 0;
     let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(draws)).unwrap_or(0));

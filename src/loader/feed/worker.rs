@@ -1,10 +1,10 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
-use super::kernel::{Decoded, Kernel, Sample, Scratch, Slot, Wanted};
 use crate::Result;
 use crate::allocation;
 use crate::dataset::Clip;
 use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
+use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -20,10 +20,10 @@ pub(super) struct Worker {
 
 /// What decoding a frame took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct DecodeCost {
     /// Bytes of JPEG.
     pub bytes: u64,
-    /// Tiles of the JPEG that were decoded; 0 if it is not tiled and was decoded whole.
+    /// Tiles of the JPEG that were decoded; 0 if it has no tiles and was decoded whole.
     pub tiles_decoded: u64,
     /// Tiles of the JPEG that did not have to be decoded.
     pub tiles_skipped: u64,
@@ -36,17 +36,17 @@ impl Worker {
         Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new() })
     }
 
-    /// Reads, checks (if `check_crc`) and decodes frame `t` of `clip`, and writes its picture to `slot`: see
+    /// Reads frame `t` of `clip`, checks it (if `check_crc`), decodes it and writes its picture to `slot`: see
     /// [`picture`](Self::picture).
-    pub fn frame<S: Sample>(
+    pub fn frame<S: SampleType>(
         &mut self,
         clip: &Clip<'_>,
         t: u32,
         check_crc: bool,
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: Slot<'_, S>,
-    ) -> Result<Work> {
+        slot: PictureSlot<'_, S>,
+    ) -> Result<DecodeCost> {
         let mut record = std::mem::take(&mut self.record);
         let work = clip.frame_with(t, &mut record).and_then(|frame| {
             if check_crc {
@@ -62,14 +62,14 @@ impl Worker {
 
     /// Decodes as much of `jpeg` as its picture needs, and writes the picture to `slot`.
     ///
-    /// `kernel` has the tables if the frame has the size that its clip says; `other` makes them for any other size.
-    fn picture<S: Sample>(
+    /// `kernel` has the tables for a frame of the size that its clip gives; `other` makes them for any other size.
+    fn picture<S: SampleType>(
         &mut self,
         jpeg: &[u8],
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
-        slot: Slot<'_, S>,
-    ) -> Result<Work> {
+        slot: PictureSlot<'_, S>,
+    ) -> Result<DecodeCost> {
         let picture = self.decoder.picture(jpeg)?;
         let own;
         let kernel = match kernel.filter(|kernel| kernel.frame() == picture.size) {
@@ -88,7 +88,7 @@ impl Worker {
         let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
         kernel.run(picture.pixels, &frame, &mut self.scratch, slot);
         let (tiles_decoded, tiles_skipped) = (cut.tiles.into(), cut.skipped.into());
-        Ok(Work { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped })
+        Ok(DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped })
     }
 
     fn decode_planes(&mut self, jpeg: &[u8], region: Region, scale: Scale) -> Result<(Cut, [usize; 3])> {

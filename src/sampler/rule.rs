@@ -1,15 +1,53 @@
-//! [`Rule`] and [`Short`] as words, the same on a command line, in Python and in JSON.
+//! How frames are chosen from a video that has enough of them.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Rule, Short};
-use crate::words::{self, words};
+use crate::words::unknown;
 use crate::{Error, Result};
 
+/// How frames are chosen from a video that has enough of them.
+///
+/// As a word (`FromStr`, `Display`, serde): `uniform`, `endpoints`, `random`, `clip` and `random-clip` (stride 1), or
+/// with a stride `clip:STRIDE` and `random-clip:STRIDE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Rule {
+    /// The centers of equal segments, as TSN's and mmaction2's `SampleFrames` in test mode. The default.
+    #[default]
+    Uniform,
+    /// The first frame, the last, and evenly between, as DALI's `uniform_sample`.
+    Endpoints,
+    /// One frame at random in each of the segments of `Uniform`.
+    Random,
+    /// Consecutive frames, each `stride` (at least 1) after the one before, in the middle of the video.
+    Clip {
+        /// Frames from one to the next.
+        stride: u32,
+    },
+    /// As `Clip`, from a start drawn evenly among all from which the frames lie within the video.
+    RandomClip {
+        /// Frames from one to the next.
+        stride: u32,
+    },
+}
+
 impl Rule {
-    /// The words for the values, without a stride.
+    /// The words, as `FromStr` takes them; the last two also with a stride.
     pub const WORDS: &'static [&'static str] = &["uniform", "endpoints", "random", "clip", "random-clip"];
+
+    /// Frames from one to the next where they are evenly apart, else 1.
+    pub fn stride(self) -> u32 {
+        match self {
+            Rule::Clip { stride } | Rule::RandomClip { stride } => stride,
+            Rule::Uniform | Rule::Endpoints | Rule::Random => 1,
+        }
+    }
+
+    /// Whether the frames depend on the seed.
+    pub fn is_random(self) -> bool {
+        matches!(self, Rule::Random | Rule::RandomClip { .. })
+    }
 }
 
 impl fmt::Display for Rule {
@@ -31,7 +69,7 @@ impl FromStr for Rule {
 
     fn from_str(word: &str) -> Result<Self> {
         let stride = |digits: &str| digits.parse().ok().filter(|&stride| stride > 0);
-        match word {
+        let rule = match word {
             "uniform" => Some(Rule::Uniform),
             "endpoints" => Some(Rule::Endpoints),
             "random" => Some(Rule::Random),
@@ -42,19 +80,12 @@ impl FromStr for Rule {
                 Some(("random-clip", digits)) => stride(digits).map(|stride| Rule::RandomClip { stride }),
                 _ => None,
             },
-        }
-        .ok_or_else(|| words::unknown("sampling rule", word, Self::WORDS).help("a stride is written as in clip:4"))
+        };
+        const KNOWN: &[&str] = &["uniform", "endpoints", "random", "clip[:STRIDE]", "random-clip[:STRIDE]"];
+        rule.ok_or_else(|| unknown("sampling rule", word, KNOWN))
     }
 }
 
-words!(Short, "what to do with short videos", {
-    "repeat-last" => RepeatLast,
-    "loop" => Loop,
-    "skip" => Skip,
-    "error" => Error,
-});
-
-// serde's `try_from` and `into`, so that JSON has the same words.
 impl TryFrom<String> for Rule {
     type Error = Error;
 
@@ -75,17 +106,11 @@ mod tests {
 
     #[test]
     fn every_word_reads_back_as_itself() {
-        for word in ["uniform", "endpoints", "random", "clip", "clip:8", "random-clip", "random-clip:3"] {
+        for word in ["clip:8", "random-clip:3"].iter().chain(Rule::WORDS) {
             let rule: Rule = word.parse().unwrap();
-            assert_eq!(rule.to_string(), word);
+            assert_eq!(rule.to_string(), *word);
             assert_eq!(serde_json::to_string(&rule).unwrap(), format!("{word:?}"));
             assert_eq!(serde_json::from_str::<Rule>(&format!("{word:?}")).unwrap(), rule);
-        }
-        for word in ["repeat-last", "loop", "skip", "error"] {
-            let short: Short = word.parse().unwrap();
-            assert_eq!(short.to_string(), word);
-            assert_eq!(serde_json::to_string(&short).unwrap(), format!("{word:?}"));
-            assert_eq!(serde_json::from_str::<Short>(&format!("{word:?}")).unwrap(), short);
         }
     }
 
@@ -95,7 +120,5 @@ mod tests {
             let e = word.parse::<Rule>().unwrap_err();
             assert!(e.to_string().contains("endpoints"), "{e}");
         }
-        assert!("repeat_last".parse::<Short>().is_err());
-        assert!(serde_json::from_str::<Short>("\"maybe\"").is_err());
     }
 }

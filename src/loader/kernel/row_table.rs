@@ -4,7 +4,7 @@ use super::axis::{Axis, PlaneAxis};
 
 /// One axis down: for each row of the picture, the plane's rows that it is made of.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub(super) struct RowTable {
     /// The first that counts, and the one behind the last.
     reach: (u32, u32),
     /// For each row of the picture, a first one, and the end of its own among `others`.
@@ -15,10 +15,10 @@ pub(super) struct Rows {
 /// A row of a plane, and twice its weight: what of its difference from the first is added to that, in units of 2^-15.
 pub(super) type Other = (u32, i16);
 
-impl Rows {
+impl RowTable {
     pub fn new(axis: PlaneAxis, out: u32) -> Self {
         let axis = Axis::new(axis, out, false);
-        let mut rows = Rows { reach: axis.reach(), rows: Vec::with_capacity(out as usize), others: Vec::new() };
+        let mut rows = RowTable { reach: axis.reach(), rows: Vec::with_capacity(out as usize), others: Vec::new() };
         for (first, weights) in axis.pixels() {
             let mut counting = (first..).zip(weights).filter(|&(_, &weight)| weight != 0);
             let base = counting.next().map_or(first, |(row, _)| row);
@@ -29,7 +29,7 @@ impl Rows {
         rows
     }
 
-    /// Rows of the plane that one of the picture is made of, at most.
+    /// RowTable of the plane that one of the picture is made of, at most.
     #[cfg(test)]
     pub fn taps(&self) -> usize {
         (0..self.rows.len()).map(|y| 1 + self.row(y).1.len()).max().unwrap_or(1)
