@@ -1,4 +1,4 @@
-//! Nothing is lost: packs that are killed, starved of space or interrupted are gone on with, to the same bytes.
+//! Nothing is lost: packs that are killed, starved of space or interrupted are resumed, to the same bytes.
 //!
 //! `VIDREC_SOAK=1` tries every step and two hundred random moments instead of some.
 #![cfg(all(feature = "pack", feature = "cli"))]
@@ -348,7 +348,28 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
 
     fs::write(&first, &bytes).unwrap();
     let whole = videos.pack_whole("whole", &[]);
-    same(&videos.pack_whole("set", &["--restart"]), &whole, "begun anew");
+    same(&videos.pack_whole("set", &["--restart"]), &whole, "started over");
+}
+
+/// Journals of earlier versions name no form.
+#[test]
+fn the_journal_of_an_earlier_version_is_refused_until_the_pack_is_started_over() {
+    let Some(shim) = Shim::get() else { return };
+    let videos = Videos::make(6);
+    kill_half_way(&shim, &videos, "set", &[]);
+    let journal = String::from_utf8(videos.files("set")[JOURNAL].clone()).unwrap();
+    let (begin, rest) = journal.split_once('\n').unwrap();
+    let mut entry: Value = serde_json::from_str(&begin[9..]).unwrap();
+    assert_eq!(entry["begin"].as_object_mut().unwrap().remove("form"), Some(2.into()));
+    let text = entry.to_string();
+    let older = format!("{:08x} {text}\n{rest}", crc32fast::hash(text.as_bytes()));
+    fs::write(videos.path("set").join(JOURNAL), older).unwrap();
+    let run = videos.pack("set", &["--resume"]);
+    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+    let words = ["the form of the journal", "expected 1", "found 2", "--restart"];
+    assert!(words.iter().all(|word| stderr(&run).contains(word)), "{}", show(&run));
+    let whole = videos.pack_whole("whole", &[]);
+    same(&videos.pack_whole("set", &["--restart"]), &whole, "started over");
 }
 
 #[test]
@@ -392,7 +413,8 @@ fn at_a_signal_it_ends_in_order_and_says_how_to_go_on() {
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         let run = child.wait_with_output().unwrap();
         assert_eq!(run.status.code(), Some(130), "{}", show(&run));
-        assert!(stderr(&run).contains("of 151 videos are done and kept; go on with --resume"), "{}", show(&run));
+        let words = ["of 151 videos are done and kept", "--resume"];
+        assert!(words.iter().all(|word| stderr(&run).contains(word)), "{}", show(&run));
         assert!(!videos.files("set").contains_key(".vidrec.lock"));
         let run = videos.pack("set", &["--resume"]);
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));

@@ -125,11 +125,12 @@ def pack(
 ) -> Dict[str, Any]:
     """Sample frames from videos and write them as a data set.
 
-    The same inputs and options give the same bytes, whatever ``threads``, ``io_threads``, ``memory`` and ``isolate`` are.
+    The same inputs and options give the same bytes, whatever ``threads``, ``io_threads``, ``memory`` and
+    ``isolate`` are.
 
-    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True`` continues the
-    pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec finishes the videos in
-    hand and then raises ``KeyboardInterrupt``.
+    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True``
+    continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
+    finishes the videos in hand and then raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
@@ -151,8 +152,8 @@ def pack(
     quality : int, default 90
         JPEG quality, 1 to 100.
     pace : str, optional
-        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips then
-        differ in length.
+        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips
+        then differ in length.
     max_frames : int, optional
         With ``pace``: at most this many frames, spread evenly.
     draws : int, default 1
@@ -166,8 +167,8 @@ def pack(
     picture_rate : str or float, optional
         Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
     segment_clock : {"player", "first-frame"}, default "player"
-        What ``start`` and ``end`` of a manifest count from: what a player shows, or the first frame of the video. See
-        ``vidrec pack --help``.
+        What ``start`` and ``end`` of a manifest count from: what a player shows, or the first frame of the video.
+        See ``vidrec pack --help``.
     root : path, optional
         Folder that the paths of manifests are relative to. Default: the manifest's folder.
     split : str, optional
@@ -194,7 +195,8 @@ def pack(
     on_error : {"skip", "stop"}, default "skip"
         What to do with a video that cannot be read: skip it and list it, or raise.
     max_failures : int or str, optional
-        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be resumed.
+        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be
+        resumed.
     overwrite : bool, default False
         Replace a data set that is already there.
     resume : bool, default False
@@ -220,15 +222,15 @@ def pack(
     -------
     dict
         ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
-        ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``, ``files`` and
-        an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack) and so on. With ``clips`` 0
-        no data set was made.
+        ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
+        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack) and so
+        on. With ``clips`` 0 no data set was made.
 
     Raises
     ------
     UsageError
-        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense, or this build
-        of vidrec cannot pack.
+        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense, or
+        this build of vidrec cannot pack.
     """
     if not _vidrec.HAS_PACK:
         raise UsageError(

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::estimate::check_space;
 use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
-use super::run::{self, Beginning, Existing, PackReport, Run, RunFingerprint};
+use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::serve::hello;
 use super::work::{Pool, Resources, Slowed, Sources, for_each};
 use crate::disk::{FolderLock, publication};
@@ -80,7 +80,7 @@ pub fn pack<P: AsRef<Path>>(
         Beginning::At(done) => *done,
         Beginning::Published(report) => return Ok(*report),
     };
-    let run = Run::new(out, &plan, &options.run, done, progress);
+    let run = PackRun::new(out, &plan, &options.run, done, progress);
     let copies = existing.as_ref().map(|existing| existing.copies(&plan));
     let threads = options.resources.threads_for(plan.jobs.len());
     let sources = Sources::new(&plan.jobs, options.recipe(), &options.resources, copies, pool.as_ref(), threads);
@@ -100,7 +100,7 @@ fn meta(plan: &PackPlan, options: &PackOptions) -> Result<Meta> {
 }
 
 /// Packs the videos that are not done yet.
-fn work<'a>(mut run: Run<'a>, sources: &Sources<'_>, videos: usize, threads: usize) -> Run<'a> {
+fn work<'a>(mut run: PackRun<'a>, sources: &Sources<'_>, videos: usize, threads: usize) -> PackRun<'a> {
     let (window, left) = (Resources::window(threads), run.next()..videos);
     let started = for_each(left, threads, window, |ordinal| sources.pack(ordinal), |event| run.take(event));
     let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };

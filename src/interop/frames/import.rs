@@ -18,8 +18,8 @@ use crate::{Error, Result, limits, source_name};
 /// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
 ///
 /// Frames are in the natural order of their names: `img_9.jpg` comes before `img_10.jpg`. All are taken but hidden ones,
-/// whose names begin with a dot; hidden folders are not looked at. Where folders with pictures lie in folders, the first folder level is the class; otherwise there are
-/// no labels. A `clip.json` of an export says the rest.
+/// whose names begin with a dot; hidden folders are not looked at. Where folders with pictures lie in folders, the first
+/// folder level is the class; otherwise there are no labels. A `clip.json` of an export says the rest.
 ///
 /// # Errors
 ///

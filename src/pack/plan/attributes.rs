@@ -1,4 +1,4 @@
-//! Attributes of a clip as they wait for it: as text, since millions of small maps would fill the memory.
+//! Attributes of clips that are not packed yet, as text: millions of small maps would fill the memory.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ pub struct Attributes(Box<str>);
 
 impl Attributes {
     /// The object.
-    pub fn to_map(&self) -> Map<String, Value> {
+    pub(crate) fn to_map(&self) -> Map<String, Value> {
         // Made from a map, so it can only be one.
         if self.0.is_empty() { Map::new() } else { serde_json::from_str(&self.0).unwrap_or_default() }
     }
@@ -19,17 +19,15 @@ impl Attributes {
         &self.0
     }
 
+    pub(super) fn from_map(map: Map<String, Value>) -> Self {
+        let text = if map.is_empty() { String::new() } else { Value::Object(map).to_string() };
+        Attributes(text.into())
+    }
+
     pub(super) fn insert(&mut self, key: &str, value: impl Into<Value>) {
         let mut map = self.to_map();
         map.insert(key.to_owned(), value.into());
-        *self = map.into();
-    }
-}
-
-impl From<Map<String, Value>> for Attributes {
-    fn from(map: Map<String, Value>) -> Self {
-        let text = if map.is_empty() { String::new() } else { Value::Object(map).to_string() };
-        Attributes(text.into())
+        *self = Attributes::from_map(map);
     }
 }
 
@@ -48,6 +46,6 @@ mod tests {
         attributes.insert("a", 3);
         assert_eq!(attributes.as_json(), r#"{"a":3,"b":[1,2]}"#);
         assert_eq!(Value::Object(attributes.to_map()), json!({"a": 3, "b": [1, 2]}));
-        assert_eq!(Attributes::from(attributes.to_map()), attributes);
+        assert_eq!(Attributes::from_map(attributes.to_map()), attributes);
     }
 }

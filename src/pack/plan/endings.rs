@@ -1,12 +1,12 @@
-//! Endings by which files in folders are known as videos.
+//! File extensions that say which files of a folder are videos.
 //!
-//! The list is fixed: what a folder gives must not depend on how FFmpeg was built. A file that is named is always taken,
-//! whatever its ending.
+//! The list is fixed: what a folder gives must not depend on how FFmpeg was built. A file that is named itself is always
+//! taken, whatever its extension.
 
 use std::path::Path;
 
 /// Endings that FFmpeg 5.1 names itself (`AVInputFormat.extensions`), of the formats that carry video and that it knows by
-/// their content. Left out are audio, single pictures, text, raw pictures without a header, and endings that mostly mean
+/// their content. Not in the list are audio, single pictures, text, raw pictures without a header, and endings that mostly mean
 /// something else (`avs`, `cgi`, `dat`, `ism`, `str`, `v`, `vb`, `xl`).
 const LISTED: [&str; 57] = [
     "264", "265", "3g2", "3gp", "avc", "avi", "avs2", "avs3", "bmv", "cdg", "cdxl", "dav", "dif", "dv", "f4v", "flm",
@@ -15,7 +15,7 @@ const LISTED: [&str; 57] = [
     "sdr2", "ser", "sga", "ty", "ty+", "vc1", "viv", "webm", "xmv", "y4m", "yop",
 ];
 
-/// Usual endings of formats for which FFmpeg names none: ASF, MPEG programme and transport streams, MXF, GXF, RealMedia,
+/// Usual endings of formats for which FFmpeg names none: ASF, MPEG program and transport streams, MXF, GXF, RealMedia,
 /// animations, recorders, games; and further ones of Ogg, QuickTime and raw streams.
 const UNLISTED: [&str; 69] = [
     "3gp2", "3gpp", "4xm", "amv", "apng", "asf", "bik", "cine", "dirac", "divx", "dnxhd", "drc", "dvr-ms", "dxa",
@@ -25,7 +25,7 @@ const UNLISTED: [&str; 69] = [
     "vmd", "vob", "vqa", "wmv", "wtv", "xvid",
 ];
 
-/// Whether a file is taken for a video by its name: it has one of these endings in any case, or none.
+/// Whether a file counts as a video by its name: it has one of these extensions, in any case, or none.
 pub(super) fn has_video_ending(path: &Path) -> bool {
     let Some(ending) = path.extension() else { return true };
     LISTED.iter().chain(&UNLISTED).any(|known| ending.eq_ignore_ascii_case(known))

@@ -14,7 +14,7 @@ use super::pictures::is_picture;
 use crate::natural_order::is_hidden;
 use crate::{Error, ErrorKind, Result, source_name};
 
-/// What a folder holds, itself.
+/// What a folder holds directly.
 #[derive(Default)]
 struct Contents {
     pictures: PassedOverTally,
@@ -145,7 +145,7 @@ impl Unreadable {
         let path = e.path().unwrap_or(root).to_owned();
         let depth = e.depth();
         let ancestor = e.loop_ancestor().map(|ancestor| below(root, ancestor));
-        // A link that leads back is none that the system refuses.
+        // The system does not refuse a link that leads back.
         let Some(system) = e.into_io_error() else {
             let fault = format!("it leads back to the folder \"{}\" that it is in", ancestor.unwrap_or_default());
             return Ok(Unreadable { path, is_folder: true, fault });
@@ -160,8 +160,8 @@ impl Unreadable {
         Ok(Unreadable { path, is_folder, fault: format!("{what}: {fault}") })
     }
 
-    /// In its place among the clips. Right below `root` a folder is a class, and so is a link without an ending; so the
-    /// numbers of the other classes are what they would be if it could be read.
+    /// In its place among the clips. Directly below `root` a folder is a class, and so is a link without an ending. So the
+    /// other classes have the numbers that they would have if it could be read.
     fn clip(self, root: &Path) -> FoundVideo {
         let is_class = self.path.parent() == Some(root) && (self.is_folder || self.path.extension().is_none());
         let name = self.path.file_name().map(source_name::of_os_str);

@@ -1,4 +1,4 @@
-//! What is to be packed: from the inputs on the command line to a list of videos with labels.
+//! What to pack: from inputs to a list of videos with labels.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl PackPlan {
         Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list() })
     }
 
-    /// The videos that are not there. Each would fail on its own.
+    /// The videos that are missing. Each would fail by itself.
     pub fn missing(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter(|job| !job.path.exists())
     }
@@ -90,7 +90,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds what a manifest lists; false for a file that is none. `split` is that of rows that name none.
+    /// Adds what a manifest lists; false for a file that is no manifest. Rows that name no split get `split`.
     fn add_list(&mut self, path: &Path, split: Option<String>, options: &InputOptions) -> Result<bool> {
         let Some(mut manifest) = manifest::read(path, options)? else { return Ok(false) };
         if let Some(split) = split {
@@ -126,7 +126,7 @@ fn keep_split(found: &mut Vec<FoundVideo>, split: &str) -> Result<()> {
     Err(Error::usage(format!("no video is in the split \"{split}\"")).found(known))
 }
 
-/// Refuses labels that are numbers here and names there, or one here and several there.
+/// Refuses labels that are numbers in some inputs and names in others, and clips with one label beside clips with a list.
 fn one_kind(found: &[FoundVideo]) -> Result<()> {
     let mixed = |what: &str, a: &FoundVideo, b: &FoundVideo| {
         let e = Error::usage(what).expected("one kind of label in all inputs");
@@ -159,7 +159,7 @@ fn describe(found: &FoundVideo) -> String {
     format!("{tags} for {}", found.source)
 }
 
-/// The order that a loader would have in epoch 0 under this seed.
+/// The order that a loader would have in epoch 0 with this seed.
 fn shuffled(jobs: Vec<Job>, seed: u64) -> Vec<Job> {
     let order = Permutation::new(jobs.len() as u64, seed, 0);
     let mut jobs: Vec<Option<Job>> = jobs.into_iter().map(Some).collect();

@@ -13,7 +13,7 @@ pub(super) enum Label {
     #[default]
     None,
     One(Tag),
-    /// Of a data set in which a clip may have several: any number, also one or none.
+    /// Of a data set in which a clip may have several: any number of them, also one or none.
     Many(Vec<Tag>),
 }
 
@@ -79,7 +79,7 @@ pub(super) fn is_decimal(text: &str) -> bool {
 }
 
 /// Turns the labels of one manifest into numbers if all of them are; an error says which one, by its place, cannot be a
-/// label. A negative number is no class name either: other tools write it for clips without a label.
+/// label. A negative number is not a class name either: other tools write it for clips without a label.
 pub(super) fn number_all<'a>(labels: impl Iterator<Item = &'a mut Label>) -> Result<(), (usize, String)> {
     let mut labels: Vec<&mut Label> = labels.collect();
     let is_negative = |text: &str| text.starts_with('-') && is_decimal(text);
@@ -108,9 +108,9 @@ pub(super) fn number_all<'a>(labels: impl Iterator<Item = &'a mut Label>) -> Res
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Classes {
     pub names: Vec<String>,
-    /// The number that inputs have for the first class: 0, or what the file of classes says.
+    /// The number of the first class in the inputs: 0, or what the file of classes says.
     first: u32,
-    /// Whether the names are all there are, rather than those that occur.
+    /// Whether these are all names, and not only those that occur.
     fixed: bool,
     by_name: HashMap<String, u32>,
 }

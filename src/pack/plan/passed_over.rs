@@ -1,4 +1,4 @@
-//! Files in input folders that are not taken: how many there are of each kind, and one of them by name.
+//! Ignored files in input folders: how many there are of each kind, with an example.
 
 use std::collections::BTreeMap;
 use std::fs::FileType;
@@ -10,8 +10,8 @@ use serde::Serialize;
 /// are not looked at and not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PassedOver {
-    /// The ending with its dot, in lower case, such as `.srt`; `socket`, `named pipe` or `device`; or `other`, which is what
-    /// is beyond the first 64 kinds.
+    /// The ending with its dot, in lower case, such as `.srt`; `socket`, `named pipe` or `device`; or `other` for
+    /// everything beyond the first 64 kinds.
     pub kind: String,
     /// How many there are.
     pub files: u64,
@@ -19,10 +19,10 @@ pub struct PassedOver {
     pub example: String,
 }
 
-/// Kinds that are told apart.
+/// Kinds that are counted separately.
 const MOST_KINDS: usize = 64;
 
-/// What was passed over so far, by kind.
+/// The ignored files so far, by kind.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct PassedOverTally(BTreeMap<String, PassedOver>);
 

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::video::{Moment, Timeline};
 use crate::words::words;
 
-/// The frames of a video from `start` up to but without `end`, on the clock that [`SegmentClock`] says. A segment that
-/// starts at 0 has the frames before that, too, where a container gives some a negative time.
+/// The frames of a video from `start` up to but not including `end`, on the clock that [`SegmentClock`] says. A segment that
+/// starts at 0 also has the frames before 0, to which some containers give a negative time.
 ///
 /// Times are compared in whole microseconds, both sides rounded to the nearest, so a time that was written with fewer
 /// digits than a frame's exact one still means that frame.
@@ -24,9 +24,9 @@ pub struct Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SegmentClock {
-    /// What a player shows, which is what annotations are made with: the time on the container's timeline where that begins
-    /// at 0 (MP4, MOV, Matroska, WebM, AVI and most others), else the time since the container's first packet, of sound or
-    /// picture (MPEG transport and programme streams, Ogg).
+    /// What a player shows, because annotations are made in players: the time on the container's timeline where that begins
+    /// at 0 (MP4, MOV, Matroska, WebM, AVI and most others), otherwise the time since the container's first packet, of sound or
+    /// picture (MPEG transport and program streams, Ogg).
     ///
     /// So in a file whose picture begins after 2 s, by an edit list or behind sound, the first frame is at 2 s.
     #[default]
@@ -101,7 +101,7 @@ fn elapsed_us(pts: i64, (num, den): (u32, u32), zero: Moment) -> i128 {
         let ticks = pts.checked_mul(num * zero_den)?.checked_sub(zero_pts.checked_mul(zero_num * den)?)?;
         rounded_us(ticks, den * zero_den)
     };
-    // Times that no video has: a rounded difference will do.
+    // For times that no video has, a rounded difference is enough.
     let each = || Some(rounded_us(pts * num, den)? - rounded_us(zero_pts * zero_num, zero_den)?);
     exact().or_else(each).unwrap_or_default()
 }

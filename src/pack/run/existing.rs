@@ -1,4 +1,4 @@
-//! A data set that was packed before from the same inputs: is it whole, and which videos gave which clips?
+//! A data set that was packed before from the same inputs: which videos gave which clips, and which failed.
 
 use std::collections::BTreeMap;
 use std::fs;

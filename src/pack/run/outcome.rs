@@ -64,7 +64,7 @@ impl Failure {
     }
 }
 
-/// What went wrong with a video that was packed all the same.
+/// What was wrong with a video that was packed anyway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Troubles {
     pub repeated_frames: u64,

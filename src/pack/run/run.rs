@@ -1,4 +1,4 @@
-//! One run of the packer, on the writing side: clips go to the writer in order, and what is done to the journal.
+//! The writing side of a run: clips go to the writer in order, and notes of what is done to the journal.
 
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::{Error, FrameData, Hint, Result, Writer};
 const COMMIT_BYTES: u64 = 1 << 30;
 
 /// The state of a run. What is in `report` is in `writer`, too.
-pub(crate) struct Run<'a> {
+pub(crate) struct PackRun<'a> {
     plan: &'a PackPlan,
     options: &'a RunOptions,
     writer: Writer,
@@ -29,7 +29,7 @@ pub(crate) struct Run<'a> {
     progress: &'a mut ProgressFn<'a>,
     space: Watch,
     last_commit: LastCommit,
-    stopped: Option<Stop>,
+    stopped: Option<RunStop>,
 }
 
 /// How far the run had come when it was last brought to the disk.
@@ -40,14 +40,14 @@ struct LastCommit {
 }
 
 /// Why a run ends early.
-enum Stop {
+enum RunStop {
     /// As asked; what was done before is sound and can be committed.
     Orderly(Error),
     /// Something could not be written; what was committed before can be resumed.
     Broken(Error),
 }
 
-impl<'a> Run<'a> {
+impl<'a> PackRun<'a> {
     /// A run with what is done of it.
     pub fn new(
         out: &Path,
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
     ) -> Self {
         let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
         let space = Watch::new(out);
-        Run { plan, options, writer, journal, report, progress, space, last_commit, stopped: None }
+        PackRun { plan, options, writer, journal, report, progress, space, last_commit, stopped: None }
     }
 
     /// Place of the next video in the plan.
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
         match tell(self.progress, &progress) {
             Ok(()) => Flow::Continue,
             Err(interrupted) => {
-                self.stopped = Some(Stop::Orderly(interrupted));
+                self.stopped = Some(RunStop::Orderly(interrupted));
                 Flow::Finish
             }
         }
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
 
     /// Ends the run early, because of something that is no fault of a video.
     pub fn stop(&mut self, e: Error) {
-        self.stopped = Some(Stop::Orderly(e));
+        self.stopped = Some(RunStop::Orderly(e));
     }
 
     /// Notes that fewer videos were packed at a time than asked for.
@@ -100,29 +100,29 @@ impl<'a> Run<'a> {
         self.report.shortage = shortage;
     }
 
-    fn store(&mut self, ordinal: usize, packed: PackedVideo<'_>) -> Result<(), Stop> {
+    fn store(&mut self, ordinal: usize, packed: PackedVideo<'_>) -> Result<(), RunStop> {
         let job = &self.plan.jobs[ordinal];
         let outcome = match packed.clips {
             Ok(clips) => {
-                self.write(ordinal, &clips).map_err(Stop::Broken)?;
+                self.write(ordinal, &clips).map_err(RunStop::Broken)?;
                 Outcome::Packed {
                     clips: clips.iter().map(Stored::new).collect(),
                     troubles: Troubles::of(&clips).into(),
                 }
             }
             Err(failure) => {
-                self.check_failure(ordinal, &failure).map_err(Stop::Orderly)?;
+                self.check_failure(ordinal, &failure).map_err(RunStop::Orderly)?;
                 Outcome::Failed(Failure::new(ordinal as u64, job, &failure))
             }
         };
         let done = Done { item: ordinal as u64, stamp: packed.stamp, outcome };
         drop(packed.held);
         self.report.push(job, &done.outcome);
-        self.journal.note(done).map_err(Stop::Broken)?;
-        self.space.check(self.writer.bytes()).map_err(Stop::Orderly)?;
+        self.journal.note(done).map_err(RunStop::Broken)?;
+        self.space.check(self.writer.bytes()).map_err(RunStop::Orderly)?;
         let due = self.last_commit.at.elapsed() >= self.options.commit_every
             || self.writer.bytes() - self.last_commit.bytes >= COMMIT_BYTES;
-        if due { self.commit().map_err(Stop::Broken) } else { Ok(()) }
+        if due { self.commit().map_err(RunStop::Broken) } else { Ok(()) }
     }
 
     /// Writes the clips of a video, all into one shard.
@@ -206,9 +206,9 @@ impl<'a> Run<'a> {
                 }
                 Err(e) => return Err(e.also_help("free space if the disk is full").hint(Hint::Resume)),
             },
-            Some(Stop::Broken(e)) => e,
-            Some(Stop::Orderly(e)) if !self.journal.has_notes() => e,
-            Some(Stop::Orderly(e)) => self.commit().err().unwrap_or(e),
+            Some(RunStop::Broken(e)) => e,
+            Some(RunStop::Orderly(e)) if !self.journal.has_notes() => e,
+            Some(RunStop::Orderly(e)) => self.commit().err().unwrap_or(e),
         };
         let kept = self.last_commit.videos;
         if kept == 0 {
@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
     }
 
     fn publish(self, out: &Path) -> Result<PackReport> {
-        let Run { mut writer, mut journal, mut report, .. } = self;
+        let PackRun { mut writer, mut journal, mut report, .. } = self;
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();

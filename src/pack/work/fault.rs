@@ -1,4 +1,4 @@
-//! A codec that fails on purpose, so that tests can see what becomes of the other videos. Not in release builds.
+//! A codec that fails on purpose, so that tests can see what happens to the other videos. Not in release builds.
 
 /// Stands for a codec that crashes, hangs or takes two seconds: in a debug build, `VIDREC_DECODER_FAULT` is
 /// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`; `kill:SOURCE` for a system that runs out of memory and kills it.

@@ -1,8 +1,8 @@
-//! How many videos are packed at a time: fewer, where the machine has not enough for as many as were asked for.
+//! How many videos are packed at a time: fewer where the machine has not enough for the number that was asked for.
 //!
 //! A video that fails because the machine has run out of something ([`Shortage`]) is packed once more, alone. If that
 //! works, there were too many at a time, and from then on there are fewer. If not, not even one can be packed, and the
-//! run has to stop: a machine without resources must never give a smaller data set.
+//! run has to stop: a machine with too few resources must never give a smaller data set.
 
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -78,7 +78,7 @@ impl Gate {
         state.shortage.map(|shortage| Slowed { shortage, most: state.most })
     }
 
-    /// Says that so many videos at a time were too many.
+    /// Notes that this many videos at a time were too many.
     fn lower(&self, crowd: usize, shortage: Shortage) {
         let mut state = self.lock();
         let most = crowd.saturating_sub(1).max(1);

@@ -19,8 +19,8 @@ use crate::pack::plan::Job;
 use crate::video::Stage;
 use crate::{Error, Result};
 
-/// Time beyond a video's own limit until a process that does not answer is killed: it looks at the clock itself, and only
-/// a call that hangs does not come back to it.
+/// Time beyond a video's own limit until a process that does not answer is killed. The process looks at the clock itself;
+/// only a call that hangs keeps it from that.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Time that a process has to start.
@@ -52,7 +52,7 @@ impl<'a> Pool<'a> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut process = idle.map_or_else(|| self.spawn(), Ok).map_err(|e| {
             let failure = ClipFailure::of(PackStage::Crash, &e);
-            // The first process of the run did start, so whatever it is, it is not the video.
+            // The first process of the run did start, so the video is not to blame.
             ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
         })?;
         let request = Request { job: job.clone(), alone };
@@ -107,12 +107,12 @@ struct ProcessEnd {
 }
 
 impl ProcessEnd {
-    /// What the end of the process means for the video that it decoded; `alone` if nothing else was packed at the time.
+    /// What the end of the process means for the video that it decoded. `alone` says that nothing else was packed then.
     ///
-    /// A system that runs out of memory kills processes. In a crowd that is nobody's fault; a video whose process is
-    /// killed when it is alone needs more than there is. Where the process has a limit, getting no memory is the end of a
-    /// codec that takes it for granted (`abort`), which cannot be told from one that aborts for another reason: rather
-    /// than a video too few, the run stops.
+    /// A system that runs out of memory kills processes. With others at the same time, no video is to blame; a video whose
+    /// process is killed when it is alone needs more memory than there is. Where the process has a limit, a codec that takes
+    /// memory for granted aborts when it gets none. That cannot be told from an abort for another reason, so the run stops
+    /// rather than losing a video.
     fn failure(self, shortage: Option<Shortage>, alone: bool) -> ClipFailure {
         let ended = format!("the process that decoded it ended ({})", self.status);
         let (message, shortage) = match (shortage, self.signal()) {

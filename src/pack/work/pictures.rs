@@ -1,8 +1,8 @@
 //! A folder of JPEG and PNG files as a clip: each file is a frame, in the natural order of the names.
 //!
-//! Pictures are decoded, turned as EXIF says, scaled and converted by the same code as videos: grey ones become colour,
-//! alpha is ignored. All get the size of the first that is taken. A JPEG that passes through keeps every byte instead,
-//! and so its own size.
+//! The same code as for videos decodes pictures, turns them as EXIF says, scales and converts them: gray becomes color,
+//! alpha is ignored. All get the size of the first one taken. A JPEG that passes through keeps every byte instead, and so
+//! its own size.
 
 use std::fs;
 use std::io::Read;
@@ -103,7 +103,7 @@ impl PictureReader<'_> {
     }
 }
 
-/// The error for a picture that says that it is larger than the limit; FFmpeg only calls it invalid data.
+/// The error for a picture whose header says that it exceeds the limit; FFmpeg only calls it invalid data.
 fn too_large(path: &Path, max_pixels: u64) -> Option<Error> {
     let (width, height) = declared_size(path)?;
     let limit = max_pixels.min(limits::MAX_PIXELS);
@@ -128,7 +128,7 @@ fn declared_size(path: &Path) -> Option<(u32, u32)> {
     Some((u32::from_be_bytes(*size.first()?), u32::from_be_bytes(*size.get(1)?)))
 }
 
-/// A JPEG as it is, once it is known that it decodes and stands upright.
+/// A JPEG as it is, after proof that it decodes and is upright.
 fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     let length = fs::metadata(path).map_err(|e| Error::io("read the picture", path, e))?.len();
     if length > limits::MAX_RECORD_BYTES {

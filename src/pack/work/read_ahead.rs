@@ -1,8 +1,8 @@
 //! Reading the next files into the system's cache, so that a decoder does not wait for the disk.
 //!
-//! This has a number of threads of its own: how many reads a disk or a network likes at a time has nothing to do with how
-//! many videos the processors can decode. What is read is thrown away; an error is left to the one who really reads the
-//! file, who reports it.
+//! It has its own threads: how many reads at a time suit a disk or a network has nothing to do with how many videos the
+//! processors can decode. What is read is thrown away. Errors are ignored here: the decoder that reads the file reports
+//! them.
 
 use std::fs::File;
 use std::io::Read;
@@ -50,7 +50,7 @@ impl ReadAhead {
             let shared = Arc::clone(&shared);
             thread::Builder::new().spawn(move || shared.work())
         };
-        // With fewer threads, or none, the decoders wait for the disk, and that is all.
+        // With fewer threads, or none, the decoders wait for the disk, and nothing else changes.
         let threads = (0..threads).map_while(|i| spawn(i).ok()).collect();
         ReadAhead { shared, threads: Mutex::new(threads) }
     }
@@ -61,7 +61,7 @@ impl ReadAhead {
         self.shared.changed.notify_all();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // A panic there would be a fault, but one that costs only speed.
+            // A panic there would be a fault, but it would cost only speed.
             let _ = thread.join();
         }
     }
@@ -137,7 +137,7 @@ impl SharedAhead {
     }
 }
 
-/// Opens a regular file; a named pipe would be emptied.
+/// Opens a regular file. Reading a named pipe would empty it.
 fn open(path: &PathBuf) -> std::io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(std::io::ErrorKind::InvalidInput.into());

@@ -1,4 +1,4 @@
-//! What a run and its decoding processes say to each other: JSON and JPEGs, each behind its length.
+//! What a run and its decoding processes say to each other: JSON and JPEGs, each after its length.
 //!
 //! ```text
 //! message := length u32, little endian | bytes
@@ -21,7 +21,7 @@ use crate::{ClipInfo, limits};
 /// Longest message of JSON.
 const MAX_JSON: u32 = 256 << 20;
 
-/// The first thing that a process says: it does what it is meant to do.
+/// The first thing that a process says: what it is, and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub tool: String,

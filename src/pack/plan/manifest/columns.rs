@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::super::attributes::Attributes;
 use super::super::labels::{Label, Tag, whole_number};
 use super::super::segment::{Segment, microseconds};
 use super::row::ManifestRow;
@@ -95,7 +96,14 @@ impl Cells {
         let path = self.path.ok_or(("path", "the path is empty".to_owned()))?;
         let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
         let label = self.label.unwrap_or_default();
-        Ok(ManifestRow { line, path, label, segment, split: self.split, attributes: self.attributes.into() })
+        Ok(ManifestRow {
+            line,
+            path,
+            label,
+            segment,
+            split: self.split,
+            attributes: Attributes::from_map(self.attributes),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use super::super::attributes::Attributes;
 use super::super::labels::{Classes, Label};
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
@@ -54,7 +55,7 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>) -> Result<Manifest
     let found = files.find(&id, "").map(source_name::of_path);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());
-    Ok(ManifestRow { line: n, path, label, attributes: entry.into(), ..ManifestRow::default() })
+    Ok(ManifestRow { line: n, path, label, attributes: Attributes::from_map(entry), ..ManifestRow::default() })
 }
 
 fn own_classes(context: &Context<'_>) -> Result<Classes> {
