@@ -9,14 +9,16 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`; :class:`Loader` gives :class:`Batch` after batch. :func:`pack`
-makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it. ``vidrec.torch`` has what
-``torch.utils.data.DataLoader`` takes.
+makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it; :func:`merge`, :func:`split`,
+:func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has
+what ``torch.utils.data.DataLoader`` takes.
 """
 
 from ._vidrec import __version__
 from .batch import Batch
 from .dataset import Clip, Dataset, open
-from .errors import DecodeError, Error, FileError, FormatError, InternalError, LimitError, UsageError
+from .edit import append, merge, relabel, reshard, split, subset
+from .errors import DecodeError, Error, FileError, FormatError, InternalError, Interrupted, LimitError, UsageError
 from .loader import Loader
 from .tools import inspect, pack, verify
 
@@ -29,12 +31,19 @@ __all__ = [
     "FileError",
     "FormatError",
     "InternalError",
+    "Interrupted",
     "LimitError",
     "Loader",
     "UsageError",
     "__version__",
+    "append",
     "inspect",
+    "merge",
     "open",
     "pack",
+    "relabel",
+    "reshard",
+    "split",
+    "subset",
     "verify",
 ]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import operator
 import os
+import warnings
 from fractions import Fraction
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _vidrec
+from . import _choice, _vidrec
+from ._choice import Clips
 from .errors import UsageError
 
 Path = Union[str, "os.PathLike[str]"]
@@ -55,7 +57,8 @@ class Dataset(Sequence["Clip"]):
     """Clips, in order. Made by :func:`open`.
 
     Cheap to copy, to slice and to send to another process: it goes by its path. Slices, :meth:`select`,
-    :meth:`filter`, :meth:`split` and :meth:`concat` share the files and copy no pictures.
+    :meth:`filter`, :meth:`subset`, :meth:`split`, :meth:`split_by` and :meth:`concat` share the files and copy no
+    pictures.
 
     Examples
     --------
@@ -173,18 +176,75 @@ class Dataset(Sequence["Clip"]):
         """
         return self.select([clip.index for clip in self if keep(clip)])
 
-    def split(self, *fractions: float, seed: int = 0, by: Optional[Callable[[Clip], Any]] = None) -> List[Dataset]:
+    def subset(
+        self,
+        *,
+        classes: Sequence[Union[str, int]] = (),
+        clips: Optional[Clips] = None,
+        exclude: Clips = (),
+        where: Optional[Mapping[str, Any]] = None,
+        sample: Optional[int] = None,
+        seed: int = 0,
+    ) -> Dataset:
+        """The data set of the clips that fit everything that is given, in this order; as ``vidrec subset`` writes it.
+
+        Parameters
+        ----------
+        classes : sequence of str or int, default ()
+            Clips of any of these classes, by name, or by number where labels have no names. Empty: any.
+        clips : iterable of int or str, optional
+            These clips, by number or by source; a source stands for all its clips.
+        exclude : iterable of int or str, default ()
+            Not these clips. Of several draws of a video, one stands for all.
+        where : mapping, optional
+            Clips whose attributes have all these values, such as ``{"split": "train", "video.codec": "h264"}``.
+        sample : int, optional
+            This many of all that fit, drawn at random.
+        seed : int, default 0
+            Seed for ``sample``.
+
+        Returns
+        -------
+        Dataset
+            Sources that are named and not in the data set cause a warning.
+
+        Examples
+        --------
+        >>> left = vidrec.open("train").subset(classes=["left"], exclude=["left/0.mp4"])
+        >>> len(left), len(left.subset(sample=3, seed=1))
+        (5, 3)
+        """
+        chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
+        found, missing = self._inner.subset(chosen)
+        _warn(missing, 3)
+        return self.select(np.array(found, np.int64))
+
+    def split(
+        self,
+        *fractions: float,
+        seed: int = 0,
+        stratify: bool = True,
+        keep_sources: bool = True,
+        by: Optional[Callable[[Clip], Any]] = None,
+    ) -> List[Dataset]:
         """Split at random into several data sets; what is left makes the last.
+
+        The same seed and options give the same parts as ``vidrec split`` and :func:`vidrec.split`. Draws that were packed
+        of one video always stay together.
 
         Parameters
         ----------
         *fractions : float
-            Share of each part, in all less than 1 (or 1, and then the last part is left out).
+            Share of each part, in all less than 1 (or 1, and then no part is left).
         seed : int, default 0
-            The same seed gives the same parts.
+            Seed of the draw.
+        stratify : bool, default True
+            Split each class by itself, so that every part has its share of each class.
+        keep_sources : bool, default True
+            Keep clips of one source, such as segments of a long video, in the same part.
         by : callable, optional
-            Clips of which ``by(clip)`` is equal stay together, such as those cut from one video. Shares then are of
-            such groups. Default: several draws that were packed of one video stay together.
+            Instead of ``keep_sources``: clips for which ``by(clip)`` is equal stay together. Shares then are of such
+            groups, each of the class of its first clip.
 
         Returns
         -------
@@ -197,20 +257,48 @@ class Dataset(Sequence["Clip"]):
         >>> len(train), len(val), len(test)
         (6, 3, 3)
         """
-        total = float(np.sum(fractions))
-        if not fractions or min(fractions) < 0 or total > 1 + 1e-9:
-            raise UsageError(f"split takes fractions that add up to at most 1, not {fractions}")
-        groups: Dict[Any, List[int]] = {}
-        draws = self._inner.draws()
-        for i in range(len(self)):
-            groups.setdefault(i // draws if by is None else by(self[i]), []).append(i)
-        members = list(groups.values())
-        order = np.random.Generator(np.random.PCG64(seed)).permutation(len(members))
-        ends = [round(float(end) * len(members)) for end in np.cumsum(fractions)]
-        if total < 1 - 1e-9:
-            ends.append(len(members))
-        parts = (order[start:end] for start, end in zip([0, *ends], ends))
-        return [self.select(sorted(i for group in part for i in members[group])) for part in parts]
+        if not fractions:
+            raise UsageError("split takes the share of each part")
+        rest = 1 - float(np.sum(fractions))
+        shares = [*fractions, rest] if rest > 1e-6 else fractions
+        groups = None
+        if by is not None:
+            numbers: Dict[Any, int] = {}
+            groups = [numbers.setdefault(by(clip), len(numbers)) for clip in self]
+        named = [(str(i), share) for i, share in enumerate(shares)]
+        return list(self._parts(_choice.by_ratio(named, seed, stratify, keep_sources, groups)).values())
+
+    def split_by(
+        self, attribute: Optional[str] = None, *, lists: Optional[Mapping[str, Clips]] = None
+    ) -> Dict[str, Dataset]:
+        """Split into several data sets by an attribute, or by lists of clips; as ``vidrec split`` does.
+
+        Parameters
+        ----------
+        attribute : str, optional
+            Make a part for each of its values. Clips without it are in no part.
+        lists : mapping, optional
+            Instead: clips by number or by source for each part's name. Clips in no list are in no part.
+
+        Returns
+        -------
+        dict of str to Dataset
+            Each in the order of this data set. Sources that are not in the data set cause a warning.
+
+        Examples
+        --------
+        >>> parts = vidrec.open("train").split_by(lists={"a": [0, 1], "b": ["right/7.mp4"]})
+        >>> len(parts["a"]), parts["b"][0].source
+        (2, 'right/7.mp4')
+        """
+        if (attribute is None) == (lists is None):
+            raise UsageError("split_by takes either attribute or lists")
+        return self._parts(_choice.by_lists(lists) if attribute is None else _choice.by_attribute(attribute))
+
+    def _parts(self, how: Dict[str, Any]) -> Dict[str, Dataset]:
+        parts = self._inner.split(how)
+        _warn([source for _, _, missing in parts for source in missing], 4)
+        return {name: self.select(np.array(clips, np.int64)) for name, clips, _ in parts}
 
     @staticmethod
     def concat(parts: Sequence[Dataset]) -> Dataset:
@@ -222,6 +310,12 @@ class Dataset(Sequence["Clip"]):
         """
         inner = _vidrec.Dataset.concat([part._inner for part in parts])
         return Dataset._make(inner, ("concat", *(part._recipe for part in parts)))
+
+
+def _warn(missing: Sequence[str], depth: int) -> None:
+    if missing:
+        shown = ", ".join(missing[:10]) + (" and more" if len(missing) > 10 else "")
+        warnings.warn(f"not in the data set: {shown}", stacklevel=depth)
 
 
 def _rebuild(recipe: Tuple[Any, ...]) -> Dataset:

@@ -75,11 +75,15 @@ class LimitError(Error):
 
 
 class UsageError(Error, ValueError):
-    """Something was asked for that makes no sense; no file is at fault."""
+    """The arguments make no sense; no file is at fault."""
 
 
 class DecodeError(Error):
     """A picture or a video could not be decoded or encoded."""
+
+
+class Interrupted(Error):
+    """The work was stopped before its end. Ctrl-C raises :class:`KeyboardInterrupt` instead, as usual."""
 
 
 class InternalError(Error):

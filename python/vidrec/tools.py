@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from . import _isolated, _vidrec
+from ._progress import Progress, Shown
 from .dataset import Path, open
 from .errors import UsageError
-
-Progress = Union[bool, Callable[[int, int], object]]
-
 
 def inspect(path: Path) -> Dict[str, Any]:
     """Describe a data set.
@@ -38,7 +35,7 @@ def inspect(path: Path) -> Dict[str, Any]:
 
 
 def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dict[str, Any]:
-    """Prove that a data set is whole: structure, ids, every checksum. Reads all of it once.
+    """Prove that a data set is whole: structure, ids, every checksum. Reads all of it once, and twice if ``deep``.
 
     Parameters
     ----------
@@ -48,7 +45,7 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
         Decode every frame as well.
     progress : bool or callable, default False
         True shows a bar (with tqdm, if it is installed). A callable gets the frames done and their number, about ten
-        times a second; an exception from it ends the work and is raised.
+        times a second; an exception from it stops the work and is raised. So does Ctrl-C.
 
     Returns
     -------
@@ -66,13 +63,8 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
     >>> vidrec.verify("train", deep=True)["ok"]
     True
     """
-    try:
-        total = open(path).frame_count
-    except Exception:
-        # The report tells.
-        total = 0
-    with _Shown(progress, "frames") as show:
-        told = _vidrec.verify(path, deep, show and (lambda done: show(done, max(done, total))))
+    with Shown(progress, "frames") as show:
+        told = _vidrec.verify(path, deep, show)
     report: Dict[str, Any] = json.loads(told)
     return report
 
@@ -273,7 +265,7 @@ def pack(
         "commit_every": commit_every,
     }
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    with _Shown(progress, "videos") as show:
+    with Shown(progress, "videos") as show:
         told = _vidrec.pack(paths, output, options, show, _isolated.command(options) if isolate else None)
     report: Dict[str, Any] = json.loads(told)
     return report
@@ -300,36 +292,3 @@ def _interrupted(resume: bool, restart: bool) -> Optional[str]:
     if resume and restart:
         raise UsageError("of resume and restart only one can be given")
     return "resume" if resume else "restart" if restart else None
-
-
-class _Shown:
-    """Shows progress for as long as it is entered."""
-
-    def __init__(self, progress: Progress, unit: str) -> None:
-        self._progress, self._unit = progress, unit
-        self._bar: Any = None
-
-    def __enter__(self) -> Optional[Callable[[int, int], object]]:
-        if self._progress is False or self._progress is None:
-            return None
-        if self._progress is not True:
-            return self._progress
-        try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
-        except ImportError:
-            return self._print
-        self._bar = tqdm(unit=" " + self._unit)
-        return self._update
-
-    def _update(self, done: int, total: int) -> None:
-        self._bar.total = total
-        self._bar.update(done - self._bar.n)
-
-    def _print(self, done: int, total: int) -> None:
-        print(f"\r{done} of {total} {self._unit}", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        elif self._progress is True:
-            print(file=sys.stderr)

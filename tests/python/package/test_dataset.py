@@ -82,8 +82,9 @@ def test_splits_are_exact_and_repeat(ds):
     assert all(len({clip.source for clip in part}) == 6 for part in groups)
     together = [{int(clip.source[-5], 16) // 3 for clip in part} for part in groups]
     assert not together[0] & together[1]
-    with pytest.raises(vidrec.UsageError):
-        ds.split(0.8, 0.3)
+    for bad in [(0.8, 0.3), (), (-0.5,), (float("nan"),)]:
+        with pytest.raises(vidrec.UsageError):
+            ds.split(*bad)
 
 
 def test_it_is_pickled_by_its_path(train, ds, monkeypatch):

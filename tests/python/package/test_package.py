@@ -18,7 +18,8 @@ import vidrec
 from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-MODULES = ["vidrec", "vidrec.errors", "vidrec.dataset", "vidrec.batch", "vidrec.loader", "vidrec.tools", "vidrec.torch"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "edit", "torch"]
+MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
 
 def parameters(function):

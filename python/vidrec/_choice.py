@@ -1,0 +1,72 @@
+"""Which clips to choose, and how to split: what the compiled module takes."""
+
+from __future__ import annotations
+
+import json
+import operator
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+Clips = Iterable[Union[int, str]]
+
+
+def listed(clips: Clips) -> Tuple[List[int], List[str]]:
+    """Clips by number and by source."""
+    numbers: List[int] = []
+    sources: List[str] = []
+    for clip in clips:
+        if isinstance(clip, str):
+            sources.append(clip)
+        else:
+            numbers.append(operator.index(clip))
+    return numbers, sources
+
+
+def chosen(
+    classes: Sequence[Union[str, int]],
+    clips: Optional[Clips],
+    exclude: Clips,
+    where: Optional[Mapping[str, Any]],
+    sample: Optional[int],
+    seed: int,
+) -> Dict[str, Any]:
+    """Of the arguments of a subset."""
+    if isinstance(classes, (str, int)):
+        classes = [classes]
+    text = {name: value if isinstance(value, str) else json.dumps(value) for name, value in (where or {}).items()}
+    return {
+        "classes": [str(each) for each in classes],
+        "list": None if clips is None else listed(clips),
+        "exclude": listed(exclude),
+        "attributes": [*text.items()],
+        "sample": sample,
+        "seed": seed,
+    }
+
+
+def by_ratio(
+    ratio: Sequence[Tuple[str, float]],
+    seed: int = 0,
+    stratify: bool = True,
+    keep_sources: bool = True,
+    groups: Optional[Sequence[int]] = None,
+) -> Dict[str, Any]:
+    """Of the arguments of a random split."""
+    return {
+        "attribute": None,
+        "lists": None,
+        "ratio": [(name, float(share)) for name, share in ratio],
+        "seed": seed,
+        "stratify": stratify,
+        "keep_sources": keep_sources,
+        "groups": groups,
+    }
+
+
+def by_lists(lists: Mapping[str, Clips]) -> Dict[str, Any]:
+    """Of lists of clips."""
+    return {**by_ratio([]), "lists": [(name, listed(clips)) for name, clips in lists.items()]}
+
+
+def by_attribute(attribute: str) -> Dict[str, Any]:
+    """Of the name of an attribute."""
+    return {**by_ratio([]), "attribute": attribute}

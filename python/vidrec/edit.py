@@ -1,0 +1,305 @@
+"""Writing data sets out of data sets.
+
+JPEGs are copied byte for byte, and their checksums compared. What was there before stays as it is until an output is
+whole.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _choice, _vidrec
+from ._choice import Clips
+from ._progress import Progress, Shown
+from .dataset import Path
+from .errors import UsageError
+
+
+def merge(
+    paths: Sequence[Path],
+    output: Path,
+    *,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Write several data sets as one: the clips of the first, then those of the second, and so on.
+
+    Classes are joined by name: those of the first data set keep their labels, new names get the next ones.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        The data sets, as :func:`vidrec.open` takes them.
+    output : path
+        Folder to make the data set in.
+    shards : int, optional
+        Write this many shards. Default: shards end where those of the input end.
+    shard_size : int, optional
+        Instead: begin a new shard before a record file grows beyond this many bytes.
+    overwrite : bool, default False
+        Replace a data set that is already there.
+    progress : bool or callable, default False
+        As for :func:`vidrec.verify`, in clips.
+
+    Returns
+    -------
+    dict
+        ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
+        output), ``not_found`` (what was named but is not in the data set) and ``notes``.
+
+    Examples
+    --------
+    >>> vidrec.merge(["train", "train"], "merged")["clips"]
+    24
+    """
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.merge(list(paths), output, _how(shards, shard_size, overwrite), show))
+
+
+def split(
+    path: Path,
+    output: Path,
+    *,
+    ratios: Optional[Sequence[float]] = None,
+    names: Optional[Sequence[str]] = None,
+    seed: int = 0,
+    stratify: bool = True,
+    keep_sources: bool = True,
+    lists: Optional[Mapping[str, Clips]] = None,
+    attribute: Optional[str] = None,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> List[Dict[str, Any]]:
+    """Write the parts of a data set as data sets of their own: ``output/train``, ``output/val`` and so on.
+
+    The parts are those of :meth:`vidrec.Dataset.split` and :meth:`vidrec.Dataset.split_by`, which write nothing, and of
+    the program ``vidrec split``.
+
+    Parameters
+    ----------
+    path : path
+        The data set, as :func:`vidrec.open` takes it.
+    output : path
+        Folder to make the folders of the parts in.
+    ratios : sequence of float, optional
+        The share of each part, such as ``[0.8, 0.1, 0.1]``. Give this, ``lists`` or ``attribute``.
+    names : sequence of str, optional
+        With ``ratios``: the name of each part. Default: train and val, or train, val and test.
+    seed, stratify, keep_sources
+        With ``ratios``: as for :meth:`vidrec.Dataset.split`.
+    lists : mapping, optional
+        Clips by number or by source for each name of a part, as for :meth:`vidrec.Dataset.split_by`.
+    attribute : str, optional
+        Make a part for each value of this attribute.
+    shards, shard_size, overwrite, progress
+        As for :func:`merge`.
+
+    Returns
+    -------
+    list of dict
+        As of :func:`merge`, for each part.
+
+    Examples
+    --------
+    >>> [part["clips"] for part in vidrec.split("train", "parts", ratios=[0.5, 0.5], seed=3)]
+    [6, 6]
+    """
+    if (ratios is not None) + (lists is not None) + (attribute is not None) != 1:
+        raise UsageError("split takes one of ratios, lists and attribute")
+    if attribute is not None:
+        parts = _choice.by_attribute(attribute)
+    elif lists is not None:
+        parts = _choice.by_lists(lists)
+    else:
+        shares = list(ratios or [])
+        usual = ["train", "val", "test"][: len(shares)] if len(shares) in (2, 3) else []
+        names = usual if names is None else list(names)
+        if len(names) != len(shares):
+            raise UsageError(f"ratios has {len(shares)} shares, and names {len(names)}")
+        parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
+    with Shown(progress, "clips") as show:
+        told = _vidrec.split(path, output, parts, _how(shards, shard_size, overwrite), show)
+    reports: List[Dict[str, Any]] = json.loads(told)
+    return reports
+
+
+def subset(
+    path: Path,
+    output: Path,
+    *,
+    classes: Sequence[Union[str, int]] = (),
+    clips: Optional[Clips] = None,
+    exclude: Clips = (),
+    where: Optional[Mapping[str, Any]] = None,
+    sample: Optional[int] = None,
+    seed: int = 0,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Write some clips of a data set as a data set of their own: those that fit everything that is given.
+
+    Parameters
+    ----------
+    path : path
+        The data set, as :func:`vidrec.open` takes it.
+    output : path
+        Folder to make the data set in.
+    classes, clips, exclude, where, sample, seed
+        As for :meth:`vidrec.Dataset.subset`, which writes nothing.
+    shards, shard_size, overwrite, progress
+        As for :func:`merge`.
+
+    Returns
+    -------
+    dict
+        As of :func:`merge`.
+
+    Examples
+    --------
+    >>> vidrec.subset("train", "left", classes=["left"], exclude=[0])["clips"]
+    5
+    """
+    chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.subset(path, output, chosen, _how(shards, shard_size, overwrite), show))
+
+
+def reshard(
+    path: Path,
+    output: Path,
+    *,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Write a data set with another number or size of shards.
+
+    Parameters
+    ----------
+    path : path
+        The data set, as :func:`vidrec.open` takes it.
+    output : path
+        Folder to make the data set in.
+    shards, shard_size, overwrite, progress
+        As for :func:`merge`.
+
+    Returns
+    -------
+    dict
+        As of :func:`merge`.
+
+    Examples
+    --------
+    >>> vidrec.reshard("train", "resharded", shards=3)["shards"]
+    3
+    """
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.reshard(path, output, _how(shards, shard_size, overwrite), show))
+
+
+def append(
+    path: Path,
+    more: Path,
+    *,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Add the clips of a data set to another one, in place, as further shards.
+
+    The new shards become part of it in one step; its own shards do not change. It must know the classes already.
+
+    Parameters
+    ----------
+    path : path
+        Folder of the data set that grows.
+    more : path
+        The data set to add.
+    shards, shard_size, progress
+        As for :func:`merge`, for what is added.
+
+    Returns
+    -------
+    dict
+        As of :func:`merge`, for what was added.
+
+    Examples
+    --------
+    >>> vidrec.subset("train", "grows", clips=range(4))["clips"]
+    4
+    >>> vidrec.append("grows", "train")["clips"]
+    12
+    >>> len(vidrec.open("grows"))
+    16
+    """
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.append(path, more, _how(shards, shard_size, False), show))
+
+
+def relabel(
+    path: Path,
+    output: Path,
+    *,
+    labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
+    attributes: Optional[Mapping[Union[int, str], Mapping[str, Any]]] = None,
+    rename_classes: Optional[Mapping[str, str]] = None,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Write a data set with other labels, class names or attributes. Pictures do not change.
+
+    Parameters
+    ----------
+    path : path
+        The data set, as :func:`vidrec.open` takes it.
+    output : path
+        Folder to make the data set in.
+    labels : mapping, optional
+        New labels, as numbers or class names, by clip: its number, or a source, which stands for all its clips. Names
+        that are new to the data set get the next labels.
+    attributes : mapping, optional
+        Attributes to add or replace, by clip; the others stay.
+    rename_classes : mapping, optional
+        New names by old names; labels stay.
+    shards, shard_size, overwrite, progress
+        As for :func:`merge`.
+
+    Returns
+    -------
+    dict
+        As of :func:`merge`.
+
+    Examples
+    --------
+    >>> report = vidrec.relabel("train", "relabeled", labels={0: "up", "right/7.mp4": "left"})
+    >>> [vidrec.open("relabeled")[i].class_name for i in (0, 1, 7)]
+    ['up', 'left', 'left']
+    """
+    labels, attributes = labels or {}, attributes or {}
+    changes = []
+    for key in dict.fromkeys([*labels, *attributes]):
+        number, source = (None, key) if isinstance(key, str) else (int(key), "")
+        label = str(labels[key]) if key in labels else None
+        changes.append((number, source, label, json.dumps(dict(attributes.get(key, {})))))
+    renamed = list((rename_classes or {}).items())
+    with Shown(progress, "clips") as show:
+        return _report(_vidrec.relabel(path, output, changes, renamed, _how(shards, shard_size, overwrite), show))
+
+
+def _how(shards: Optional[int], shard_size: Optional[int], overwrite: bool) -> Dict[str, Any]:
+    return {"shards": shards, "shard_size": shard_size, "overwrite": overwrite}
+
+
+def _report(told: str) -> Dict[str, Any]:
+    report: Dict[str, Any] = json.loads(told)
+    return report

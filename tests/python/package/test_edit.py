@@ -1,0 +1,166 @@
+"""Data sets out of data sets: Python and the program choose the same clips, and write the same files."""
+import csv
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vidrec
+
+
+def program(*arguments, status=0):
+    command = [Path(sys.executable).with_name("vidrec"), *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == status, ran.stderr
+    return ran
+
+
+def clips(ds):
+    return [(clip.source, clip.label, clip.pts.tolist(), clip.jpeg(0)) for clip in ds]
+
+
+def files(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def segments(videos, tmp_path_factory):
+    """The path of a data set of 36 clips, three of each of 12 videos, in two classes and without one."""
+    folder = tmp_path_factory.mktemp("segments")
+    with open(folder / "list.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["path", "label", "start", "end", "weather"])
+        for i, video in enumerate(sorted(videos.glob("*/*.mp4"))):
+            label = "" if i % 4 == 3 else video.parent.name
+            for k in range(3):
+                rows.writerow([video.relative_to(videos), label, k / 3, (k + 1) / 3, "sun" if (i + k) % 3 else "rain"])
+    report = vidrec.pack(folder / "list.csv", folder / "set", root=videos, frames=1, size=(24, 32))
+    assert (report["clips"], report["failed"]) == (36, 0)
+    return folder / "set"
+
+
+@pytest.mark.parametrize("ratio", [(0.5, 0.5), (0.8, 0.1, 0.1), (0.34, 0.33, 0.33), (0.75, 0.25)])
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("stratify", [True, False])
+@pytest.mark.parametrize("keep_sources", [True, False])
+def test_the_program_and_python_split_alike(segments, tmp_path, ratio, seed, stratify, keep_sources):
+    flags = ["--no-stratify"] * (not stratify) + ["--no-keep-sources"] * (not keep_sources)
+    names = ["a", "b", "c"][: len(ratio)]
+    shares = ",".join(map(str, ratio))
+    program("split", segments, "-o", tmp_path, "--ratio", shares, "--names", ",".join(names), "--seed", seed, *flags)
+    written = [clips(vidrec.open(tmp_path / name)) for name in names]
+    ds = vidrec.open(segments)
+    # What is left makes the last part.
+    for fractions in (ratio, ratio[:-1]):
+        views = ds.split(*fractions, seed=seed, stratify=stratify, keep_sources=keep_sources)
+        assert [clips(view) for view in views] == written
+    assert sorted(sum(written, [])) == sorted(clips(ds))
+    sources = [{source for source, *_ in part} for part in written]
+    if keep_sources:
+        assert sum(map(len, sources)) == len(set.union(*sources)) == 12
+
+
+def test_parts_by_attribute_and_by_lists_are_those_of_the_program(segments, tmp_path):
+    program("split", segments, "-o", tmp_path, "--attribute", "weather")
+    parts = vidrec.open(segments).split_by("weather")
+    assert list(parts) == ["rain", "sun"]
+    assert all(clips(part) == clips(vidrec.open(tmp_path / name)) for name, part in parts.items())
+    lists = {"few": [3, 1], "videos": ["left/4.mp4", "none.mp4"]}
+    for name, listed in lists.items():
+        (tmp_path / name).write_text("".join(f"{item}\n" for item in listed))
+    options = [f"--list={name}={tmp_path / name}" for name in lists]
+    program("split", segments, "-o", tmp_path / "lists", *options, status=3)
+    with pytest.warns(UserWarning, match="not in the data set: none.mp4"):
+        parts = vidrec.open(segments).split_by(lists=lists)
+    assert all(clips(part) == clips(vidrec.open(tmp_path / "lists" / name)) for name, part in parts.items())
+    with pytest.raises(vidrec.UsageError, match="two lists"):
+        vidrec.open(segments).split_by(lists={"a": [0], "b": ["left/0.mp4"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ({"classes": ["left"]}, ["--class", "left"]),
+        ({"where": {"weather": "rain"}, "sample": 4, "seed": 3}, "--where weather=rain --sample 4 --seed 3".split()),
+        ({"clips": range(3, 9), "classes": ["left", "right"]}, "--clips 3-8 --class left --class right".split()),
+    ],
+)
+def test_subsets_are_those_of_the_program(segments, tmp_path, options, flags):
+    program("subset", segments, "-o", tmp_path / "program", *flags)
+    report = vidrec.subset(segments, tmp_path / "python", **options)
+    view = vidrec.open(segments).subset(**options)
+    assert files(tmp_path / "python") == files(tmp_path / "program")
+    assert 0 < len(view) == report["clips"] and clips(view) == clips(vidrec.open(tmp_path / "python"))
+
+
+def test_views_of_views_are_chosen_from_like_data_sets(segments):
+    view = vidrec.open(segments)[::-1]
+    assert clips(view.subset(clips=[2, "left/1.mp4"], exclude=[34])) == clips(view.select([2, 30, 31, 32]))
+    parts = view.split(0.5, seed=1, by=lambda clip: clip.index // 6)
+    assert sorted(sum(map(clips, parts), [])) == sorted(clips(view))
+    group_of = {repr(clip): i // 6 for i, clip in enumerate(clips(view))}
+    groups = [{group_of[repr(clip)] for clip in clips(part)} for part in parts]
+    assert all(groups) and not groups[0] & groups[1]
+
+
+def test_data_sets_are_written(train, damaged, tmp_path):
+    calls = []
+
+    def show(*call):
+        calls.append(call)
+
+    parts = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5], seed=3, progress=show)
+    assert [part["clips"] for part in parts] == [6, 6] and calls[-1] == (12, 12)
+    merged = vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
+    assert (merged["clips"], merged["shards"]) == (12, 2)
+    vidrec.append(tmp_path / "parts/train", tmp_path / "parts/val")
+    assert clips(vidrec.open(tmp_path / "parts/train")) == clips(vidrec.open(tmp_path / "merged"))
+    attributes = {"left/2.mp4": {"split": "val"}}
+    vidrec.relabel(train, tmp_path / "relabeled", attributes=attributes, rename_classes={"left": "up"})
+    relabeled = vidrec.open(tmp_path / "relabeled")
+    assert relabeled.classes == ["up", "right"] and relabeled[2].attributes["split"] == "val"
+    for made in ("merged", "parts/train", "relabeled"):
+        assert vidrec.verify(tmp_path / made)["ok"]
+    with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
+        vidrec.reshard(damaged, tmp_path / "no", shards=1)
+    with pytest.raises(vidrec.UsageError, match="shards or shard_size"):
+        vidrec.reshard(train, tmp_path / "no", shards=1, shard_size=1)
+    before = files(tmp_path / "merged")
+
+    def stop(done, total):
+        raise vidrec.Interrupted("enough")
+
+    with pytest.raises(vidrec.Interrupted, match="enough"):
+        vidrec.reshard(train, tmp_path / "merged", shards=3, overwrite=True, progress=stop)
+    assert files(tmp_path / "merged").keys() == before.keys()
+
+
+PACKS = """
+import sys, vidrec
+try:
+    vidrec.pack(sys.argv[1], sys.argv[2], frames=2, size=(24, 32), threads=1, progress=lambda *_: print(flush=True))
+except KeyboardInterrupt:
+    sys.exit(42)
+"""
+
+
+def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
+    for i in range(600):
+        link = tmp_path / "many" / f"{i % 2}" / f"{i}.mp4"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(videos / "left/0.mp4")
+    command = [sys.executable, "-c", PACKS, tmp_path / "many", tmp_path / "set"]
+    packing = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert packing.stdout.readline()
+    packing.send_signal(signal.SIGINT)
+    packing.stdout.read()
+    assert packing.wait(60) == 42
+    assert not (tmp_path / "set/dataset.json").exists()
+    with pytest.raises(vidrec.UsageError, match="interrupted pack"):
+        vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
+    options = ["--frames", "2", "--size", "32x24", "--resume", "--json"]
+    report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
+    assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
