@@ -215,6 +215,6 @@ def test_what_is_there_is_not_replaced(packed, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     for form in "mxnet", "gulp", "webdataset", "mds", "frames", "mp4":
-        assert "something here already" in run("export", form, packed, "-o", tmp_path / "out", status=1)
+        assert "the folder is not empty" in run("export", form, packed, "-o", tmp_path / "out", status=1)
     assert "a file here already" in run("export", "metadata", packed, "-o", tmp_path / "out/mine.txt", status=1)
     assert [p.name for p in tmp_path.iterdir()] == ["out"] and (tmp_path / "out/mine.txt").read_text() == "mine"
