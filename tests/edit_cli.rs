@@ -128,7 +128,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("relabel set -o out", 2, "required"),
         ("relabel set -o out --rename-class run=walk", 1, "there is a class \"walk\" already"),
         ("repair no", 1, "could not"),
-        ("repair set -o set", 1, "the output is what is to be repaired"),
+        ("repair set -o set", 1, "the output is the data set to repair"),
     ] {
         let error = shell.error(line, status);
         assert!(error.contains(why), "{line}: {error}");
