@@ -422,7 +422,7 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     fs::write(&path, b"").unwrap();
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
-    assert!(import(&path).contains("no whole record"));
+    assert!(import(&path).contains("no complete record"));
 }
 
 /// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.
