@@ -47,7 +47,7 @@ impl Index {
         Ok(Index { header, header_crc32, sections, binding, meta, frames, clips, strings })
     }
 
-    /// The rest of a damaged index, given the presumed places of its frame table, clip table and string pool.
+    /// What survives of a damaged index, given the presumed places of its frame table, clip table and string pool.
     ///
     /// A wrong guess does no harm, because entries and strings are checked when they are used.
     pub fn unproven(header: Header, [frames, clips, strings]: [SectionEntry; 3]) -> Self {
@@ -168,9 +168,7 @@ fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry
         return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
     }
     let begin = header.section_table_offset as usize;
-    let table = bytes
-        .get(begin..begin + length)
-        .ok_or_else(|| fault("index-table-bounds", "the section table is outside the file"))?;
+    let table = bytes.get(begin..begin + length).ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
         return Err(fault("index-table-crc", "the section table's CRC-32 does not match")

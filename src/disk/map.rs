@@ -92,9 +92,8 @@ impl Deref for MappedFile {
 
 /// The error about a file with lost pages. It gives the file's current length, which shows what happened.
 pub(crate) fn lost(path: &Path) -> Error {
-    let e =
-        Error::lost("a part of the file could not be read: it was truncated while it was open, or its disk is failing")
-            .file(path);
+    let what = "part of the file could not be read: it was truncated while it was open, or its disk is failing";
+    let e = Error::lost(what).file(path);
     match std::fs::metadata(path) {
         Ok(meta) => e.found(format!("{} bytes now", meta.len())),
         Err(_) => e,

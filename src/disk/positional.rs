@@ -102,13 +102,10 @@ fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     while done < wanted {
         match read_some(file, &mut buffer[done..], range.start + done as u64) {
             Ok(0) => {
-                return Err(Error::format(
-                    "record-bounds",
-                    "the file ends early: it was truncated after it was opened",
-                )
-                .at(range.start)
-                .expected(format!("{wanted} bytes"))
-                .found(format!("{done} bytes")));
+                return Err(Error::format("record-bounds", "the file ends early: it was truncated while it was open")
+                    .at(range.start)
+                    .expected(format!("{wanted} bytes"))
+                    .found(format!("{done} bytes")));
             }
             Ok(n) => done += n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}

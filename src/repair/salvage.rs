@@ -1,4 +1,4 @@
-//! The intact clips of a shard, found in the rest of its record file and of its index.
+//! Finding the intact clips of a shard in what survives of its record file and its index.
 
 use std::borrow::Cow;
 
@@ -144,13 +144,7 @@ impl<'a> Salvage<'a> {
         let label = u32::try_from(entry.label).ok();
         let [source, class, attributes] = strings.unwrap_or_default();
         if u64::from(entry.frame_count) > self.old.frame_entries + self.scan.found.len() as u64 {
-            return self.lost(
-                ordinal,
-                source,
-                label,
-                Vec::new(),
-                "neither the index nor the record file has that many frames",
-            );
+            return self.lost(ordinal, source, label, Vec::new(), "neither index nor record file has that many frames");
         }
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());
         let mut losses = Losses { names: strings.is_none(), ..Losses::default() };

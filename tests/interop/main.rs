@@ -173,7 +173,10 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
     fs::write(out.join("mine.txt"), "mine").unwrap();
     assert!(
-        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
+        mxnet::export(&open, &out, true, &mut vidrec::no_progress)
+            .unwrap_err()
+            .to_string()
+            .contains("an export did not write")
     );
 }
 

@@ -9,8 +9,8 @@ use crate::{Outcome, Run, clip_count, output};
 
 /// Save the intact clips of a damaged data set, and list exactly what is lost.
 ///
-/// Without --output, vidrec rebuilds a lost or damaged index or dataset.json in place, from the record files and the rest
-/// of the old ones, which it keeps as *.broken. It never changes record files. If record files are damaged, --output
+/// Without --output, vidrec rebuilds a lost or damaged index or dataset.json in place, from the record files and what
+/// survives of the old ones, which it keeps as *.broken. It never changes record files. If record files are damaged, --output
 /// writes all intact clips to a new data set. The attribute "repair" of a clip says what no checksum proves. The exit
 /// status is 3 if anything was lost.
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub struct Args {
     /// Only list what can be saved.
     #[arg(long)]
     dry_run: bool,
-    /// Save only clips that a checksum proves: none of a lost index whose record file is also damaged.
+    /// Save only clips that a checksum proves intact, so none from a lost index if the record file is damaged too.
     #[arg(long)]
     proven_only: bool,
     /// Replace an existing data set in OUTPUT.

@@ -117,9 +117,7 @@ impl Labels {
         let path = folder.join(LABELS_FILE);
         if path.exists() {
             let labels = serde_json::from_str(&text::read(&path)?);
-            return labels
-                .map(Labels)
-                .map_err(|e| text::malformed(&path, format!("these are not class names and labels: {e}")));
+            return labels.map(Labels).map_err(|e| text::malformed(&path, format!("not class names and labels: {e}")));
         }
         let names: BTreeSet<&str> = metas
             .flat_map(|meta| meta.values())
