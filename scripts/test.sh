@@ -35,7 +35,7 @@ without_ffmpeg() {
   fi
   target/no-ffmpeg/debug/vidrec verify --deep format-spec/vectors/good/two-shards
   if target/no-ffmpeg/debug/vidrec pack videos -o train 2> target/no-ffmpeg/said; then return 1; fi
-  grep --quiet "made without FFmpeg" target/no-ffmpeg/said
+  grep --quiet "built without FFmpeg" target/no-ffmpeg/said
 }
 
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps; }

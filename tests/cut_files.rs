@@ -43,7 +43,7 @@ fn a_loader_tells_of_every_clip_that_is_lost_and_gives_the_others_unchanged() {
                     lost += 1;
                     assert_eq!((e.kind(), e.clip()), (ErrorKind::Io, Some(clip as u64)), "{e}");
                     assert!(e.path().is_some_and(|p| p == records(&dir)), "{e}");
-                    assert!(e.to_string().contains("cut while it was open"), "{e}");
+                    assert!(e.to_string().contains("truncated while it was open"), "{e}");
                 }
             }
         }
@@ -63,7 +63,7 @@ fn verify_reports_a_file_that_is_cut_while_it_looks() {
     let report = report.unwrap();
     assert!(!report.ok);
     assert_eq!(report.problems[0].kind, "io", "{:?}", report.problems[0]);
-    assert!(report.problems[0].message.contains("cut while it was open"), "{:?}", report.problems[0]);
+    assert!(report.problems[0].message.contains("truncated while it was open"), "{:?}", report.problems[0]);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("relabel set -o out", 2, "required"),
         ("relabel set -o out --rename-class run=walk", 1, "there is a class \"walk\" already"),
         ("repair no", 1, "could not"),
-        ("repair set -o set", 1, "the output is what is to be repaired"),
+        ("repair set -o set", 1, "the output is the data set to repair"),
     ] {
         let error = shell.error(line, status);
         assert!(error.contains(why), "{line}: {error}");
@@ -140,7 +140,7 @@ fn wrong_usage_is_told_and_nothing_is_made() {
 #[test]
 fn repair_tells_what_is_lost_and_saves_the_rest() {
     let shell = Shell::new();
-    assert!(shell.text("repair set", 0).starts_with("nothing to repair: all of 7 clips are intact"));
+    assert!(shell.text("repair set", 0).starts_with("nothing to repair: 7 clips intact"));
     common::damage(&shell.at("set"), 1, 1);
     let told = shell.text("repair set --dry-run", 3);
     assert!(

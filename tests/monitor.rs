@@ -56,9 +56,9 @@ fn a_file_is_followed_whatever_is_in_it() {
 
     // Nothing of what others wrote reaches the terminal.
     append(&path, "\x1b[2J{\"epoch\": 1e999}\n");
-    assert_eq!(monitor.line(), expected.replace('\n', "  (1 line not of a loader)\n"));
+    assert_eq!(monitor.line(), expected.replace('\n', "  (1 line not from a loader)\n"));
     append(&path, &("[".repeat(3 << 20) + "\n"));
-    assert!(monitor.line().ends_with("(2 lines not of a loader)\n"));
+    assert!(monitor.line().ends_with("(2 lines not from a loader)\n"));
     let (begin, end) = (&told(8)[..50], &told(8)[50..]);
     append(&path, begin);
     append(&path, end);

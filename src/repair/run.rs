@@ -1,4 +1,4 @@
-//! One shard on its way from the old files to the new ones.
+//! Repairing one shard.
 
 use super::old_index::OldIndex;
 use super::output::Sink;
@@ -10,7 +10,7 @@ use crate::format::meta::{FOREIGN_RECORDS, Meta};
 use crate::progress::Counter;
 use crate::{Error, Result};
 
-/// One shard on its way from the old files to the new ones.
+/// The repair of one shard.
 pub(super) struct Run<'r, 'a, 'p, 'f> {
     pub name: &'r str,
     pub salvage: Salvage<'a>,
@@ -18,7 +18,7 @@ pub(super) struct Run<'r, 'a, 'p, 'f> {
     pub report: &'r mut RepairReport,
     pub sink: &'r mut Sink,
     pub counter: &'r mut Counter<'p, 'f>,
-    /// Whether a clip that is whole was left out.
+    /// Whether an intact clip was not saved.
     pub left_out: bool,
 }
 
@@ -44,28 +44,28 @@ impl<'a> Run<'_, 'a, '_, '_> {
         self.group(&mut group, draws)?;
         self.nothing_left(next, clip_count);
         let foreign = self.salvage.is_foreign;
-        // What stands in another program's records beside the pictures is proven by the digests alone.
+        // Only the digests prove the parts of another program's records that are not images.
         let is_known = !foreign || old.binding.is_none() || binding_fits;
         let record_is_whole = self.salvage.fills_the_file() && is_known && shard.record.is_some();
         let name = self.name;
         if shard.record.is_some() && !record_is_whole && foreign && is_known && !old.is_whole {
             self.report.damage.push(format!(
-                "{name}: ids and labels of its records are another program's, not vidrec's, and what the index said of \
-                 the clips is lost; `vidrec import mxnet {name} --in-place --force`, with the options of the first \
-                 time, makes the index anew"
+                "{name}: another program wrote the ids and labels of its records, and the index that says which records \
+                 form a clip is damaged; to rebuild it, import {name} in place again, with the options of the first \
+                 import"
             ));
             self.report.needs_import.push(name.to_owned());
         } else if !record_is_whole && shard.record.is_some() {
-            self.report.damage.push(format!("{name}: the record file is damaged or not complete"));
+            self.report.damage.push(format!("{name}: the record file is damaged or incomplete"));
         } else if record_is_whole && old.binding.is_some() && !binding_fits {
-            self.report.damage.push(format!("{name}: its length or digests are not what the index says"));
+            self.report.damage.push(format!("{name}: its length or digests do not match the index"));
         }
         let keeps_all = record_is_whole && !self.left_out;
         let records = if foreign { FOREIGN_RECORDS.to_owned() } else { String::new() };
         self.sink.end_shard(keeps_all.then_some(&binding), &Meta { records, ..meta.clone() })
     }
 
-    /// Clips of which neither entry nor record is left.
+    /// Reports clips of which neither an entry nor a record is left.
     fn nothing_left(&mut self, first: u64, end: u64) {
         if first < end {
             let reason = if self.salvage.is_foreign { FOREIGN_WITHOUT_ENTRY } else { "nothing of it is left" };
@@ -81,7 +81,7 @@ impl<'a> Run<'_, 'a, '_, '_> {
         }
     }
 
-    /// Writes the draws of one video if all of them are there, and none of them otherwise.
+    /// Writes the draws of one video if all of them can be saved, and none of them otherwise.
     fn group(&mut self, group: &mut Vec<Fate<'a>>, draws: u64) -> Result<()> {
         let unproven = |clip: &SalvagedClip<'_>| self.options.proven_only && clip.losses.unproven;
         let fits = |fate: &Fate<'_>| matches!(fate, Fate::Salvaged(clip) if !unproven(clip));

@@ -1,4 +1,4 @@
-//! Writing a data set: frames stream to disk, files get their names only when everything is whole.
+//! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
 mod clip_info;
 #[cfg(feature = "pack")]

@@ -173,7 +173,10 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
     fs::write(out.join("mine.txt"), "mine").unwrap();
     assert!(
-        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
+        mxnet::export(&open, &out, true, &mut vidrec::no_progress)
+            .unwrap_err()
+            .to_string()
+            .contains("an export did not write")
     );
 }
 
@@ -427,7 +430,7 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     fs::write(&path, b"").unwrap();
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
-    assert!(import(&path).contains("no whole record"));
+    assert!(import(&path).contains("no complete record"));
 }
 
 /// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.

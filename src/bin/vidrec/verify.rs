@@ -1,4 +1,4 @@
-//! `vidrec verify`: is it whole?
+//! `vidrec verify`: check that a data set is intact.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use vidrec::{VerifyOptions, VerifyReport};
 use crate::output::count;
 use crate::{Outcome, Run, output, watch};
 
-/// Prove that a data set is whole: structure, ids, every checksum.
+/// Check that a data set is intact: structure, ids and every checksum.
 ///
-/// Reports every problem, not only the first; the exit status is then 3.
+/// Reports all problems, not only the first. The exit status is 3 if there are any.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json.
     dataset: PathBuf,
-    /// Decode every frame as well.
+    /// Also decode every frame.
     #[arg(long)]
     deep: bool,
     /// Print the report as JSON.
@@ -30,10 +30,10 @@ pub fn run(args: &Args) -> Run {
 }
 
 fn render(r: &VerifyReport, deep: bool) -> String {
-    let what = if deep { "structure, ids, checksums and pictures" } else { "structure, ids and checksums" };
+    let what = if deep { "structure, ids, checksums and images" } else { "structure, ids and checksums" };
     let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
     if r.ok {
-        return format!("whole: {size}; {what} are right\n");
+        return format!("intact: {size}; {what} are correct\n");
     }
     let mut text = String::new();
     for p in &r.problems {

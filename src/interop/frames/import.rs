@@ -1,4 +1,4 @@
-//! Folders of pictures in.
+//! Importing folders of images.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,20 +15,21 @@ use crate::natural_order::{NaturalOrder, is_hidden};
 use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
-/// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
+/// Imports each folder below `root` that has images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///
-/// Frames are in the natural order of their names: `img_9.jpg` comes before `img_10.jpg`. All are taken but hidden ones,
-/// whose names begin with a dot; hidden folders are not looked at. Where folders with pictures lie in folders, the first
-/// folder level is the class; otherwise there are no labels. A `clip.json` of an export says the rest.
+/// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes before
+/// `img_10.jpg`. Hidden images and folders, whose names begin with a dot, are ignored. If folders with images are inside
+/// other folders, the first folder level is the class; otherwise there are no labels. If an export wrote a `clip.json`, it
+/// gives the rest.
 ///
 /// # Errors
 ///
-/// The first fault, unless faults are to be left out: a picture that is no JPEG. [`Io`](crate::ErrorKind::Io),
-/// [`Usage`](crate::ErrorKind::Usage).
+/// The first fault, such as an image that is not a JPEG, unless [`salvage`](ImportOptions::salvage) is set.
+/// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
 pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut ProgressFn<'_>) -> Result<ImportReport> {
     let folders = folders(root)?;
     if folders.is_empty() {
-        return Err(Error::usage("there are no folders with pictures here").file(root).expected("files .jpg or .png"));
+        return Err(Error::usage("there are no folders with images here").file(root).expected(".jpg or .png files"));
     }
     let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
     let classes: Vec<String> = classes.into_iter().collect();
@@ -53,12 +54,12 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
 fn read(file: &Path) -> Result<Vec<u8>> {
     let length = fs::metadata(file).map_err(|e| Error::io("open the file", file, e))?.len();
     if length > limits::MAX_RECORD_BYTES {
-        return Err(Error::limit("too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
+        return Err(Error::limit("the file is too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
     }
     fs::read(file).map_err(|e| Error::io("read the file", file, e))
 }
 
-/// The folders that have pictures, by their paths relative to `root` as names of sources, and their pictures.
+/// The folders that have images, and the images. The paths of the folders are relative to `root`, as names of sources.
 fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     let walk = WalkDir::new(root).follow_links(true).into_iter();
@@ -79,7 +80,7 @@ fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     Ok(folders)
 }
 
-/// The first of several folder levels.
+/// The first folder level, if there are several.
 fn class(folder: &str) -> Option<String> {
     folder.split_once('/').map(|(class, _)| class.to_owned())
 }
@@ -89,9 +90,9 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
     if path.exists() {
         let value = serde_json::from_str(&text::read(&path)?).ok();
         let ours = value.as_ref().and_then(ClipJson::from_value);
-        return ours.ok_or_else(|| text::malformed(&path, "not what vidrec wrote"));
+        return ours.ok_or_else(|| text::malformed(&path, "this is not the JSON that vidrec writes"));
     }
-    // Pictures in `root` itself are one clip of its name.
+    // Images in `root` itself are one clip with its name.
     let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());
     let name = if folder.is_empty() { own_name() } else { folder.to_owned() };
     let mut clip = ClipJson::named(name, options.time_base);
