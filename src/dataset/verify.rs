@@ -16,7 +16,7 @@ use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::DatasetJson;
-use crate::jpeg::Decoder;
+use crate::jpeg::{Decoder, RgbPicture};
 use crate::{Error, ErrorKind, Result};
 
 /// How much [`verify`] proves.
@@ -353,7 +353,7 @@ impl ShardScan<'_> {
         let shard = self.shard;
         let found: Vec<Vec<Problem>> = (0..shard.clip_count())
             .into_par_iter()
-            .map_init(Vec::new, |pixels, c| {
+            .map_init(RgbPicture::default, |pixels, c| {
                 // An entry that cannot be read was reported before.
                 let Ok(clip) = shard.clip(c) else { return Vec::new() };
                 progress(done + clip.first_frame);
@@ -364,14 +364,14 @@ impl ShardScan<'_> {
     }
 }
 
-fn check_picture(shard: &Shard, pixels: &mut Vec<u8>, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
+fn check_picture(shard: &Shard, pixels: &mut RgbPicture, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
     // A record that cannot be read was reported before.
     let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t)).ok()?;
     let e = decode(&jpeg, pixels, (clip.width, clip.height)).err()?;
     Some(e.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path).into())
 }
 
-fn decode(jpeg: &[u8], pixels: &mut Vec<u8>, stated: (u16, u16)) -> Result<()> {
+fn decode(jpeg: &[u8], pixels: &mut RgbPicture, stated: (u16, u16)) -> Result<()> {
     let mut decoder = Decoder::new()?;
     let header = decoder.header(jpeg)?;
     let stated = (u32::from(stated.0), u32::from(stated.1));
@@ -380,6 +380,5 @@ fn decode(jpeg: &[u8], pixels: &mut Vec<u8>, stated: (u16, u16)) -> Result<()> {
             .expected(format!("{}x{}", stated.0, stated.1))
             .found(format!("{}x{}", header.width, header.height)));
     }
-    pixels.resize(header.rgb_len(), 0);
-    decoder.decode_rgb(jpeg, pixels, header.width as usize * 3)
+    decoder.decode_picture_into(jpeg, pixels)
 }

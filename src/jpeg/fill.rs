@@ -4,7 +4,7 @@
 //! JPEG lets any marker be preceded by bytes 0xFF without a meaning (T.81, B.1.1.2), so one to three of them move the
 //! magic to an odd place, every decoder gives the same pixels, and the frame stays in one part.
 
-use super::segments::Segments;
+use super::markers::Markers;
 
 /// RecordIO's magic 0xCED7230A as it stands in a file.
 const MAGIC: [u8; 4] = [0x0A, 0x23, 0xD7, 0xCE];
@@ -30,7 +30,7 @@ pub(crate) fn avoid_magic(jpeg: &mut Vec<u8>) -> bool {
 fn with_fill(jpeg: &[u8]) -> Option<Vec<u8>> {
     let mut moved = Vec::with_capacity(jpeg.len() + 8);
     let mut done = 0;
-    for segment in Segments::new(jpeg) {
+    for segment in Markers::new(jpeg) {
         let bytes = &jpeg[segment.start..segment.end];
         // The magic holds no 0xFF, so it lies within one segment, and the start of the image never has it.
         let fill = (0..4).find(|fill| !holds_magic(bytes, moved.len() + fill))?;
@@ -64,11 +64,7 @@ mod tests {
     }
 
     fn pixels(jpeg: &[u8]) -> Vec<u8> {
-        let mut decoder = Decoder::new().unwrap();
-        let header = decoder.header(jpeg).unwrap();
-        let mut rgb = vec![0; header.rgb_len()];
-        decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).unwrap();
-        rgb
+        Decoder::new().unwrap().decode_picture(jpeg).unwrap().pixels
     }
 
     /// `jpeg` with a comment of `text` inserted at `at`, where a segment begins.
@@ -78,7 +74,7 @@ mod tests {
     }
 
     fn starts(jpeg: &[u8]) -> Vec<usize> {
-        Segments::new(jpeg).map(|s| s.start).skip(1).collect()
+        Markers::new(jpeg).map(|s| s.start).skip(1).collect()
     }
 
     #[test]

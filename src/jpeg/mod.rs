@@ -30,25 +30,27 @@
 
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
-mod decoder;
-mod encoder;
+mod choice;
+mod codec;
 mod fill;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
+mod markers;
 mod own;
 mod region;
+mod region_decoder;
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 mod retile;
-mod segments;
+mod scale;
 mod tiles;
-mod tj;
 
-pub use decoder::{Decoder, JpegHeader, Subsampling};
-pub use encoder::Encoder;
+pub use choice::JpegDecoder;
+pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
 pub(crate) use fill::avoid_magic;
-pub use region::JpegDecoder;
-pub(crate) use region::Pixels;
+#[cfg(feature = "pack")]
+pub(crate) use markers::exif;
+pub(crate) use region::{Cut, Region};
+pub(crate) use region_decoder::{Pixels, RegionDecoder};
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) use retile::{Retiled, Retiler};
-pub(crate) use tiles::{Cut, Region};
-pub(crate) use tj::Scale;
+pub(crate) use scale::Scale;

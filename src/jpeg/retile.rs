@@ -1,9 +1,7 @@
 //! Restart markers for JPEGs that have none: the same DCT coefficients, in tiles that a crop can be cut from.
 
-use super::encoder::restart_interval;
+use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
 use super::tiles::Tiler;
-use super::tj::Transformer;
-use super::{Decoder, Subsampling};
 use crate::{Planes, Result};
 
 /// What [`Retiler::retile`] made of a JPEG.
@@ -53,8 +51,7 @@ impl Retiler {
         }
         if header.subsampling != Subsampling::S420 || self.decoder.decode_planes(jpeg, &mut self.before).is_err() {
             // What cannot be decoded at all is an error; what has no planes of this kind is only unfit.
-            let mut rgb = vec![0; header.rgb_len()];
-            return self.decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).map(|()| Retiled::Unfit);
+            return self.decoder.decode_picture(jpeg).map(|_| Retiled::Unfit);
         }
         // A marker takes at most 3 bytes with its padding, a tile has 256 pixels or more, and the standard tables
         // need at most twice what the best ones do.
@@ -103,11 +100,7 @@ mod tests {
     }
 
     fn rgb(jpeg: &[u8]) -> Vec<u8> {
-        let mut decoder = Decoder::new().unwrap();
-        let header = decoder.header(jpeg).unwrap();
-        let mut out = vec![0; header.rgb_len()];
-        decoder.decode_rgb(jpeg, &mut out, header.width as usize * 3).unwrap();
-        out
+        Decoder::new().unwrap().decode_picture(jpeg).unwrap().pixels
     }
 
     #[test]

@@ -81,8 +81,6 @@ mod input;
 mod libraries;
 mod log;
 mod matroska;
-#[cfg(feature = "interop")]
-mod mp4;
 mod needed;
 mod packets;
 mod pass;
@@ -102,8 +100,6 @@ pub use facts::VideoFacts;
 #[cfg(test)]
 pub(crate) use libraries::demuxer_endings;
 pub use libraries::libraries;
-#[cfg(feature = "interop")]
-pub(crate) use mp4::Mp4;
 
 use input::{Input, StreamInfo};
 use packets::Packets;

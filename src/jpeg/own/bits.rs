@@ -1,8 +1,8 @@
-//! Bits of entropy-coded data, most significant first.
+//! BitReader of entropy-coded data, most significant first.
 
 /// A reader that never fails: behind its bytes come zeros, and [`ended_well`](Self::ended_well) tells at the end.
 #[derive(Clone, Copy)]
-pub(in crate::jpeg) struct Bits<'a> {
+pub(in crate::jpeg) struct BitReader<'a> {
     /// Without byte stuffing. Begins with the segment; what follows its end does not count.
     data: &'a [u8],
     /// The next byte that is not yet in `buffer` as a whole.
@@ -15,12 +15,12 @@ pub(in crate::jpeg) struct Bits<'a> {
     over: bool,
 }
 
-impl<'a> Bits<'a> {
+impl<'a> BitReader<'a> {
     /// Bytes that `data` must have behind the segment, so that all of it can be read by words.
     pub const SLACK: usize = 16;
 
     pub fn new(data: &'a [u8]) -> Self {
-        Bits { data, at: 0, buffer: 0, count: 0, over: false }
+        BitReader { data, at: 0, buffer: 0, count: 0, over: false }
     }
 
     /// Makes the next 56 bits or more available.
@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn bits_come_from_the_top_and_zeros_behind_the_end() {
         let data = [0xA5, 0x0F, 0xFF, 0x01];
-        let mut bits = Bits::new(&data);
+        let mut bits = BitReader::new(&data);
         bits.refill();
         assert_eq!(bits.peek::<12>(), 0, "no word to be had");
         assert!(!bits.ended_well(0));
 
         let mut padded = data.to_vec();
-        padded.resize(data.len() + Bits::SLACK, 0);
-        let mut bits = Bits::new(&padded);
+        padded.resize(data.len() + BitReader::SLACK, 0);
+        let mut bits = BitReader::new(&padded);
         for (i, &byte) in data.iter().enumerate() {
             bits.refill();
             assert_eq!(bits.peek::<8>(), usize::from(byte), "{i}");
@@ -118,8 +118,8 @@ mod tests {
     fn differences_are_those_of_the_standard() {
         let value = |byte: u8, n: u32| {
             let mut data = vec![byte];
-            data.resize(1 + Bits::SLACK, 0);
-            let mut bits = Bits::new(&data);
+            data.resize(1 + BitReader::SLACK, 0);
+            let mut bits = BitReader::new(&data);
             bits.refill();
             bits.extended(n)
         };

@@ -1,7 +1,7 @@
 //! What one look-up says of the data: a step, which is a symbol or two with the values that follow them.
 
-use super::bits::Bits;
-use super::huffman::{Code, INDEX_BITS, Indexed};
+use super::bits::BitReader;
+use super::huffman::{HuffmanCode, INDEX_BITS, IndexedCode};
 
 /// The steps for all that the next [`INDEX_BITS`] bits can be.
 pub(super) type Steps = [Step; 1 << INDEX_BITS];
@@ -68,12 +68,12 @@ impl Step {
 
     /// Goes on behind the step's bits.
     #[inline(always)]
-    pub fn skip(self, bits: &mut Bits<'_>) {
+    pub fn skip(self, bits: &mut BitReader<'_>) {
         bits.skip(self.0);
     }
 
     /// The first symbol of `bits` as far as [`INDEX_BITS`] tell, with its value to be read later.
-    fn without_value(code: &Indexed, bits: usize, place: impl Fn(u8) -> u8) -> Self {
+    fn without_value(code: &IndexedCode, bits: usize, place: impl Fn(u8) -> u8) -> Self {
         let Some((symbol, length)) = code.look_up(bits) else { return Step::UNKNOWN };
         let (run, extra) = (symbol >> 4, symbol & 15);
         if u32::from(length + extra) > MOST_BITS {
@@ -89,7 +89,7 @@ impl Step {
 #[inline(always)]
 pub(super) fn value_of(bits: u64, step_value: i16) -> i16 {
     let [length, extra] = step_value.to_le_bytes();
-    Bits::value(bits << (length & 63), extra.into()) as i16
+    BitReader::value(bits << (length & 63), extra.into()) as i16
 }
 
 fn steps(step: impl Fn(usize) -> Step) -> Box<Steps> {
@@ -101,7 +101,7 @@ fn steps(step: impl Fn(usize) -> Step) -> Box<Steps> {
 /// Differences of DC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DcTable {
-    code: Indexed,
+    code: IndexedCode,
     pub steps: Box<Steps>,
 }
 
@@ -111,12 +111,12 @@ impl DcTable {
         if symbols.iter().any(|&symbol| symbol > 15) {
             return None;
         }
-        let code = Indexed::new(Code::new(counts, symbols)?);
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
         Some(DcTable { steps: steps(|bits| Step::without_value(&code, bits, |_| 0)), code })
     }
 
     /// Reads a difference. Needs 31 bits.
-    pub fn read(&self, bits: &mut Bits<'_>) -> Option<i32> {
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<i32> {
         let extra = self.code.read(bits)?;
         Some(bits.extended(extra.into()))
     }
@@ -125,7 +125,7 @@ impl DcTable {
 /// Coefficients other than DC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AcTable {
-    code: Indexed,
+    code: IndexedCode,
     pub steps: Box<Steps>,
 }
 
@@ -139,12 +139,12 @@ pub(super) enum Ac {
 impl AcTable {
     /// None unless libjpeg takes the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        let code = Indexed::new(Code::new(counts, symbols)?);
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
         Some(AcTable { steps: steps(|bits| ac_step(&code, bits)), code })
     }
 
     /// Reads a symbol and its value. Needs 31 bits.
-    pub fn read(&self, bits: &mut Bits<'_>) -> Option<Ac> {
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<Ac> {
         let symbol = self.code.read(bits)?;
         let (run, extra) = (symbol >> 4, symbol & 15);
         let value = bits.extended(extra.into()) as i16;
@@ -153,7 +153,7 @@ impl AcTable {
 }
 
 /// What the symbols say that `bits`, of [`INDEX_BITS`], begin with.
-fn ac_step(code: &Indexed, bits: usize) -> Step {
+fn ac_step(code: &IndexedCode, bits: usize) -> Step {
     let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
     let mut count = 0;
     loop {
@@ -173,7 +173,7 @@ fn ac_step(code: &Indexed, bits: usize) -> Step {
             return Step(step | END as u64);
         }
         place += run + 1;
-        let value = Bits::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+        let value = BitReader::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
         found[1] = (place, value);
         if count == 0 {
             found[0] = found[1];

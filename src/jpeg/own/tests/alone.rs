@@ -2,11 +2,14 @@
 //!
 //! That libjpeg-turbo gives it, too, is proven of the same pictures elsewhere.
 
+use std::ops::Range;
+
 use super::*;
+use crate::jpeg::own::{TileDecoder, TilePlanes, Tiles};
 use crate::jpeg::tiles::Tiler;
 use crate::random::Random;
 
-/// What `Decoder::region_planes` does, but for all that libjpeg-turbo is asked.
+/// What `RegionDecoder::planes` does, but for all that libjpeg-turbo is asked.
 fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region, scale: Scale) -> Option<[Vec<u8>; 3]> {
     let selection = tiler.select(jpeg, region, true)?;
     if tiler.is_new() {
@@ -27,7 +30,7 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
         [selection.cut.region.width, selection.cut.region.height].map(|side| scale.side(side) as usize);
     let mut planes = [width * height, width * height / 4, width * height / 4].map(|length| vec![0; length]);
     let target =
-        Target { planes: planes.each_mut().map(|plane| &mut plane[..]), pitches: [width, width / 2, width / 2] };
+        TilePlanes { planes: planes.each_mut().map(|plane| &mut plane[..]), pitches: [width, width / 2, width / 2] };
     own.decode(&tiles, scale, target).map(|()| planes)
 }
 
@@ -50,7 +53,7 @@ fn same_on_all_machines(tiler: &mut Tiler, on: &mut [TileDecoder], jpeg: &[u8], 
 #[test]
 fn all_machines_give_the_same_for_generated_and_for_changed_pictures() {
     let cases = if cfg!(miri) { 8 } else { 200 };
-    let mut on: Vec<_> = Machine::all().into_iter().map(TileDecoder::on).collect();
+    let mut on: Vec<_> = IdctMachine::all().into_iter().map(TileDecoder::on).collect();
     let mut tiler = Tiler::default();
     let (mut whole, mut changed) = (0, 0);
     for turn in 0..cases {

@@ -28,8 +28,8 @@ struct Counts {
 struct Bench<'a> {
     /// With the standard tables, and with the picture's own, for each quality.
     encoders: Vec<[Encoder; 2]>,
-    theirs: Decoder,
-    ours: Vec<(Machine, Decoder)>,
+    theirs: RegionDecoder,
+    ours: Vec<(IdctMachine, RegionDecoder)>,
     jpeg: Vec<u8>,
     counts: &'a Counts,
 }
@@ -43,8 +43,8 @@ impl<'a> Bench<'a> {
         };
         Bench {
             encoders: QUALITIES.map(|quality| [false, true].map(|optimise| encoder(quality, optimise))).into(),
-            theirs: decoder(JpegDecoder::Turbo, Machine::Portable),
-            ours: Machine::all().into_iter().map(|machine| (machine, decoder(JpegDecoder::Own, machine))).collect(),
+            theirs: decoder(JpegDecoder::Turbo, IdctMachine::Portable),
+            ours: IdctMachine::all().into_iter().map(|machine| (machine, decoder(JpegDecoder::Own, machine))).collect(),
             jpeg: Vec::new(),
             counts,
         }

@@ -1,6 +1,7 @@
 //! Changes at random that leave enough of a picture for a decoder to go far.
 
-use super::{Wish, generated};
+use super::generated::generated;
+use super::wish::Wish;
 use crate::random::Random;
 
 /// An input for [`decoders`](super::decoders): number `seed`, of a wish and of a picture, mostly changed: one of

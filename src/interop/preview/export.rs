@@ -1,11 +1,11 @@
-//! Clips as videos, for people to look at.
+//! A video for each clip of a data set.
 
 use std::path::Path;
 
-use super::ExportReport;
+use super::mp4::Mp4;
 use crate::disk::NewFolder;
-use crate::jpeg::Decoder;
-use crate::video::Mp4;
+use crate::interop::ExportReport;
+use crate::jpeg::{Decoder, RgbPicture};
 use crate::{Clip, Dataset, Result};
 
 /// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second, whatever
@@ -13,7 +13,7 @@ use crate::{Clip, Dataset, Result};
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
+/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if `out` exists already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture or
 /// the video cannot be decoded or encoded.
 pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
@@ -30,19 +30,16 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
 
 fn write(clip: &Clip<'_>, path: &Path, fps: u32, decoder: &mut Decoder) -> Result<()> {
     let mut video = None;
-    let mut rgb = Vec::new();
+    let mut picture = RgbPicture::default();
     for frame in clip.frames() {
         let frame = frame?;
         frame.check()?;
-        let header = decoder.header(frame.jpeg()).map_err(|e| frame.place(e))?;
-        let (width, height) = (header.width, header.height);
-        rgb.resize(header.rgb_len(), 0);
-        decoder.decode_rgb(frame.jpeg(), &mut rgb, width as usize * 3).map_err(|e| frame.place(e))?;
+        decoder.decode_picture_into(frame.jpeg(), &mut picture).map_err(|e| frame.place(e))?;
         let video = match &mut video {
             Some(video) => video,
-            none => none.insert(Mp4::create(path, (width, height), fps)?),
+            none => none.insert(Mp4::create(path, (picture.width, picture.height), fps)?),
         };
-        video.push(&rgb, width, height)?;
+        video.push(&picture)?;
     }
     video.map_or(Ok(()), Mp4::finish)
 }

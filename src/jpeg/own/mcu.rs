@@ -8,81 +8,53 @@
 
 use std::hint::select_unpredictable;
 
-use super::bits::Bits;
-use super::coding::component_of;
+use super::bits::BitReader;
+use super::block::{BLOCK, Block, MCU, ZIGZAG, component_of};
 use super::huffman::INDEX_BITS;
 use super::steps::{Ac, AcTable, BEYOND, DcTable, END, MOST_BITS, Steps, value_of};
 
-/// Coefficients of a block, row by row.
-pub(super) type Block = [i16; BLOCK];
-
-const BLOCK: usize = 64;
-
-/// The place of each coefficient in the order in which they are coded (T.81, figure A.6), then, for those behind all
-/// coefficients, that of none.
-pub(super) const ZIGZAG: [u8; 128] = {
-    let mut order = [64; 128];
-    let (mut i, mut diagonal) = (0, 0);
-    while diagonal < 15 {
-        let mut step = 0;
-        while step <= diagonal {
-            let (row, column) = if diagonal % 2 == 0 { (diagonal - step, step) } else { (step, diagonal - step) };
-            if row < 8 && column < 8 {
-                order[i] = (row * 8 + column) as u8;
-                i += 1;
-            }
-            step += 1;
-        }
-        diagonal += 1;
-    }
-    order
-};
-
-/// Blocks of an MCU: four of luma, then blue, then red.
-pub(super) const MCU: usize = 6;
-
-/// Steps that can be made of the 56 bits that there are after [`Bits::refill`].
+/// Steps that can be made of the 56 bits that there are after [`BitReader::refill`].
 const STEPS: u32 = 56 / MOST_BITS;
 
 /// Which tables the blocks use.
-pub(super) struct Plan<'a> {
+pub(super) struct BlockTables<'a> {
     tables: [(&'a DcTable, &'a AcTable); 3],
     /// For each block.
-    next: [Next<'a>; MCU],
+    next: [NextSteps<'a>; MCU],
 }
 
 /// The steps to look up next in a block, and at its end.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Next<'a> {
+struct NextSteps<'a> {
     ac: &'a Steps,
     dc: &'a Steps,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> BlockTables<'a> {
     /// The tables of each component.
     pub fn new(tables: [(&'a DcTable, &'a AcTable); 3]) -> Self {
         let of = |block: usize| tables[component_of(block % MCU)];
-        let next = std::array::from_fn(|block| Next { ac: &of(block).1.steps, dc: &of(block + 1).0.steps });
-        Plan { tables, next }
+        let next = std::array::from_fn(|block| NextSteps { ac: &of(block).1.steps, dc: &of(block + 1).0.steps });
+        BlockTables { tables, next }
     }
 }
 
 /// The blocks of an MCU, and what it takes to read them.
 #[repr(C, align(64))]
-pub(super) struct Blocks {
+pub(super) struct McuBlocks {
     /// One block behind the other. What a step has no place for goes behind its block, where the next one's DC comes.
     coefficients: [i16; BLOCK * (MCU + 1)],
     zigzag: [u8; 128],
-    /// Bits of values to be read later, and one more, which does not count.
+    /// BitReader of values to be read later, and one more, which does not count.
     words: [u64; BLOCK * MCU + 1],
     /// Where those values belong.
     places: [u16; BLOCK * MCU + 1],
 }
 
-impl Blocks {
+impl McuBlocks {
     pub fn new() -> Box<Self> {
-        Box::new(Blocks {
+        Box::new(McuBlocks {
             coefficients: [0; BLOCK * (MCU + 1)],
             zigzag: ZIGZAG,
             words: [0; BLOCK * MCU + 1],
@@ -96,13 +68,13 @@ impl Blocks {
     #[inline(always)]
     pub fn read<'b>(
         &mut self,
-        plan: &Plan<'_>,
-        bits: Bits<'b>,
+        plan: &BlockTables<'_>,
+        bits: BitReader<'b>,
         predictions: &mut [i16; 3],
-    ) -> Option<(&[Block; MCU], Bits<'b>)> {
+    ) -> Option<(&[Block; MCU], BitReader<'b>)> {
         const STOP: usize = BLOCK * MCU;
         self.coefficients[..STOP].fill(0);
-        let mut reader = Reader { bits, steps: &plan.tables[0].0.steps, base: 0, last: 0, later: 0 };
+        let mut reader = McuReader { bits, steps: &plan.tables[0].0.steps, base: 0, last: 0, later: 0 };
         'refill: loop {
             reader.bits.refill();
             for _ in 0..STEPS {
@@ -135,8 +107,8 @@ impl Blocks {
 
 /// Where reading is.
 #[derive(Clone, Copy)]
-struct Reader<'a, 'b> {
-    bits: Bits<'b>,
+struct McuReader<'a, 'b> {
+    bits: BitReader<'b>,
     /// What to look up next: a DC table's where a block begins, else an AC table's.
     steps: &'a Steps,
     /// Where the block begins among the coefficients.
@@ -147,7 +119,7 @@ struct Reader<'a, 'b> {
     later: usize,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> McuReader<'a, '_> {
     /// Makes a step. None, and nothing but zeros and unwanted coefficients done, if that takes a [closer look](look_closer).
     ///
     /// # Safety
@@ -155,7 +127,7 @@ impl<'a> Reader<'a, '_> {
     /// `base` is that of one of the [`MCU`] blocks, `last` below 63, and `later` at most [`BLOCK`] for each block before
     /// this one, and one for each coefficient of this one up to `last`. A new reader is so, and stays so.
     #[inline(always)]
-    unsafe fn step(&mut self, plan: &Plan<'a>, blocks: &mut Blocks) -> Option<()> {
+    unsafe fn step(&mut self, plan: &BlockTables<'a>, blocks: &mut McuBlocks) -> Option<()> {
         let step = self.steps[self.bits.peek::<INDEX_BITS>()];
         let ((place1, value1), (place2, value2)) = (step.first(), step.second());
         debug_assert!(self.base / BLOCK < MCU && self.last < 63 && self.later <= self.base + self.last + 1);
@@ -164,7 +136,7 @@ impl<'a> Reader<'a, '_> {
         // below), so that is the block's. No step goes further than `BEYOND`, 64, so `last` and it are below 128;
         // there all places are up to 64, so within the block or right behind it, and there is room for one more block. Each block
         // has had at most 64 values for later, so there is room for one more.
-        let Next { ac, dc } = unsafe {
+        let NextSteps { ac, dc } = unsafe {
             let next = *plan.next.as_ptr().byte_add(self.base);
             let at1 = self.base + usize::from(*blocks.zigzag.get_unchecked(self.last + place1));
             *blocks.coefficients.get_unchecked_mut(at1) = value1;
@@ -189,13 +161,17 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// How far it is from one block to the next.
-const _: () = assert!(END == BLOCK && size_of::<Next<'_>>() == BLOCK);
+const _: () = assert!(END == BLOCK && size_of::<NextSteps<'_>>() == BLOCK);
 
 /// Makes a step that ends a block without saying so, because it is full, or reads one symbol that is too long for a step.
 #[cold]
 #[inline(never)]
-fn look_closer<'a, 'b>(mut reader: Reader<'a, 'b>, plan: &Plan<'a>, blocks: &mut Blocks) -> Option<Reader<'a, 'b>> {
-    let Reader { bits, steps, base, last, later } = &mut reader;
+fn look_closer<'a, 'b>(
+    mut reader: McuReader<'a, 'b>,
+    plan: &BlockTables<'a>,
+    blocks: &mut McuBlocks,
+) -> Option<McuReader<'a, 'b>> {
+    let McuReader { bits, steps, base, last, later } = &mut reader;
     let block = *base / BLOCK;
     let (next, (dc, ac)) = (&plan.next[block], plan.tables[component_of(block)]);
     let step = steps[bits.peek::<INDEX_BITS>()];
@@ -231,10 +207,10 @@ mod tests {
     use crate::random::Random;
 
     /// How many codes have each length, and their symbols.
-    type Code = ([u8; 16], Vec<u8>);
+    type WrittenCode = ([u8; 16], Vec<u8>);
 
     /// A code for these symbols, of any lengths.
-    fn code(random: &mut Random, symbols: Vec<u8>) -> Code {
+    fn code(random: &mut Random, symbols: Vec<u8>) -> WrittenCode {
         loop {
             let mut counts = [0u8; 16];
             let shortest = random.below(6);
@@ -255,7 +231,12 @@ mod tests {
         }
 
         /// A random symbol out of `code`, of those that `wanted` wants, with a random value behind it.
-        fn symbol(&mut self, random: &mut Random, (counts, symbols): &Code, wanted: impl Fn(u8) -> bool) -> (u8, i16) {
+        fn symbol(
+            &mut self,
+            random: &mut Random,
+            (counts, symbols): &WrittenCode,
+            wanted: impl Fn(u8) -> bool,
+        ) -> (u8, i16) {
             let choice = symbols.iter().filter(|&&symbol| wanted(symbol)).count() as u64;
             let (place, &symbol) = symbols
                 .iter()
@@ -277,7 +258,7 @@ mod tests {
         }
 
         /// A random block (T.81, F.1.2), whose DC is a difference.
-        fn block(&mut self, random: &mut Random, dc: &Code, ac: &Code) -> Block {
+        fn block(&mut self, random: &mut Random, dc: &WrittenCode, ac: &WrittenCode) -> Block {
             let mut block = [0; BLOCK];
             block[0] = self.symbol(random, dc, |_| true).1;
             let mut last = 0;
@@ -296,7 +277,7 @@ mod tests {
         fn bytes(&self) -> Vec<u8> {
             let byte =
                 |bits: &[bool]| bits.iter().enumerate().fold(0, |byte, (i, &bit)| byte | u8::from(bit) << (7 - i));
-            self.0.chunks(8).map(byte).chain([0; Bits::SLACK]).collect()
+            self.0.chunks(8).map(byte).chain([0; BitReader::SLACK]).collect()
         }
     }
 
@@ -306,7 +287,7 @@ mod tests {
         for seed in 0..if cfg!(miri) { 3 } else { 2000 } {
             let random = &mut Random::new(seed, &[7]);
             let widest = 1 + random.below(15);
-            let codes: [(Code, Code); 3] = std::array::from_fn(|_| {
+            let codes: [(WrittenCode, WrittenCode); 3] = std::array::from_fn(|_| {
                 let dc = (0..=random.below(12)).map(|_| random.below(widest + 1) as u8).collect();
                 let (runs, many) = (1 + random.below(15), random.below(60));
                 let mut ac: Vec<_> =
@@ -324,8 +305,8 @@ mod tests {
             let mcus = [mcu(), mcu(), mcu()];
 
             let mut data = output.bytes();
-            let (plan, mut blocks) = (Plan::new(tables.each_ref().map(|(dc, ac)| (dc, ac))), Blocks::new());
-            let (mut bits, mut predictions, mut sums) = (Bits::new(&data), [0; 3], [0i16; 3]);
+            let (plan, mut blocks) = (BlockTables::new(tables.each_ref().map(|(dc, ac)| (dc, ac))), McuBlocks::new());
+            let (mut bits, mut predictions, mut sums) = (BitReader::new(&data), [0; 3], [0i16; 3]);
             for mut expected in mcus {
                 for (i, block) in expected.iter_mut().enumerate() {
                     let sum = &mut sums[component_of(i)];
@@ -336,12 +317,12 @@ mod tests {
                 assert!(found[..] == expected[..], "{seed}");
                 bits = behind;
             }
-            assert!(bits.ended_well(data.len() - Bits::SLACK), "{seed}");
+            assert!(bits.ended_well(data.len() - BitReader::SLACK), "{seed}");
 
             for _ in 0..if cfg!(miri) { 2 } else { 20 } {
                 let damaged = random.below(data.len() as u64) as usize;
                 data[damaged] ^= random.next_u32() as u8;
-                let mut bits = Bits::new(&data);
+                let mut bits = BitReader::new(&data);
                 for _ in 0..3 {
                     match blocks.read(&plan, bits, &mut [0; 3]) {
                         Some((_, behind)) => (bits, read) = (behind, read + 1),

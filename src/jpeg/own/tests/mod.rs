@@ -8,17 +8,16 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::fuzzing::{self, decoder, encoded, optimised, picture, planes};
-use super::idct::{Factors, Machine, Quantisation};
-use super::*;
-use crate::jpeg::tiles::Region;
-use crate::jpeg::{Decoder, JpegDecoder};
+use super::block::Block;
+use super::idct::{self, Factors, Idct, IdctMachine, Quantisation};
+use crate::jpeg::fuzzing::{self, decoder, encoded, optimised, picture, planes};
+use crate::jpeg::{Decoder, JpegDecoder, Region, RegionDecoder, Scale};
 
 /// Decodes with both, on all machines and at all scales.
 fn compare(jpeg: &[u8], region: Region) {
     for scale in Scale::ALL {
-        let theirs = planes(&mut decoder(JpegDecoder::Turbo, Machine::Portable), jpeg, region, scale).unwrap();
-        for machine in Machine::all() {
+        let theirs = planes(&mut decoder(JpegDecoder::Turbo, IdctMachine::Portable), jpeg, region, scale).unwrap();
+        for machine in IdctMachine::all() {
             let ours = planes(&mut decoder(JpegDecoder::Own, machine), jpeg, region, scale).unwrap();
             assert!(ours == theirs, "{region:?} {scale:?} {machine:?}");
         }
@@ -69,7 +68,7 @@ fn every_window_of_tiles_gives_libjpeg_turbos_planes() {
 fn headers_that_take_turns_are_not_mixed_up() {
     let sizes: Vec<_> = (1..40).map(|i| (16 * i, 16)).collect();
     let jpegs: Vec<_> = sizes.iter().map(|&(w, h)| encoded(&picture(w, h, 9), (w % 100 + 1) as u8)).collect();
-    let mut decoders = [JpegDecoder::Own, JpegDecoder::Turbo].map(|choice| Decoder::with_choice(choice).unwrap());
+    let mut decoders = [JpegDecoder::Own, JpegDecoder::Turbo].map(|choice| RegionDecoder::new(choice).unwrap());
     for step in [1, 2, 7] {
         for i in (0..2 * sizes.len()).map(|i| i * step % sizes.len()) {
             let [ours, theirs] = &mut decoders;
@@ -99,8 +98,8 @@ proptest! {
         coefficients in prop::collection::vec(prop_oneof![4 => Just(0i16), 2 => -300i16..300, 1 => any::<i16>()], 128),
         factors in prop::array::uniform32(prop_oneof![1u8..20, any::<u8>()]),
     ) {
-        struct Pair<'a>([&'a Block; 2], Factors, &'a mut [Option<idct::Rows>]);
-        impl idct::Work for Pair<'_> {
+        struct Pair<'a>([&'a Block; 2], Factors, &'a mut [Option<idct::SampleRows>]);
+        impl idct::IdctWork for Pair<'_> {
             fn run<I: Idct>(self, idct: I) -> Option<()> {
                 let Pair(blocks, factors, out) = self;
                 out[0] = idct::pair::<I, 8>(idct, blocks, &factors);
@@ -110,13 +109,13 @@ proptest! {
         }
         let factors = Quantisation::from_zigzag(&std::array::from_fn(|i| factors[i / 2]));
         let blocks: [Block; 2] = [0, 64].map(|from| coefficients[from..from + 64].try_into().unwrap());
-        let on = |machine: Machine| {
+        let on = |machine: IdctMachine| {
             let mut rows = [None; 2];
             machine.run(Pair([&blocks[0], &blocks[1]], Factors::new([&factors, &factors]), &mut rows));
             rows
         };
-        for machine in Machine::all() {
-            prop_assert_eq!(on(machine), on(Machine::Portable));
+        for machine in IdctMachine::all() {
+            prop_assert_eq!(on(machine), on(IdctMachine::Portable));
         }
     }
 }
@@ -127,7 +126,7 @@ fn a_cut_or_lengthened_tile_is_an_error_from_all() {
     let at = jpeg.windows(2).position(|pair| pair == [0xFF, 0xD1]).unwrap();
     for bad in [[&jpeg[..at - 3], &jpeg[at..]].concat(), [&jpeg[..at], &[0x55; 9], &jpeg[at..]].concat()] {
         for choice in [JpegDecoder::Auto, JpegDecoder::Own, JpegDecoder::Turbo] {
-            let mut decoder = Decoder::with_choice(choice).unwrap();
+            let mut decoder = RegionDecoder::new(choice).unwrap();
             let whole = planes(&mut decoder, &bad, Region::whole((64, 48)), Scale::Full);
             assert!(whole.unwrap_err().contains("damaged data"), "{choice:?}");
             // Whoever does not need the tile does not see it.

@@ -1,22 +1,12 @@
-//! What must hold for any bytes that are given to the decoders, and pictures changed at random to try it with: for the
-//! fuzz targets in `fuzz/`, and for the suite, which tries some.
+//! The two decoders of tiles beside each other.
 
-mod change;
-mod encoded;
-mod generated;
-
-use super::TileDecoder;
-use super::idct::Machine;
-use crate::jpeg::tiles::Region;
-use crate::jpeg::tj::Scale;
-use crate::jpeg::{Decoder, JpegDecoder};
-
-pub use change::{changed, changed_again};
-#[cfg(test)]
-pub(super) use encoded::optimised;
-pub use encoded::originals;
-pub(super) use encoded::{encoded, picture};
-pub use generated::generated;
+use super::encoded::{encoded, picture};
+use super::wish::Wish;
+use crate::jpeg::choice::JpegDecoder;
+use crate::jpeg::own::{IdctMachine, TileDecoder};
+use crate::jpeg::region::Region;
+use crate::jpeg::region_decoder::RegionDecoder;
+use crate::jpeg::scale::Scale;
 
 /// What became of a picture. That both decoders agree on it has been proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +33,7 @@ const LARGEST: u32 = 1024;
 pub fn decoders(input: &[u8]) -> Verdict {
     let Some((&wish, jpeg)) = input.split_first_chunk() else { return Verdict::Refused };
     let wish = Wish::from_bytes(wish);
-    let size = Decoder::new().unwrap().picture(jpeg).map_or((1, 1), |picture| picture.size);
+    let size = RegionDecoder::new(JpegDecoder::Auto).unwrap().format(jpeg).map_or((1, 1), |picture| picture.size);
     if size.0 > LARGEST || size.1 > LARGEST {
         return Verdict::TooLarge;
     }
@@ -79,48 +69,25 @@ pub fn decoders(input: &[u8]) -> Verdict {
 static GOOD: std::sync::LazyLock<(Vec<u8>, [Vec<u8>; 3])> = std::sync::LazyLock::new(|| {
     let jpeg = encoded(&picture(GOOD_SIZE.0, GOOD_SIZE.1, 40), 85);
     let its_planes =
-        planes(&mut decoder(JpegDecoder::Turbo, Machine::Portable), &jpeg, Region::whole(GOOD_SIZE), Scale::Full);
+        planes(&mut decoder(JpegDecoder::Turbo, IdctMachine::Portable), &jpeg, Region::whole(GOOD_SIZE), Scale::Full);
     (jpeg, its_planes.unwrap())
 });
 
 const GOOD_SIZE: (u32, u32) = (32, 32);
 
-/// Which part of a picture is decoded, and how. Any five bytes are one.
-#[derive(Debug, Clone, Copy)]
-struct Wish {
-    scale: Scale,
-    machine: Machine,
-    /// Left, top, width and height in 256ths of what there is.
-    window: [u8; 4],
-}
-
-impl Wish {
-    const BYTES: usize = 5;
-
-    fn from_bytes([how, window @ ..]: [u8; Wish::BYTES]) -> Self {
-        let machines = Machine::all();
-        let machine = machines[usize::from(how >> 2) % machines.len()];
-        Wish { scale: Scale::ALL[usize::from(how & 3)], machine, window }
-    }
-
-    fn region(&self, size: (u32, u32)) -> Region {
-        let [x, y, width, height] = self.window.map(u32::from);
-        let part = |of: u32, part: u32| of * part / 256;
-        let (x, y) = (part(size.0, x), part(size.1, y));
-        Region { x, y, width: 1 + part(size.0 - x - 1, width), height: 1 + part(size.1 - y - 1, height) }
-    }
-}
-
 /// A decoder whose tiles our own decodes for `machine`.
-pub(super) fn decoder(choice: JpegDecoder, machine: Machine) -> Decoder {
-    let mut decoder = Decoder::with_choice(choice).unwrap();
-    decoder.own = TileDecoder::on(machine);
-    decoder
+pub(crate) fn decoder(choice: JpegDecoder, machine: IdctMachine) -> RegionDecoder {
+    RegionDecoder::with_own(choice, TileDecoder::on(machine)).unwrap()
 }
 
 /// The planes of what is cut out, or the error.
-pub(super) fn planes(decoder: &mut Decoder, jpeg: &[u8], region: Region, scale: Scale) -> Result<[Vec<u8>; 3], String> {
+pub(crate) fn planes(
+    decoder: &mut RegionDecoder,
+    jpeg: &[u8],
+    region: Region,
+    scale: Scale,
+) -> Result<[Vec<u8>; 3], String> {
     let mut planes = [const { Vec::new() }; 3];
-    decoder.region_planes(jpeg, region, scale, &mut planes).map_err(|e| e.to_string())?;
+    decoder.planes(jpeg, region, scale, &mut planes).map_err(|e| e.to_string())?;
     Ok(planes)
 }

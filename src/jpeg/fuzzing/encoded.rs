@@ -1,12 +1,12 @@
 //! Pictures to change: encoded ones, as the packer writes them.
 
 use crate::Planes;
-use crate::jpeg::Encoder;
-use crate::jpeg::tj::{Compressor, Yuv420};
+use crate::jpeg::codec::Encoder;
+use crate::jpeg::codec::{Compressor, Yuv420};
 use crate::random::Random;
 
 /// Waves and noise: all frequencies, with `noise` levels of the last.
-pub(in super::super) fn picture(width: u32, height: u32, noise: u32) -> Planes {
+pub(crate) fn picture(width: u32, height: u32, noise: u32) -> Planes {
     let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
     let mut picture = Planes::new(width, height).unwrap();
     for (k, plane) in [&mut picture.y, &mut picture.cb, &mut picture.cr].into_iter().enumerate() {
@@ -16,14 +16,14 @@ pub(in super::super) fn picture(width: u32, height: u32, noise: u32) -> Planes {
     picture
 }
 
-pub(in super::super) fn encoded(picture: &Planes, quality: u8) -> Vec<u8> {
+pub(crate) fn encoded(picture: &Planes, quality: u8) -> Vec<u8> {
     let mut jpeg = Vec::new();
     Encoder::new(quality).unwrap().encode(picture, &mut jpeg).unwrap();
     jpeg
 }
 
 /// The same with Huffman tables of its own and `restart` MCUs in a tile. Sides have to be even.
-pub(in super::super) fn optimised(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> {
+pub(crate) fn optimised(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> {
     let (width, height) = (picture.width(), picture.height());
     let planes = Yuv420 { width, height, planes: [&picture.y[..], &picture.cb, &picture.cr] };
     let mut jpeg = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! Pictures to MP4: for people to look at, never for training.
+//! Pictures to MP4 through FFmpeg: for people to look at, never for training.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,11 @@ use ffmpeg_next::format::{self, Pixel};
 use ffmpeg_next::software::scaling;
 use ffmpeg_next::{Dictionary, Packet, Rational, frame};
 
-use crate::{Error, Result};
+use crate::jpeg::RgbPicture;
+use crate::{Error, Result, video};
 
-/// A video file that is written picture by picture.
-pub(crate) struct Mp4 {
+/// A video file that grows picture by picture.
+pub(super) struct Mp4 {
     path: PathBuf,
     output: format::context::Output,
     encoder: encoder::Video,
@@ -21,10 +22,10 @@ pub(crate) struct Mp4 {
 }
 
 impl Mp4 {
-    /// Begins a file. Sides are rounded up to even numbers, which 4:2:0 needs. H.264 through libx264, or MPEG-4 where
+    /// Creates the file. Sides are rounded up to even numbers, which 4:2:0 needs. H.264 through libx264, or MPEG-4 where
     /// FFmpeg has no libx264.
     pub fn create(path: &Path, (width, height): (u32, u32), fps: u32) -> Result<Self> {
-        super::init();
+        video::init();
         Self::open(path, (width.next_multiple_of(2), height.next_multiple_of(2)), fps).map_err(|e| failed(path, e))
     }
 
@@ -59,15 +60,16 @@ impl Mp4 {
         Ok(Mp4 { path: path.to_owned(), output, encoder, size, frames: 0, rate })
     }
 
-    /// Adds a picture of `width` by `height` pixels, 3 bytes each, scaled to the video's size if it has another.
-    pub fn push(&mut self, rgb: &[u8], width: u32, height: u32) -> Result<()> {
+    /// Adds a picture, scaled to the video's size if it has another.
+    pub fn push(&mut self, picture: &RgbPicture) -> Result<()> {
+        let RgbPicture { width, height, ref pixels } = *picture;
         let row = width as usize * 3;
-        if row == 0 || rgb.len() != row * height as usize {
+        if row == 0 || pixels.len() != row * height as usize {
             return Err(Error::usage("a picture whose length does not fit its size"));
         }
         let mut from = frame::Video::new(Pixel::RGB24, width, height);
         let stride = from.stride(0);
-        for (to, row) in from.data_mut(0).chunks_mut(stride).zip(rgb.chunks(row)) {
+        for (to, row) in from.data_mut(0).chunks_mut(stride).zip(pixels.chunks(row)) {
             to[..row.len()].copy_from_slice(row);
         }
         self.encode(&from).map_err(|e| failed(&self.path, e))
@@ -98,7 +100,7 @@ impl Mp4 {
         Ok(())
     }
 
-    /// Writes what is left and ends the file.
+    /// Writes the rest and completes the file.
     pub fn finish(mut self) -> Result<()> {
         self.end().map_err(|e| failed(&self.path, e))
     }

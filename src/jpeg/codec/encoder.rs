@@ -1,10 +1,8 @@
 //! Planes to tiled baseline JPEG.
 
-use super::tj::{Compressor, Yuv420};
+use super::turbo::{Compressor, Yuv420};
+use crate::jpeg::region::MCU_SIDE;
 use crate::{Error, Planes, Result, allocation};
-
-/// Rows and columns of one MCU at 4:2:0.
-const MCU: u32 = 16;
 
 /// A JPEG encoder that keeps its buffers: one a thread, reused for every frame.
 ///
@@ -93,7 +91,7 @@ impl Encoder {
 
 /// MCUs between two restart markers for a picture of `width` pixels: 2 where that divides a row of MCUs, else 1.
 pub(crate) fn restart_interval(width: u32) -> u16 {
-    if width.div_ceil(MCU).is_multiple_of(2) { 2 } else { 1 }
+    if width.div_ceil(MCU_SIDE).is_multiple_of(2) { 2 } else { 1 }
 }
 
 /// Bytes that hold any JPEG of this size.
@@ -104,7 +102,7 @@ pub(crate) fn restart_interval(width: u32) -> u16 {
 /// the header. Were the bound wrong, the compressor would say so: it never writes past the end.
 fn largest_jpeg(width: u32, height: u32) -> usize {
     const BYTES_PER_MCU: usize = 384 * 26 / 8 + 3;
-    let mcus = width.div_ceil(MCU) as usize * height.div_ceil(MCU) as usize;
+    let mcus = width.div_ceil(MCU_SIDE) as usize * height.div_ceil(MCU_SIDE) as usize;
     1024 + mcus * BYTES_PER_MCU
 }
 

@@ -12,8 +12,8 @@ pub fn generated(seed: u64) -> Vec<u8> {
     let most_bits = if random.below(4) == 0 { 15 } else { 2 + random.below(7) as u8 };
     let restart = [1, 1, 2, 3][random.below(4) as usize];
     let (across, down) = (restart * (1 + random.below(3) as usize), 1 + random.below(3) as usize);
-    let dc: [Code; 2] = std::array::from_fn(|_| Code::of((0..=most_bits.min(11)).collect(), &mut random));
-    let ac: [Code; 2] = std::array::from_fn(|_| Code::of(ac_symbols(most_bits, &mut random), &mut random));
+    let dc: [RandomCode; 2] = std::array::from_fn(|_| RandomCode::of((0..=most_bits.min(11)).collect(), &mut random));
+    let ac: [RandomCode; 2] = std::array::from_fn(|_| RandomCode::of(ac_symbols(most_bits, &mut random), &mut random));
     let tables: [[usize; 2]; 3] = std::array::from_fn(|_| [random.below(2) as usize, random.below(2) as usize]);
 
     let mut jpeg = vec![0xFF, 0xD8];
@@ -38,7 +38,7 @@ pub fn generated(seed: u64) -> Vec<u8> {
     // How often a block ends where it could go on, in 16ths.
     let short = 1 + random.below(15);
     for tile in 0..tiles {
-        let mut bits = Bits::default();
+        let mut bits = BitWriter::default();
         let mut predictions = [0; 3];
         for block in 0..restart * 6 {
             let component = [0, 0, 0, 0, 1, 2][block % 6];
@@ -68,7 +68,7 @@ fn ac_symbols(most_bits: u8, random: &mut Random) -> Vec<u8> {
 }
 
 /// A difference of DC that keeps it within what the bits of a picture's samples allow, mostly.
-fn difference(bits: &mut Bits, code: &Code, prediction: &mut i32, random: &mut Random) {
+fn difference(bits: &mut BitWriter, code: &RandomCode, prediction: &mut i32, random: &mut Random) {
     let symbol = code.put_any(bits, random, |_| true);
     let mut extra = random.next_u32() & ((1 << symbol) - 1);
     if symbol > 0 && prediction.abs() > 500 {
@@ -81,7 +81,7 @@ fn difference(bits: &mut Bits, code: &Code, prediction: &mut i32, random: &mut R
 }
 
 /// All other coefficients of a block.
-fn coefficients(bits: &mut Bits, code: &Code, short: u64, random: &mut Random) {
+fn coefficients(bits: &mut BitWriter, code: &RandomCode, short: u64, random: &mut Random) {
     let mut last = 0;
     while last < 63 {
         if random.below(16) < short {
@@ -98,12 +98,12 @@ fn coefficients(bits: &mut Bits, code: &Code, short: u64, random: &mut Random) {
 }
 
 /// A Huffman code.
-struct Code {
+struct RandomCode {
     /// The length of each symbol's code and the code, in the order of the codes.
     codes: Vec<(u8, u32, u32)>,
 }
 
-impl Code {
+impl RandomCode {
     /// Of lengths drawn at random, none of all ones.
     fn of(mut symbols: Vec<u8>, random: &mut Random) -> Self {
         for i in (1..symbols.len()).rev() {
@@ -128,7 +128,7 @@ impl Code {
             next += 1;
             (symbol, length, next - 1)
         });
-        Code { codes: codes.collect() }
+        RandomCode { codes: codes.collect() }
     }
 
     /// The body of its marker segment (T.81, B.2.4.2).
@@ -140,13 +140,13 @@ impl Code {
         body
     }
 
-    fn put(&self, bits: &mut Bits, symbol: u8) {
+    fn put(&self, bits: &mut BitWriter, symbol: u8) {
         let code = self.codes.iter().find(|code| code.0 == symbol);
         code.into_iter().for_each(|&(_, length, code)| bits.put(code, length));
     }
 
     /// Writes one of the symbols that `may` be, of which there has to be one.
-    fn put_any(&self, bits: &mut Bits, random: &mut Random, may: impl Fn(u8) -> bool) -> u8 {
+    fn put_any(&self, bits: &mut BitWriter, random: &mut Random, may: impl Fn(u8) -> bool) -> u8 {
         loop {
             let (symbol, length, code) = self.codes[random.below(self.codes.len() as u64) as usize];
             if may(symbol) {
@@ -157,15 +157,15 @@ impl Code {
     }
 }
 
-/// Bits to bytes.
+/// BitWriter to bytes.
 #[derive(Default)]
-struct Bits {
+struct BitWriter {
     bytes: Vec<u8>,
     buffer: u64,
     count: u32,
 }
 
-impl Bits {
+impl BitWriter {
     fn put(&mut self, value: u32, length: u32) {
         self.buffer = self.buffer << length | u64::from(value);
         self.count += length;
@@ -186,7 +186,7 @@ impl Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jpeg::own::fuzzing::{Verdict, decoders};
+    use crate::jpeg::fuzzing::{Verdict, decoders};
 
     /// Both decoders take all of them, but for coefficients beyond what ours takes.
     #[test]

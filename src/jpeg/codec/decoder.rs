@@ -1,12 +1,11 @@
-//! JPEG to RGB or to planes, with libjpeg-turbo's default recipe.
+//! Whole pictures from JPEG to RGB or to planes, with libjpeg-turbo's default recipe.
 
 use turbojpeg::raw;
 
-use super::own::TileDecoder;
-use super::region::JpegDecoder;
-use super::segments::Segments;
-use super::tiles::Tiler;
-use super::tj::{Decompressor, RawHeader, Scale, Yuv420};
+use super::picture::RgbPicture;
+use super::turbo::{Decompressor, RawHeader, Yuv420};
+use crate::jpeg::markers::Markers;
+use crate::jpeg::scale::Scale;
 use crate::{Error, Planes, Result, allocation, limits};
 
 /// How finely a JPEG stores its chroma.
@@ -61,11 +60,7 @@ impl JpegHeader {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub struct Decoder {
-    pub(super) decompressor: Decompressor,
-    pub(super) tiler: Tiler,
-    pub(super) own: TileDecoder,
-    /// For decodes of regions.
-    pub(super) choice: JpegDecoder,
+    decompressor: Decompressor,
     /// Luma with even sides, for pictures whose own are odd.
     padded: Vec<u8>,
 }
@@ -77,13 +72,7 @@ impl Decoder {
     ///
     /// No memory.
     pub fn new() -> Result<Self> {
-        Self::with_choice(JpegDecoder::Auto)
-    }
-
-    /// The same, with a choice of who decodes tiles.
-    pub(crate) fn with_choice(choice: JpegDecoder) -> Result<Self> {
-        let (tiler, own) = (Tiler::default(), TileDecoder::new());
-        Ok(Decoder { decompressor: Decompressor::new()?, tiler, own, choice, padded: Vec::new() })
+        Ok(Decoder { decompressor: Decompressor::new()?, padded: Vec::new() })
     }
 
     /// Reads the header of `jpeg`.
@@ -92,7 +81,7 @@ impl Decoder {
     ///
     /// Not a JPEG, or a picture beyond [`limits`].
     pub fn header(&mut self, jpeg: &[u8]) -> Result<JpegHeader> {
-        let RawHeader { width, height, subsampling, .. } = self.raw_header(jpeg)?;
+        let RawHeader { width, height, subsampling, .. } = read_header(&mut self.decompressor, jpeg)?;
         let subsampling = match subsampling {
             raw::TJSAMP_TJSAMP_444 => Subsampling::S444,
             raw::TJSAMP_TJSAMP_422 => Subsampling::S422,
@@ -113,8 +102,31 @@ impl Decoder {
     /// Not a JPEG, damaged data, a picture beyond [`limits`], a `pitch` under `3 * width`, or an `out` shorter than
     /// `(height - 1) * pitch + 3 * width`.
     pub fn decode_rgb(&mut self, jpeg: &[u8], out: &mut [u8], pitch: usize) -> Result<()> {
-        self.raw_header(jpeg)?;
+        read_header(&mut self.decompressor, jpeg)?;
         self.decompressor.rgb(jpeg, out, pitch)
+    }
+
+    /// Decodes to a picture of its own: [`decode_picture_into`](Self::decode_picture_into) one that is new.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_picture_into`](Self::decode_picture_into).
+    pub fn decode_picture(&mut self, jpeg: &[u8]) -> Result<RgbPicture> {
+        let mut picture = RgbPicture::default();
+        self.decode_picture_into(jpeg, &mut picture)?;
+        Ok(picture)
+    }
+
+    /// Decodes to RGB; `picture` gets the JPEG's size, and keeps its memory from one picture to the next.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], or no memory.
+    pub fn decode_picture_into(&mut self, jpeg: &[u8], picture: &mut RgbPicture) -> Result<()> {
+        let header = self.header(jpeg)?;
+        (picture.width, picture.height) = (header.width, header.height);
+        allocation::resize(&mut picture.pixels, header.rgb_len(), 0, "a decoded picture")?;
+        self.decompressor.rgb(jpeg, &mut picture.pixels, header.width as usize * 3)
     }
 
     /// Decodes a 4:2:0 JPEG to its planes, without upsampling or colour conversion; `planes` takes the JPEG's size.
@@ -123,8 +135,9 @@ impl Decoder {
     ///
     /// Not a JPEG, damaged data, a picture beyond [`limits`], or one that is not 4:2:0 YCbCr.
     pub fn decode_planes(&mut self, jpeg: &[u8], planes: &mut Planes) -> Result<()> {
-        let RawHeader { width, height, subsampling, colorspace } = self.raw_header(jpeg)?;
-        if subsampling != raw::TJSAMP_TJSAMP_420 || colorspace != raw::TJCS_TJCS_YCbCr as i32 {
+        let header = read_header(&mut self.decompressor, jpeg)?;
+        let (width, height) = (header.width, header.height);
+        if !header.has_planes() {
             return Err(Error::decode("not a 4:2:0 YCbCr JPEG, so it has no planes to give").help("decode it to RGB"));
         }
         fit(planes, width, height)?;
@@ -140,20 +153,21 @@ impl Decoder {
         }
         Ok(())
     }
-
-    pub(super) fn raw_header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
-        // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
-        if !Segments::new(jpeg).any(|segment| segment.is_frame_header()) {
-            return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
-        }
-        let header = self.decompressor.header(jpeg)?;
-        check_limits(header.width, header.height)?;
-        Ok(header)
-    }
 }
 
-/// Refuses a picture that is larger than any that we want to give memory to.
-pub(super) fn check_limits(width: u32, height: u32) -> Result<()> {
+/// Reads the header of `jpeg`, and refuses a picture beyond [`limits`].
+pub(crate) fn read_header(decompressor: &mut Decompressor, jpeg: &[u8]) -> Result<RawHeader> {
+    // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
+    if !Markers::new(jpeg).any(|segment| segment.is_frame_header()) {
+        return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
+    }
+    let header = decompressor.header(jpeg)?;
+    check_limits(header.width, header.height)?;
+    Ok(header)
+}
+
+/// Refuses a picture beyond [`limits`].
+pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
     if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
         let sides = format!("{width}x{height}");
         return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));

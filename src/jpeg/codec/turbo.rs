@@ -5,49 +5,33 @@ use std::ptr::NonNull;
 
 use turbojpeg::raw;
 
+use crate::jpeg::scale::Scale;
 use crate::machine::Shortage;
 use crate::{Error, Result, limits};
 
 /// Most scans in a progressive file: real ones have about ten; a hostile one has thousands, each a pass over the picture.
 const MAX_SCANS: c_int = 100;
 
-/// How much smaller than the picture a decode is: the inverse DCT of fewer coefficients gives fewer samples a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Scale {
-    Full,
-    Half,
-    Quarter,
-    Eighth,
-}
-
-impl Scale {
-    /// From the largest picture to the smallest.
-    pub const ALL: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
-
-    /// Pixels of the picture for one of the decode, along each axis.
-    pub fn step(self) -> u32 {
-        1 << self as u32
-    }
-
-    /// A side of the decode, for one of `side` pixels.
-    pub fn side(self, side: u32) -> u32 {
-        side.div_ceil(self.step())
-    }
-}
-
 /// Three planes as TurboJPEG counts them: for 4:2:0 the luma plane is padded to even sides, without other padding.
-pub(super) struct Yuv420<T> {
+pub(crate) struct Yuv420<T> {
     pub width: u32,
     pub height: u32,
     pub planes: [T; 3],
 }
 
 /// What a JPEG's header says, in TurboJPEG's own numbers.
-pub(super) struct RawHeader {
+pub(crate) struct RawHeader {
     pub width: u32,
     pub height: u32,
     pub subsampling: raw::TJSAMP,
     pub colorspace: c_int,
+}
+
+impl RawHeader {
+    /// Whether the JPEG decodes to planes: 4:2:0 YCbCr.
+    pub fn has_planes(&self) -> bool {
+        (self.subsampling, self.colorspace) == (raw::TJSAMP_TJSAMP_420, raw::TJCS_TJCS_YCbCr as c_int)
+    }
 }
 
 /// Bytes of each plane of a [`Yuv420`].
@@ -119,7 +103,7 @@ impl Drop for Handle {
 }
 
 /// A compressor of 4:2:0 planes into baseline JPEG.
-pub(super) struct Compressor(Handle);
+pub(crate) struct Compressor(Handle);
 
 impl Compressor {
     /// `quality` 1 to 100; anything else is an error.
@@ -165,7 +149,7 @@ impl Compressor {
 }
 
 /// A decompressor that treats libjpeg's warnings (cut or damaged data) as errors.
-pub(super) struct Decompressor(Handle);
+pub(crate) struct Decompressor(Handle);
 
 impl Decompressor {
     pub fn new() -> Result<Self> {
@@ -229,9 +213,9 @@ impl Decompressor {
         let header = self.header(jpeg)?;
         sides(header.width, header.height)?;
         let scaled = (scale.side(header.width), scale.side(header.height));
-        let kind = (header.subsampling, header.colorspace) == (raw::TJSAMP_TJSAMP_420, raw::TJCS_TJCS_YCbCr as c_int);
         let lengths = [out.planes[0].len(), out.planes[1].len(), out.planes[2].len()];
-        if !kind || scaled != (out.width, out.height) || lengths != plane_lengths(out.width, out.height) {
+        if !header.has_planes() || scaled != (out.width, out.height) || lengths != plane_lengths(out.width, out.height)
+        {
             return Err(Error::usage("planes that do not fit the JPEG's size and subsampling"));
         }
         self.0.scale(scale)?;
@@ -268,7 +252,7 @@ fn repeat_edge(luma: &mut [u8], width: usize, height: usize) {
 
 /// Rewrites a JPEG's entropy-coded data; the DCT coefficients, and so the pixels, stay.
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
-pub(super) struct Transformer(Handle);
+pub(crate) struct Transformer(Handle);
 
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 impl Transformer {

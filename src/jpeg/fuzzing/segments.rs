@@ -1,11 +1,12 @@
-//! What must hold for any bytes that are taken for a JPEG, for the fuzz targets in `fuzz/` and the suite.
+//! What reads or moves a JPEG's segments without decoding it.
 
-#[cfg(feature = "fuzzing")]
-pub use super::own::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals};
-
-use super::segments::Segments;
-use super::tiles::{Region, Tiler};
-use super::{Decoder, avoid_magic};
+use crate::jpeg::codec::Decoder;
+use crate::jpeg::fill::avoid_magic;
+use crate::jpeg::markers::Markers;
+use crate::jpeg::region::Region;
+#[cfg(any(feature = "interop", feature = "fuzzing"))]
+use crate::jpeg::retile::{Retiled, Retiler};
+use crate::jpeg::tiles::Tiler;
 
 /// Tries what reads or moves a JPEG's segments without decoding it.
 ///
@@ -14,7 +15,7 @@ use super::{Decoder, avoid_magic};
 /// Segments leave something out, a cut is no picture of the size that it says, or moved segments are another picture.
 pub fn segments(jpeg: &[u8]) {
     let mut at = 0;
-    for segment in Segments::new(jpeg) {
+    for segment in Markers::new(jpeg) {
         assert!(segment.start == at && segment.end > at && segment.end <= jpeg.len(), "{segment:?} behind {at}");
         at = segment.end;
     }
@@ -28,7 +29,7 @@ pub fn segments(jpeg: &[u8]) {
         assert!(pixels(&moved) == pixels(jpeg), "fill bytes make another picture");
     }
     #[cfg(any(feature = "interop", feature = "fuzzing"))]
-    if let Ok(super::Retiled::Tiled(tiled)) = super::Retiler::new().unwrap().retile(jpeg) {
+    if let Ok(Retiled::Tiled(tiled)) = Retiler::new().unwrap().retile(jpeg) {
         assert!(pixels(tiled) == pixels(jpeg), "tiles make another picture");
     }
 }
@@ -46,19 +47,15 @@ fn cuts(jpeg: &[u8]) {
     assert!(whole.skipped == 0 && same == small, "{region:?} {cut:?}");
 }
 
-/// What a picture is decoded to, whole and without our own decoder; none for what is none.
+/// The pixels of a picture, decoded whole by libjpeg-turbo, if it can be decoded.
 fn pixels(jpeg: &[u8]) -> Option<Vec<u8>> {
-    let mut decoder = Decoder::new().unwrap();
-    let header = decoder.header(jpeg).ok()?;
-    let mut out = vec![0; header.rgb_len()];
-    decoder.decode_rgb(jpeg, &mut out, header.width as usize * 3).ok()?;
-    Some(out)
+    Decoder::new().unwrap().decode_picture(jpeg).ok().map(|picture| picture.pixels)
 }
 
 #[cfg(test)]
 mod tests {
     use super::segments;
-    use crate::jpeg::own::fuzzing::{changed, changed_again, originals};
+    use crate::jpeg::fuzzing::{changed, changed_again, originals};
 
     #[test]
     fn changed_pictures_have_segments_or_not() {
