@@ -162,7 +162,7 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    /// Smooth colours with edges and noise: all frequencies, so that tiles and chroma differ everywhere.
+    /// Smooth colors with edges and noise: all frequencies, so that tiles and chroma differ everywhere.
     fn tiled(width: u32, height: u32) -> Vec<u8> {
         let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
         let mut picture = Planes::new(width, height).unwrap();

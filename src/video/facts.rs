@@ -65,6 +65,16 @@ pub struct VideoFacts {
     pub first_error: Option<String>,
 }
 
+impl VideoFacts {
+    /// Whether clearly less is there than the container claims: a tenth is missing, and more than a second.
+    pub fn is_cut_off(&self) -> bool {
+        match (self.claimed_seconds, self.stream_seconds) {
+            (Some(claimed), Some(found)) => found < 0.9 * claimed && claimed - found > 1.0,
+            _ => false,
+        }
+    }
+}
+
 /// What is seldom anything else is not stored.
 fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()

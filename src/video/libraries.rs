@@ -1,6 +1,34 @@
-//! Which FFmpeg this is.
+//! FFmpeg's libraries: preparing them, and which ones they are.
+
+use std::sync::Once;
 
 use ffmpeg_next::{codec, format, software::scaling};
+
+use super::log;
+
+/// Prepares FFmpeg: its texts for errors are loaded, and its messages are taken over from the whole process, to be counted
+/// ([`VideoFacts::logged_errors`]) and never printed. Cheap to call again.
+///
+/// [`sample`] calls it.
+pub(crate) fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Only loads the texts of errors; there is nothing in it that can fail.
+        let _ = ffmpeg_next::init();
+        ffmpeg_next::log::set_level(ffmpeg_next::log::Level::Quiet);
+        log::take_over();
+    });
+}
+
+/// The versions of FFmpeg's libraries in use, such as `libavcodec 59.37.100, libavformat 59.27.100, libswscale 6.7.100`.
+///
+/// The same file, options and versions give the same pictures.
+#[must_use]
+pub fn ffmpeg_version() -> String {
+    let (avcodec, avformat, swscale) =
+        (dotted(codec::version()), dotted(format::version()), dotted(scaling::version()));
+    format!("libavcodec {avcodec}, libavformat {avformat}, libswscale {swscale}")
+}
 
 /// FFmpeg's libraries that this build decodes with, their versions, and the licence they are under, in one line.
 ///

@@ -76,7 +76,7 @@ unsafe extern "C" {
 /// Called by FFmpeg: `format` is a C string that fits `arguments`, and `context` is null or points to a structure that
 /// begins with its `AVClass`.
 unsafe extern "C" fn on_message(context: *mut c_void, level: c_int, format: *const c_char, arguments: Arguments) {
-    // Above the lowest byte is a colour.
+    // Above the lowest byte is a color.
     if level & 0xff > ffi::AV_LOG_ERROR {
         return;
     }

@@ -46,7 +46,7 @@ impl JpegHeader {
 
 /// A JPEG decoder: one a thread, reused for every frame.
 ///
-/// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and colour. Damaged or cut data is
+/// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and color. Damaged or cut data is
 /// an error, never a half-grey picture.
 ///
 /// ```
@@ -129,7 +129,7 @@ impl Decoder {
         self.decompressor.rgb(jpeg, &mut picture.pixels, header.width as usize * 3)
     }
 
-    /// Decodes a 4:2:0 JPEG to its planes, without upsampling or colour conversion; `planes` takes the JPEG's size.
+    /// Decodes a 4:2:0 JPEG to its planes, without upsampling or color conversion; `planes` takes the JPEG's size.
     ///
     /// # Errors
     ///

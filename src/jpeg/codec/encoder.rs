@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A smooth coloured picture with some edges, from formulas.
+    /// A smooth colored picture with some edges, from formulas.
     fn picture(width: u32, height: u32) -> Planes {
         let mut picture = Planes::new(width, height).unwrap();
         let wave =

@@ -157,7 +157,7 @@ impl RandomCode {
     }
 }
 
-/// BitWriter to bytes.
+/// Packs bits into bytes.
 #[derive(Default)]
 struct BitWriter {
     bytes: Vec<u8>,

@@ -1,8 +1,8 @@
-//! BitReader of entropy-coded data, most significant first.
+//! Bits of entropy-coded data, most significant first.
 
 /// A reader that never fails: behind its bytes come zeros, and [`ended_well`](Self::ended_well) tells at the end.
 #[derive(Clone, Copy)]
-pub(in crate::jpeg) struct BitReader<'a> {
+pub(crate) struct BitReader<'a> {
     /// Without byte stuffing. Begins with the segment; what follows its end does not count.
     data: &'a [u8],
     /// The next byte that is not yet in `buffer` as a whole.

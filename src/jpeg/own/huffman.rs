@@ -55,7 +55,7 @@ impl HuffmanCode {
     }
 }
 
-/// BitReader that one look-up sees.
+/// Bits that one look-up sees.
 pub(super) const INDEX_BITS: u32 = 10;
 
 /// A code with a table for its first bits.

@@ -46,7 +46,7 @@ pub(super) struct McuBlocks {
     /// One block behind the other. What a step has no place for goes behind its block, where the next one's DC comes.
     coefficients: [i16; BLOCK * (MCU + 1)],
     zigzag: [u8; 128],
-    /// BitReader of values to be read later, and one more, which does not count.
+    /// Bits of values to be read later, and one more, which does not count.
     words: [u64; BLOCK * MCU + 1],
     /// Where those values belong.
     places: [u16; BLOCK * MCU + 1],

@@ -8,7 +8,7 @@ use ffmpeg_next::codec::{self, Id};
 
 /// What the rest of the stream has to do with the picture in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum PacketRole {
     /// Nothing from here on refers to anything before: decoding can begin here.
     Restart,
     /// Later pictures may refer to it.
@@ -19,8 +19,8 @@ pub(super) enum Role {
 
 /// One packet, looked at from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Anatomy {
-    pub role: Role,
+pub(crate) struct Anatomy {
+    pub role: PacketRole,
     /// Whether the packet's picture is put out. Of a packet that is understood at most one is.
     pub shown: bool,
     /// Temporal layer; 0 in streams without layers.
@@ -30,14 +30,14 @@ pub(super) struct Anatomy {
 }
 
 impl Anatomy {
-    fn plain(role: Role) -> Self {
+    fn plain(role: PacketRole) -> Self {
         Anatomy { role, shown: true, layer: 0, parameter_sets: false }
     }
 }
 
 /// How the packets of a stream are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
+pub(crate) enum Syntax {
     /// H.264 as MP4, Matroska and FLV hold it: each NAL unit after its length, which takes so many bytes.
     H264 {
         length_bytes: usize,
@@ -85,7 +85,7 @@ impl Syntax {
             Syntax::Hevc { length_bytes } => hevc(Units { data, length_bytes }),
             Syntax::Vp8 => vp8(data),
             Syntax::Vp9 => vp9(data),
-            Syntax::Intra => Some(Anatomy::plain(Role::Restart)),
+            Syntax::Intra => Some(Anatomy::plain(PacketRole::Restart)),
         }
     }
 }
@@ -141,9 +141,9 @@ fn h264(units: Units) -> Option<Anatomy> {
     }
     let role = match (idr, unreferenced) {
         _ if pictures != 1 => return None,
-        (0, 0) => Role::Reference,
-        (0, n) if n == slices => Role::Disposable,
-        (n, 0) if n == slices => Role::Restart,
+        (0, 0) => PacketRole::Reference,
+        (0, n) if n == slices => PacketRole::Disposable,
+        (n, 0) if n == slices => PacketRole::Restart,
         _ => return None, // slices that contradict each other
     };
     Some(Anatomy { parameter_sets, ..Anatomy::plain(role) })
@@ -176,9 +176,9 @@ fn hevc(units: Units) -> Option<Anatomy> {
     }
     let (kind, layer) = first.filter(|_| pictures == 1)?;
     let role = match kind {
-        19 | 20 => Role::Restart,
-        0 | 2 | 4 | 6 | 8 => Role::Disposable,
-        _ => Role::Reference,
+        19 | 20 => PacketRole::Restart,
+        0 | 2 | 4 | 6 | 8 => PacketRole::Disposable,
+        _ => PacketRole::Reference,
     };
     Some(Anatomy { layer, parameter_sets, ..Anatomy::plain(role) })
 }
@@ -188,7 +188,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
 /// Other frames all count as references: even one that replaces no picture may change probabilities.
 fn vp8(data: &[u8]) -> Option<Anatomy> {
     let &[tag, ..] = data else { return None };
-    let role = if tag & 1 == 0 { Role::Restart } else { Role::Reference };
+    let role = if tag & 1 == 0 { PacketRole::Restart } else { PacketRole::Reference };
     Some(Anatomy { shown: tag & 0x10 != 0, ..Anatomy::plain(role) })
 }
 
@@ -215,7 +215,7 @@ fn vp9(data: &[u8]) -> Option<Anatomy> {
         let (existing, inter, show) = (next(1) == 1, next(1) == 1, next(1) == 1);
         shown += u32::from(existing || show);
         // Decoding can begin at a packet if its first frame is a key frame.
-        role.get_or_insert(if existing || inter { Role::Reference } else { Role::Restart });
+        role.get_or_insert(if existing || inter { PacketRole::Reference } else { PacketRole::Restart });
     }
     Some(Anatomy { shown: shown == 1, ..Anatomy::plain(role.filter(|_| shown <= 1)?) })
 }
@@ -250,15 +250,15 @@ mod tests {
     const H264: Syntax = Syntax::H264 { length_bytes: 2 };
     const HEVC: Syntax = Syntax::Hevc { length_bytes: 1 };
 
-    fn role(syntax: Syntax, data: &[u8]) -> Option<Role> {
+    fn role(syntax: Syntax, data: &[u8]) -> Option<PacketRole> {
         syntax.read(data).map(|a| a.role)
     }
 
     #[test]
     fn h264_pictures() {
-        assert_eq!(role(H264, &[0, 2, 0x65, 0x80]), Some(Role::Restart));
-        assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(Role::Reference));
-        assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(Role::Disposable));
+        assert_eq!(role(H264, &[0, 2, 0x65, 0x80]), Some(PacketRole::Restart));
+        assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(PacketRole::Reference));
+        assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(PacketRole::Disposable));
         assert!(H264.read(&[0, 1, 0x68, 0, 2, 0x41, 0x80]).unwrap().parameter_sets);
     }
 
@@ -283,11 +283,11 @@ mod tests {
 
     #[test]
     fn hevc_pictures() {
-        assert_eq!(role(HEVC, &[3, 19 << 1, 1, 0x80]), Some(Role::Restart));
-        assert_eq!(role(HEVC, &[3, 21 << 1, 1, 0x80]), Some(Role::Reference));
-        assert_eq!(role(HEVC, &[3, 1 << 1, 1, 0x80]), Some(Role::Reference));
+        assert_eq!(role(HEVC, &[3, 19 << 1, 1, 0x80]), Some(PacketRole::Restart));
+        assert_eq!(role(HEVC, &[3, 21 << 1, 1, 0x80]), Some(PacketRole::Reference));
+        assert_eq!(role(HEVC, &[3, 1 << 1, 1, 0x80]), Some(PacketRole::Reference));
         let top = HEVC.read(&[3, 0, 3, 0x80, 3, 0, 3, 0]).unwrap();
-        assert_eq!((top.role, top.layer), (Role::Disposable, 2));
+        assert_eq!((top.role, top.layer), (PacketRole::Disposable, 2));
         for (why, data) in [
             ("another view", &[3, 1, 1, 0x80][..]),
             ("two pictures", &[3, 2, 1, 0x80, 3, 2, 1, 0x80]),
@@ -301,16 +301,16 @@ mod tests {
     #[test]
     fn vp8_and_vp9_frames() {
         let read = |syntax: Syntax, data: &[u8]| syntax.read(data).map(|a| (a.role, a.shown));
-        assert_eq!(read(Syntax::Vp8, &[0x10]), Some((Role::Restart, true)));
-        assert_eq!(read(Syntax::Vp8, &[0x01]), Some((Role::Reference, false)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0010, 0]), Some((Role::Restart, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0110, 0]), Some((Role::Reference, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_1000]), Some((Role::Reference, true)));
-        assert_eq!(read(Syntax::Vp9, &[0b1000_0100, 0]), Some((Role::Reference, false)));
+        assert_eq!(read(Syntax::Vp8, &[0x10]), Some((PacketRole::Restart, true)));
+        assert_eq!(read(Syntax::Vp8, &[0x01]), Some((PacketRole::Reference, false)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0010, 0]), Some((PacketRole::Restart, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0110, 0]), Some((PacketRole::Reference, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_1000]), Some((PacketRole::Reference, true)));
+        assert_eq!(read(Syntax::Vp9, &[0b1000_0100, 0]), Some((PacketRole::Reference, false)));
         assert_eq!(read(Syntax::Vp9, &[0b0100_0110, 0]), None);
         // Two frames: one hidden, one shown.
         let superframe = [0b1000_0100, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
-        assert_eq!(read(Syntax::Vp9, &superframe), Some((Role::Reference, true)));
+        assert_eq!(read(Syntax::Vp9, &superframe), Some((PacketRole::Reference, true)));
         let two_shown = [0b1000_0110, 7, 0b1000_0110, 8, 0xc1, 2, 2, 0xc1];
         assert_eq!(read(Syntax::Vp9, &two_shown), None);
         let too_long = [0b1000_0110, 7, 0xc1, 2, 2, 0xc1];

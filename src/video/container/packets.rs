@@ -7,18 +7,19 @@ use ffmpeg_next::packet::{Ref, side_data};
 use ffmpeg_next::{Packet, ffi};
 
 use super::anatomy::{Anatomy, Syntax};
-use super::input::{Input, Next, StreamInfo};
-use super::log::Heard;
+use super::input::{Input, NextPacket};
 use super::matroska::{self, Checksums};
-use super::needed::Map;
-use super::{Timeline, VideoError};
+use super::stream::StreamInfo;
+use crate::video::error::VideoError;
+use crate::video::log::Heard;
+use crate::video::timeline::Timeline;
 
 /// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
 const PACKET_OVERHEAD: usize = 512;
 
 /// What is remembered of every packet.
 #[derive(Debug, Clone)]
-pub(super) struct Note {
+pub(crate) struct Note {
     pub pts: Option<i64>,
     pub dts: Option<i64>,
     pub key: bool,
@@ -47,7 +48,7 @@ impl Note {
 }
 
 /// All packets of one stream, in the file's order.
-pub(super) struct Packets {
+pub(crate) struct Packets {
     path: PathBuf,
     deadline: Instant,
     /// Empty when the stream was too long to keep.
@@ -81,8 +82,8 @@ impl Packets {
         let mut bytes = 0usize;
         loop {
             let packet = match input.next()? {
-                Next::Packet(packet) => packet,
-                Next::End(error) => {
+                NextPacket::Packet(packet) => packet,
+                NextPacket::End(error) => {
                     all.read_error = error;
                     all.heard = input.heard().clone();
                     return Ok(all);
@@ -108,10 +109,12 @@ impl Packets {
         Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
     }
 
-    /// The lowest and the highest time of the packets that promise a frame.
-    pub fn span(&self) -> Option<(i64, i64)> {
+    /// Seconds from the first frame to the end of the last, by the times of the packets; `None` if they have none.
+    pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
         let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
-        times().min().zip(times().max())
+        let (first, last) = times().min().zip(times().max())?;
+        let units = last.checked_sub(first)?.checked_add(stream.nominal_duration())?;
+        Some(units as f64 * f64::from(stream.time_base.0) / f64::from(stream.time_base.1))
     }
 
     /// The first thing that was found amiss while the file was read.
@@ -120,15 +123,12 @@ impl Packets {
         self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
     }
 
-    /// The stream's map, if nothing says that the file is damaged, all packets are understood, and they are as many as the
-    /// container claims.
-    pub fn map(&self, stream: &StreamInfo) -> Option<Map> {
+    /// What was noted of every packet, if nothing says that the file is damaged and they are as many as the container
+    /// claims.
+    pub fn intact_notes(&self, stream: &StreamInfo) -> Option<&[Note]> {
         let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
         let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
-        if !intact || self.checksums.failed > 0 || !claimed {
-            return None;
-        }
-        Map::new(&self.notes, stream.reorder)
+        (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
     }
 
     /// Gives packets to `each` with their places, from the first to the last: all, or those that `feed` names.
@@ -145,9 +145,9 @@ impl Packets {
         let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
         for i in 0..end {
             match input.next()? {
-                Next::Packet(packet) if fed(i) => each(i as u64, &packet)?,
-                Next::Packet(_) => {}
-                Next::End(_) => break,
+                NextPacket::Packet(packet) if fed(i) => each(i as u64, &packet)?,
+                NextPacket::Packet(_) => {}
+                NextPacket::End(_) => break,
             }
         }
         Ok(())

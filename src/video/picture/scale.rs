@@ -15,11 +15,11 @@ use ffmpeg_next::{ffi, frame};
 use crate::machine::Shortage;
 use crate::{Error, Result};
 
-use super::colour::{Range, centre_chroma};
-use super::deep::{Deep, Layout};
+use super::color::{ColorRange, centre_chroma};
+use super::deep::{ChromaLayout, Deep};
+use super::format::{Class, PictureFormat};
 use super::geometry::Size;
-use super::input::ffmpeg_error;
-use super::picture::{Class, Picture};
+use crate::video::error::ffmpeg_error;
 
 /// Bicubic, all chroma samples used, exact rounding, the same result on every CPU.
 ///
@@ -32,12 +32,12 @@ const FLAGS: c_int =
 const MAX_FACTOR: u32 = 16;
 
 /// Scales frames of one description to one size and layout.
-pub(super) struct Scaler {
-    from: Picture,
+pub(crate) struct Scaler {
+    from: PictureFormat,
     size: Size,
-    layout: Layout,
+    layout: ChromaLayout,
     /// Empty when the planes of the frame are read as they are.
-    steps: Vec<Step>,
+    steps: Vec<ScaleStep>,
 }
 
 impl Scaler {
@@ -46,22 +46,22 @@ impl Scaler {
     /// # Errors
     ///
     /// A pixel format that swscale cannot read, or no memory.
-    pub fn new(from: Picture, size: Size, turned: bool) -> Result<Self> {
+    pub fn new(from: PictureFormat, size: Size, turned: bool) -> Result<Self> {
         let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
         let same_size = from.plain_planes && from.size == size;
         let layout = if from.class == Class::Grey {
-            Layout::Grey
+            ChromaLayout::Grey
         } else if even || same_size && from.subsampling == (1, 1) && !turned {
-            Layout::Half
+            ChromaLayout::Half
         } else {
             // The last chroma sample of an odd side lies half outside of the picture: swscale would stretch all chroma
             // by that half sample, and mirroring would move it by as much.
-            Layout::Full
+            ChromaLayout::Full
         };
         let same_chroma = match layout {
-            Layout::Grey => true,
-            Layout::Half => from.subsampling == (1, 1),
-            Layout::Full => from.subsampling == (0, 0),
+            ChromaLayout::Grey => true,
+            ChromaLayout::Half => from.subsampling == (1, 1),
+            ChromaLayout::Full => from.subsampling == (0, 0),
         };
         let mut scaler = Scaler { from, size, layout, steps: Vec::new() };
         if !(same_size && same_chroma) {
@@ -74,8 +74,9 @@ impl Scaler {
         let mut side = Side::of(&self.from);
         while self.steps.is_empty() || side.size != self.size {
             let next = next_size(side.size, self.size);
-            let layout = if next == self.size || self.layout == Layout::Grey { self.layout } else { Layout::Full };
-            let step = Step::new(&side, self.from.name, next, layout)?;
+            let layout =
+                if next == self.size || self.layout == ChromaLayout::Grey { self.layout } else { ChromaLayout::Full };
+            let step = ScaleStep::new(&side, self.from.name, next, layout)?;
             side = step.result;
             self.steps.push(step);
         }
@@ -83,7 +84,7 @@ impl Scaler {
     }
 
     /// Whether this scaler is the one for such frames and this size.
-    pub fn fits(&self, from: &Picture, size: Size) -> bool {
+    pub fn fits(&self, from: &PictureFormat, size: Size) -> bool {
         self.from == *from && self.size == size
     }
 
@@ -93,7 +94,7 @@ impl Scaler {
     ///
     /// A frame of another kind, or one that swscale refuses.
     pub fn run(&mut self, frame: &frame::Video) -> Result<Deep> {
-        if Picture::of(frame) != Some(self.from) {
+        if PictureFormat::of(frame) != Some(self.from) {
             return Err(Error::usage("a frame of another kind than the scaler was made for"));
         }
         let mut deep = Deep::new(self.size, self.layout)?;
@@ -113,7 +114,7 @@ impl Scaler {
 
     /// Does for planes that were only read what swscale does for those that it scales.
     fn centre(&self, deep: &mut Deep) {
-        if self.layout != Layout::Half {
+        if self.layout != ChromaLayout::Half {
             return;
         }
         let (x, y) = self.from.siting;
@@ -150,26 +151,26 @@ struct Side {
 const CENTRE: c_int = -513;
 
 impl Side {
-    fn of(from: &Picture) -> Self {
+    fn of(from: &PictureFormat) -> Self {
         Side {
             format: from.format,
             size: from.size,
             rgb: from.class == Class::Rgb,
-            full_range: from.range != Range::Limited,
+            full_range: from.range != ColorRange::Limited,
             siting: if from.class == Class::Yuv { from.siting } else { (CENTRE, CENTRE) },
         }
     }
 }
 
 /// One call of swscale, and the picture that it writes.
-struct Step {
+struct ScaleStep {
     context: Swscale,
     out: frame::Video,
     result: Side,
 }
 
-impl Step {
-    fn new(from: &Side, name: &str, size: Size, layout: Layout) -> Result<Self> {
+impl ScaleStep {
+    fn new(from: &Side, name: &str, size: Size, layout: ChromaLayout) -> Result<Self> {
         let result = Side {
             format: output_format(layout),
             size,
@@ -184,7 +185,7 @@ impl Step {
             let e = Error::limit(format!("no memory for a picture of {}x{}", size.width, size.height));
             return Err(e.short_of(Some(Shortage::Memory)));
         }
-        Ok(Step { context, out, result })
+        Ok(ScaleStep { context, out, result })
     }
 
     fn run(&mut self, from: &frame::Video) -> Result<()> {
@@ -193,16 +194,16 @@ impl Step {
 }
 
 /// The pixel format that swscale writes for a layout: native 16-bit samples.
-fn output_format(layout: Layout) -> ffi::AVPixelFormat {
+fn output_format(layout: ChromaLayout) -> ffi::AVPixelFormat {
     use ffi::AVPixelFormat::*;
     let little = cfg!(target_endian = "little");
     match layout {
-        Layout::Grey if little => AV_PIX_FMT_GRAY16LE,
-        Layout::Grey => AV_PIX_FMT_GRAY16BE,
-        Layout::Half if little => AV_PIX_FMT_YUV420P16LE,
-        Layout::Half => AV_PIX_FMT_YUV420P16BE,
-        Layout::Full if little => AV_PIX_FMT_YUV444P16LE,
-        Layout::Full => AV_PIX_FMT_YUV444P16BE,
+        ChromaLayout::Grey if little => AV_PIX_FMT_GRAY16LE,
+        ChromaLayout::Grey => AV_PIX_FMT_GRAY16BE,
+        ChromaLayout::Half if little => AV_PIX_FMT_YUV420P16LE,
+        ChromaLayout::Half => AV_PIX_FMT_YUV420P16BE,
+        ChromaLayout::Full if little => AV_PIX_FMT_YUV444P16LE,
+        ChromaLayout::Full => AV_PIX_FMT_YUV444P16BE,
     }
 }
 
@@ -232,7 +233,7 @@ fn row<T>(frame: &frame::Video, plane: usize, y: usize, width: usize) -> Result<
     if !fits || stride % align_of::<T>() as isize != 0 || !data.cast::<T>().is_aligned() {
         return Err(Error::decode("FFmpeg gave a picture without its planes"));
     }
-    // SAFETY: `Picture` says that this plane holds whole samples of T, and FFmpeg keeps a plane's rows `stride` bytes
+    // SAFETY: `PictureFormat` says that this plane holds whole samples of T, and FFmpeg keeps a plane's rows `stride` bytes
     // apart, for as many rows as the picture's size gives this plane, which the caller's `y` is below; `width` samples
     // fit in a row (checked above), and the borrow of `frame` keeps its buffers alive.
     Ok(unsafe { std::slice::from_raw_parts(data.offset(stride * y as isize).cast::<T>(), width) })

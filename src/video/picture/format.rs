@@ -4,12 +4,12 @@ use std::ffi::{CStr, c_int};
 
 use ffmpeg_next::{ffi, frame};
 
-use super::colour::{Matrix, Range};
+use super::color::{ColorRange, Matrix};
 use super::geometry::Size;
 
 /// The families of pixel formats, which take different ways to 4:2:0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Luma and two chroma planes, whatever the packing.
     Yuv,
     /// Luma alone.
@@ -18,15 +18,15 @@ pub(super) enum Class {
     Rgb,
 }
 
-/// All that the scaler and the colour pass need to know of a frame. While it stays equal, they can be reused.
+/// All that the scaler and the color pass need to know of a frame. While it stays equal, they can be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Picture {
+pub(crate) struct PictureFormat {
     pub format: ffi::AVPixelFormat,
     pub name: &'static str,
     pub size: Size,
     pub class: Class,
     pub matrix: Matrix,
-    pub range: Range,
+    pub range: ColorRange,
     /// Base-2 logarithm of how many luma samples there are to a chroma sample, across and down.
     pub subsampling: (u32, u32),
     /// Where the first chroma sample lies, across and down, in 1/256 of a luma sample from the first luma sample.
@@ -37,7 +37,7 @@ pub(super) struct Picture {
     pub depth: u32,
 }
 
-impl Picture {
+impl PictureFormat {
     /// Reads the description of a decoded frame; `None` if FFmpeg does not know the pixel format, or it is not in
     /// ordinary memory.
     pub fn of(frame: &frame::Video) -> Option<Self> {
@@ -67,7 +67,7 @@ impl Picture {
         let class = class(desc, name);
         let depth = (desc.comp[0].depth.max(1) as u32).min(16);
         let subsampling = (u32::from(desc.log2_chroma_w), u32::from(desc.log2_chroma_h));
-        Some(Picture {
+        Some(PictureFormat {
             format,
             name,
             size: Size { width: frame.width(), height: frame.height() },
@@ -103,8 +103,8 @@ impl Picture {
     /// The range in words.
     pub fn range_name(&self) -> &'static str {
         match self.range {
-            Range::Limited => "limited",
-            Range::Full { .. } => "full",
+            ColorRange::Limited => "limited",
+            ColorRange::Full { .. } => "full",
         }
     }
 }
@@ -154,13 +154,13 @@ fn matrix(space: c_int, primaries: c_int) -> Matrix {
 
 /// Full range when the stream says so, or by the pixel format: the old `yuvj` names, and grey unless tagged as limited.
 /// What comes from RGB is full range because we ask swscale for that, with the code values of 8 bits.
-fn sample_range(class: Class, name: &str, tag: c_int, depth: u32) -> Range {
+fn sample_range(class: Class, name: &str, tag: c_int, depth: u32) -> ColorRange {
     let (limited, full) = (ffi::AVColorRange::AVCOL_RANGE_MPEG as c_int, ffi::AVColorRange::AVCOL_RANGE_JPEG as c_int);
     match class {
-        Class::Rgb => Range::Full { depth: 8 },
-        Class::Grey if tag != limited => Range::Full { depth },
-        Class::Yuv if tag == full || name.starts_with("yuvj") => Range::Full { depth },
-        _ => Range::Limited,
+        Class::Rgb => ColorRange::Full { depth: 8 },
+        Class::Grey if tag != limited => ColorRange::Full { depth },
+        Class::Yuv if tag == full || name.starts_with("yuvj") => ColorRange::Full { depth },
+        _ => ColorRange::Limited,
     }
 }
 

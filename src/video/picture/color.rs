@@ -1,16 +1,16 @@
-//! From a source's own colour to JPEG's: range, matrix, chroma position, and the one rounding to 8 bits.
+//! From a source's own color to JPEG's: range, matrix, chroma position, and the one rounding to 8 bits.
 //!
 //! Everything is linear algebra on YUV, never through 8-bit RGB. The work is in `f32`: 24 bits of precision for 16-bit
 //! samples, the same result on every machine, and loops that the compiler turns into vectors.
 
 use crate::{Planes, Result, allocation};
 
-use super::deep::{Deep, Layout};
+use super::deep::{ChromaLayout, Deep};
 use super::geometry::Size;
 
 /// How red, green and blue were mixed into luma and chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Matrix {
+pub(crate) enum Matrix {
     Bt601,
     Bt709,
     Bt2020,
@@ -21,7 +21,7 @@ pub(super) enum Matrix {
 
 /// Which code values are black and white.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Range {
+pub(crate) enum ColorRange {
     /// 16 to 235, chroma 16 to 240 (scaled to the depth).
     Limited,
     /// All code values of the given depth in bits.
@@ -81,7 +81,7 @@ fn multiply(a: &Matrix3, b: &Matrix3) -> Matrix3 {
 
 /// The whole conversion as coefficients for 16-bit samples: what to multiply and add to get 8-bit code values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Conversion {
+pub(crate) struct ColorConversion {
     /// Luma out of luma, and a constant that has the rounding in it.
     y: (f32, f32),
     /// What chroma adds to luma; `None` when the matrix stays as it is.
@@ -104,11 +104,11 @@ impl Mix {
 /// Neutral chroma in 16 bits.
 const NEUTRAL: f64 = 32768.0;
 
-impl Conversion {
-    pub fn new(matrix: Matrix, range: Range) -> Self {
+impl ColorConversion {
+    pub fn new(matrix: Matrix, range: ColorRange) -> Self {
         let (black, luma, chroma) = match range {
-            Range::Limited => (16.0 * 256.0, 219.0 * 256.0, 224.0 * 256.0),
-            Range::Full { depth } => {
+            ColorRange::Limited => (16.0 * 256.0, 219.0 * 256.0, 224.0 * 256.0),
+            ColorRange::Full { depth } => {
                 let depth = depth.clamp(1, 16);
                 let span = f64::from(((1u32 << depth) - 1) << (16 - depth));
                 (0.0, span, span)
@@ -120,7 +120,7 @@ impl Conversion {
             Mix(cb as f32, cr as f32, (add - NEUTRAL * (cb + cr)) as f32)
         };
         let gain = 255.0 / luma;
-        Conversion {
+        ColorConversion {
             y: (gain as f32, (0.5 - black * gain) as f32),
             y_chroma: (matrix != Matrix::Bt601).then(|| mix(m[0], 0.0)),
             cb: mix(m[1], 128.5),
@@ -137,22 +137,22 @@ impl Conversion {
         let mut out = Planes::new(deep.size.width, deep.size.height)?;
         let scaled = |v: u16| f32::from(v) * self.y.0 + self.y.1;
         match (deep.layout, self.y_chroma) {
-            (Layout::Grey, _) | (_, None) => {
+            (ChromaLayout::Grey, _) | (_, None) => {
                 for (o, &v) in out.y.iter_mut().zip(&deep.y) {
                     *o = byte(scaled(v));
                 }
             }
-            (Layout::Full, Some(mix)) => {
+            (ChromaLayout::Full, Some(mix)) => {
                 for ((o, &v), (&cb, &cr)) in out.y.iter_mut().zip(&deep.y).zip(deep.cb.iter().zip(&deep.cr)) {
                     *o = byte(scaled(v) + mix.of(f32::from(cb), f32::from(cr)));
                 }
             }
-            (Layout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y)?,
+            (ChromaLayout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y)?,
         }
         match deep.layout {
-            Layout::Grey => {} // `Planes` starts with neutral chroma
-            Layout::Half => self.chroma(&deep.cb, &deep.cr, &mut out),
-            Layout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
+            ChromaLayout::Grey => {} // `Planes` starts with neutral chroma
+            ChromaLayout::Half => self.chroma(&deep.cb, &deep.cr, &mut out),
+            ChromaLayout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
         }
         Ok(out)
     }
@@ -218,7 +218,7 @@ fn halve(plane: &[u16], size: Size) -> Result<Vec<u16>> {
 
 /// Moves chroma by a quarter of its own sample distance to the right (`x`) and down or up (`y`: 1, 0, -1), which
 /// brings left-sited chroma, or chroma on the upper or lower luma row, to the centre between four luma samples.
-pub(super) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
+pub(crate) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
     let (w, h) = (size.width as usize, size.height as usize);
     if x && w > 1 {
         let mut line = vec![0u16; w];
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    fn flat(layout: Layout, y: u16, cb: u16, cr: u16) -> Deep {
+    fn flat(layout: ChromaLayout, y: u16, cb: u16, cr: u16) -> Deep {
         let mut d = Deep::new(Size { width: 3, height: 3 }, layout).unwrap();
         d.y.fill(y);
         d.cb.fill(cb);
@@ -300,26 +300,27 @@ mod tests {
 
     #[test]
     fn ranges_map_black_and_white_to_the_ends() {
-        let luma =
-            |range, y| Conversion::new(Matrix::Bt601, range).run(&flat(Layout::Half, y, 32768, 32768)).unwrap().y[4];
-        assert_eq!((luma(Range::Limited, 16 << 8), luma(Range::Limited, 235 << 8)), (0, 255));
-        assert_eq!((luma(Range::Limited, 0), luma(Range::Limited, 65535)), (0, 255));
+        let luma = |range, y| {
+            ColorConversion::new(Matrix::Bt601, range).run(&flat(ChromaLayout::Half, y, 32768, 32768)).unwrap().y[4]
+        };
+        assert_eq!((luma(ColorRange::Limited, 16 << 8), luma(ColorRange::Limited, 235 << 8)), (0, 255));
+        assert_eq!((luma(ColorRange::Limited, 0), luma(ColorRange::Limited, 65535)), (0, 255));
         for depth in 8..=16 {
             let white = ((1u32 << depth) - 1) << (16 - depth);
-            assert_eq!((luma(Range::Full { depth }, 0), luma(Range::Full { depth }, white as u16)), (0, 255));
+            assert_eq!((luma(ColorRange::Full { depth }, 0), luma(ColorRange::Full { depth }, white as u16)), (0, 255));
         }
     }
 
     #[test]
     fn eight_bit_full_range_bt601_passes_through() {
-        let c = Conversion::new(Matrix::Bt601, Range::Full { depth: 8 });
+        let c = ColorConversion::new(Matrix::Bt601, ColorRange::Full { depth: 8 });
         for v in 0..=255u16 {
-            let p = c.run(&flat(Layout::Half, v << 8, v << 8, (255 - v) << 8)).unwrap();
+            let p = c.run(&flat(ChromaLayout::Half, v << 8, v << 8, (255 - v) << 8)).unwrap();
             assert_eq!((p.y[0], p.cb[0], p.cr[0]), (v as u8, v as u8, (255 - v) as u8));
         }
     }
 
-    /// Pure BT.709 colours, limited range, against BT.601 full range worked out from RGB by the definitions.
+    /// Pure BT.709 colors, limited range, against BT.601 full range worked out from RGB by the definitions.
     #[test]
     fn primaries_survive_the_change_of_matrix() {
         for rgb in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.25, 0.5, 0.75]] {
@@ -332,8 +333,8 @@ mod tests {
             let source = (deep(y, 219.0, 16.0), deep(cb, 224.0, 128.0), deep(cr, 224.0, 128.0));
             let (y, cb, cr) = yuv(0.299, 0.114);
             let expect = [255.0 * y, 128.0 + 255.0 * cb, 128.0 + 255.0 * cr];
-            for layout in [Layout::Half, Layout::Full] {
-                let p = Conversion::new(Matrix::Bt709, Range::Limited)
+            for layout in [ChromaLayout::Half, ChromaLayout::Full] {
+                let p = ColorConversion::new(Matrix::Bt709, ColorRange::Limited)
                     .run(&flat(layout, source.0, source.1, source.2))
                     .unwrap();
                 for (got, want) in [p.y[4], p.cb[0], p.cr[0]].into_iter().zip(expect) {

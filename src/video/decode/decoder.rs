@@ -12,11 +12,10 @@ use ffmpeg_next::{Packet, codec, decoder, ffi, frame};
 
 use crate::{Error, limits};
 
-use super::input::{StreamInfo, ffmpeg_error, shortage, timeout};
-use super::log::{self, Heard};
-use super::packets::Packets;
 use super::suspects::Suspects;
-use super::{Stage, VideoError};
+use crate::video::container::{Packets, StreamInfo};
+use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
+use crate::video::log::{self, Heard};
 
 /// Errors in a row, without a frame between them, after which a decoder that is being emptied is given up.
 const MAX_FLUSH_ERRORS: u32 = 1000;
@@ -30,7 +29,7 @@ const ERROR_DETECTION: c_int = (ffi::AV_EF_CRCCHECK | ffi::AV_EF_CAREFUL) as c_i
 
 /// What went wrong in one pass over a stream.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct ErrorTally {
     /// Packets or frames that the decoder refused.
     pub errors: u64,
     /// Errors that FFmpeg logged.
@@ -39,13 +38,13 @@ pub(super) struct Tally {
     pub first_error: Option<String>,
 }
 
-impl Tally {
+impl ErrorTally {
     pub fn is_clean(&self) -> bool {
         self.errors == 0 && self.logged == 0
     }
 
     /// Takes down what was logged during a call and the error that it gave.
-    fn note(&mut self, place: Place, heard: Heard, error: Option<ffmpeg_next::Error>) {
+    fn note(&mut self, place: ErrorPlace, heard: Heard, error: Option<ffmpeg_next::Error>) {
         self.errors += u64::from(error.is_some());
         self.logged += heard.errors;
         let text = match (error, heard.first) {
@@ -60,7 +59,7 @@ impl Tally {
 
 /// Where in the stream an error came up.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ErrorPlace {
     /// After so many packets, counted from 0.
     Packet(u64),
     /// When the decoder was opened.
@@ -69,21 +68,21 @@ enum Place {
     End,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ErrorPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Packet(index) => write!(f, "packet {index}"),
-            Place::Opening => f.write_str("at the beginning"),
-            Place::End => f.write_str("at the end"),
+            ErrorPlace::Packet(index) => write!(f, "packet {index}"),
+            ErrorPlace::Opening => f.write_str("at the beginning"),
+            ErrorPlace::End => f.write_str("at the end"),
         }
     }
 }
 
 /// One decoder, used for one pass over the stream.
-pub(super) struct Decoder {
+pub(crate) struct PacketDecoder {
     inner: decoder::Video,
     deadline: Instant,
-    tally: Tally,
+    tally: ErrorTally,
     suspects: Suspects,
     /// Whether it marks damaged frames itself.
     marks: bool,
@@ -92,7 +91,7 @@ pub(super) struct Decoder {
 
 /// What became of a call of the decoder.
 #[derive(Debug, PartialEq, Eq)]
-enum Answer {
+enum CallResult {
     Done,
     /// It has nothing to give, or takes nothing before its frames are taken out.
     NotNow,
@@ -102,7 +101,7 @@ enum Answer {
 
 /// Why decoding ends before the end.
 #[derive(Debug)]
-pub(super) enum Halt {
+pub(crate) enum Halt {
     /// The video cannot be read.
     Failed(VideoError),
     /// What came out is not what was expected. The stream has to be decoded whole.
@@ -118,7 +117,7 @@ impl From<VideoError> for Halt {
 /// Gets a frame, and whether it decoded with damage.
 type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), Halt>;
 
-impl Decoder {
+impl PacketDecoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
         let fail = |e: ffmpeg_next::Error| VideoError::new(Stage::Decode, cannot_decode(stream, e));
         let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
@@ -140,29 +139,29 @@ impl Decoder {
         }
         let (opened, heard) = log::listen(|| decoder.video());
         let inner = opened.map_err(fail)?;
-        let mut tally = Tally::default();
-        tally.note(Place::Opening, heard, None);
+        let mut tally = ErrorTally::default();
+        tally.note(ErrorPlace::Opening, heard, None);
         let (suspects, marks) = (Suspects::default(), marks_damage(stream.parameters.id()));
-        Ok(Decoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
+        Ok(PacketDecoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
     /// Decodes all packets, or those that `feed` names, and gives every frame to `on_frame`, in the order of presentation.
-    pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<Tally, Halt> {
-        packets.replay(feed, |index, packet| self.feed(packet, Place::Packet(index), on_frame))?;
+    pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<ErrorTally, Halt> {
+        packets.replay(feed, |index, packet| self.feed(packet, ErrorPlace::Packet(index), on_frame))?;
         self.suspects.begin(None, self.delay());
-        self.call(Place::End, |decoder, _| decoder.send_eof())?;
-        self.drain(Place::End, on_frame)?;
+        self.call(ErrorPlace::End, |decoder, _| decoder.send_eof())?;
+        self.drain(ErrorPlace::End, on_frame)?;
         Ok(self.tally)
     }
 
-    fn feed(&mut self, packet: &Packet, place: Place, on_frame: OnFrame) -> Result<(), Halt> {
+    fn feed(&mut self, packet: &Packet, place: ErrorPlace, on_frame: OnFrame) -> Result<(), Halt> {
         if packet.size() == 0 {
             return Ok(()); // to a decoder it would mean the end of the stream
         }
         self.suspects.begin(packet.pts(), self.delay());
-        if self.call(place, |decoder, _| decoder.send_packet(packet))? == Answer::NotNow {
+        if self.call(place, |decoder, _| decoder.send_packet(packet))? == CallResult::NotNow {
             self.drain(place, on_frame)?;
-            if self.call(place, |decoder, _| decoder.send_packet(packet))? == Answer::NotNow {
+            if self.call(place, |decoder, _| decoder.send_packet(packet))? == CallResult::NotNow {
                 self.tally.note(place, Heard::default(), Some(ffmpeg_next::Error::Other { errno: EAGAIN }));
             }
         }
@@ -170,20 +169,20 @@ impl Decoder {
     }
 
     /// Takes out all frames that are ready.
-    fn drain(&mut self, place: Place, on_frame: OnFrame) -> Result<(), Halt> {
+    fn drain(&mut self, place: ErrorPlace, on_frame: OnFrame) -> Result<(), Halt> {
         let mut errors_in_a_row = 0;
         while errors_in_a_row < MAX_FLUSH_ERRORS {
             if Instant::now() >= self.deadline {
                 return Err(timeout("decoding").into());
             }
             match self.call(place, |decoder, frame| decoder.receive_frame(frame))? {
-                Answer::Done => {
+                CallResult::Done => {
                     errors_in_a_row = 0;
                     let suspect = self.suspects.has(&self.frame);
                     on_frame(&self.frame, suspect || is_marked(&self.frame))?;
                 }
-                Answer::NotNow => break,
-                Answer::Refused => errors_in_a_row += 1,
+                CallResult::NotNow => break,
+                CallResult::Refused => errors_in_a_row += 1,
             }
         }
         Ok(())
@@ -193,21 +192,21 @@ impl Decoder {
     /// because a second run could differ.
     fn call(
         &mut self,
-        place: Place,
+        place: ErrorPlace,
         call: impl FnOnce(&mut decoder::Video, &mut frame::Video) -> Result<(), ffmpeg_next::Error>,
-    ) -> Result<Answer, VideoError> {
+    ) -> Result<CallResult, VideoError> {
         use ffmpeg_next::Error::{Eof, Other};
         let (result, heard) = log::listen(|| call(&mut self.inner, &mut self.frame));
         if heard.errors > 0 && !self.marks {
             self.suspects.add();
         }
         let (answer, error) = match result {
-            Ok(()) => (Answer::Done, None),
-            Err(Eof | Other { errno: EAGAIN }) => (Answer::NotNow, None),
+            Ok(()) => (CallResult::Done, None),
+            Err(Eof | Other { errno: EAGAIN }) => (CallResult::NotNow, None),
             Err(e) if shortage(&e).is_some() => {
                 return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &e)));
             }
-            Err(e) => (Answer::Refused, Some(e)),
+            Err(e) => (CallResult::Refused, Some(e)),
         };
         self.tally.note(place, heard, error);
         Ok(answer)

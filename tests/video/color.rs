@@ -1,4 +1,4 @@
-//! Every way to store colour, against ffmpeg's own picture.
+//! Every way to store color, against ffmpeg's own picture.
 
 use vidrec::video::FrameSize;
 

@@ -1,11 +1,11 @@
-//! The picture between the scaler and the colour pass: planes with 16 bits a sample.
+//! The picture between the scaler and the color pass: planes with 16 bits a sample.
 
 use super::geometry::{Orientation, Size};
 use crate::{Result, allocation};
 
 /// How many chroma samples a [`Deep`] picture has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(crate) enum ChromaLayout {
     /// None: the picture is grey.
     Grey,
     /// Half as many in each direction, rounded up (4:2:0).
@@ -18,16 +18,16 @@ pub(super) enum Layout {
 ///
 /// So an 8-bit 235 and a 10-bit 940 both are 60,160, and neutral chroma is 32,768 at any depth.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Deep {
+pub(crate) struct Deep {
     pub size: Size,
-    pub layout: Layout,
+    pub layout: ChromaLayout,
     pub y: Vec<u16>,
     pub cb: Vec<u16>,
     pub cr: Vec<u16>,
 }
 
 impl Deep {
-    pub fn new(size: Size, layout: Layout) -> Result<Self> {
+    pub fn new(size: Size, layout: ChromaLayout) -> Result<Self> {
         let luma = size.width as usize * size.height as usize;
         let c = layout.chroma(size);
         let chroma = c.width as usize * c.height as usize;
@@ -51,20 +51,20 @@ impl Deep {
 
     /// Number of planes.
     pub fn planes(&self) -> usize {
-        if self.layout == Layout::Grey { 1 } else { 3 }
+        if self.layout == ChromaLayout::Grey { 1 } else { 3 }
     }
 
     /// Turns and mirrors all planes.
     ///
     /// With half-size chroma, a side that is mirrored should be even: else the last chroma sample, which sits half
-    /// outside of the picture, would become the first. The caller asks for [`Layout::Full`] then.
+    /// outside of the picture, would become the first. The caller asks for [`ChromaLayout::Full`] then.
     pub fn turn(&mut self, o: Orientation) -> Result<()> {
         if o.is_identity() {
             return Ok(());
         }
         let chroma = self.chroma_size();
         self.y = o.turn(&self.y, self.size)?;
-        if self.layout != Layout::Grey {
+        if self.layout != ChromaLayout::Grey {
             self.cb = o.turn(&self.cb, chroma)?;
             self.cr = o.turn(&self.cr, chroma)?;
         }
@@ -73,12 +73,12 @@ impl Deep {
     }
 }
 
-impl Layout {
+impl ChromaLayout {
     fn chroma(self, size: Size) -> Size {
         match self {
-            Layout::Grey => Size { width: 0, height: 0 },
-            Layout::Half => Size { width: size.width.div_ceil(2), height: size.height.div_ceil(2) },
-            Layout::Full => size,
+            ChromaLayout::Grey => Size { width: 0, height: 0 },
+            ChromaLayout::Half => Size { width: size.width.div_ceil(2), height: size.height.div_ceil(2) },
+            ChromaLayout::Full => size,
         }
     }
 }

@@ -1,20 +1,19 @@
 //! Which packets have to be decoded for the wanted frames, in streams where that is known beforehand.
 //!
-//! The module documentation of [`video`](super) states the rule and what rests on it.
+//! The module documentation of [`video`](crate::video) states the rule and what rests on it.
 
 use std::collections::BTreeMap;
 
-use super::anatomy::{Anatomy, Role};
-use super::packets::Note;
+use crate::video::container::{Anatomy, Note, PacketRole, Packets, StreamInfo};
 
 /// A stream of which the packets alone tell which frames come out and what each of them needs.
-pub(super) struct Map {
-    packets: Vec<Entry>,
+pub(crate) struct PacketMap {
+    packets: Vec<MapEntry>,
     /// The packet of each frame, in the order of presentation.
     shown: Vec<usize>,
 }
 
-struct Entry {
+struct MapEntry {
     pts: i64,
     key: bool,
     shown: bool,
@@ -25,7 +24,7 @@ struct Entry {
 }
 
 /// What to decode, and what must come of it.
-pub(super) struct Plan {
+pub(crate) struct DecodePlan {
     /// For each packet of the stream whether the decoder gets it.
     pub feed: Vec<bool>,
     /// The frames that come out, in order.
@@ -36,26 +35,32 @@ pub(super) struct Plan {
 
 /// A frame that must come out of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     pub pts: i64,
     pub key: bool,
     /// Place among all frames of the video.
     pub ordinal: u32,
 }
 
-impl Map {
-    /// The map of a stream, if its packets do not contradict themselves or each other.
+impl PacketMap {
+    /// The map of a stream, if nothing says that the file is damaged, all packets are understood, and they are as many as
+    /// the container claims.
+    pub fn of(packets: &Packets, stream: &StreamInfo) -> Option<Self> {
+        Self::new(packets.intact_notes(stream)?, stream.reorder)
+    }
+
+    /// The map of packets, if they do not contradict themselves or each other.
     ///
     /// `reorder` is the number of pictures that the decoder may hold back to bring them into order, where that limits it.
-    pub fn new(notes: &[Note], reorder: Option<usize>) -> Option<Self> {
+    fn new(notes: &[Note], reorder: Option<usize>) -> Option<Self> {
         let anatomies: Vec<Anatomy> = notes.iter().map(|n| n.anatomy).collect::<Option<_>>()?;
         let first = anatomies.first()?;
         let keys_agree = |(n, a): (&Note, &Anatomy)| match a.role {
-            Role::Restart => n.key,
-            Role::Reference => true,
-            Role::Disposable => !n.key,
+            PacketRole::Restart => n.key,
+            PacketRole::Reference => true,
+            PacketRole::Disposable => !n.key,
         };
-        if first.role != Role::Restart || !first.shown || !notes.iter().zip(&anatomies).all(keys_agree) {
+        if first.role != PacketRole::Restart || !first.shown || !notes.iter().zip(&anatomies).all(keys_agree) {
             return None;
         }
         let top_layer = anatomies.iter().map(|a| a.layer).max()?;
@@ -64,14 +69,16 @@ impl Map {
         let mut start = 0;
         let mut packets = Vec::with_capacity(notes.len());
         for (i, (note, anatomy)) in notes.iter().zip(&anatomies).enumerate() {
-            if skips && anatomy.role == Role::Restart {
+            if skips && anatomy.role == PacketRole::Restart {
                 start = i;
             }
-            packets.push(Entry {
+            packets.push(MapEntry {
                 pts: note.pts.or((!anatomy.shown).then_some(0))?,
                 key: note.key,
                 shown: anatomy.shown && !note.hidden,
-                disposable: anatomy.role == Role::Disposable && anatomy.layer == top_layer && !anatomy.parameter_sets,
+                disposable: anatomy.role == PacketRole::Disposable
+                    && anatomy.layer == top_layer
+                    && !anatomy.parameter_sets,
                 start,
             });
         }
@@ -83,11 +90,11 @@ impl Map {
             return None;
         }
         let shown = in_order.into_iter().filter(|&i| packets[i].shown).collect();
-        Some(Map { packets, shown })
+        Some(PacketMap { packets, shown })
     }
 
     /// What to decode for the frames `wanted`, by ordinal; `None` if there is no such frame.
-    pub fn plan(&self, wanted: &[u32]) -> Option<Plan> {
+    pub fn plan(&self, wanted: &[u32]) -> Option<DecodePlan> {
         let mut feed = vec![false; self.packets.len()];
         // The first packet may hold what the decoder has to know of the encoder; the first frame settles the size.
         let mut runs = BTreeMap::from([(0, 0)]);
@@ -108,7 +115,7 @@ impl Map {
             .map(|(ordinal, &i)| Expected { pts: self.packets[i].pts, key: self.packets[i].key, ordinal })
             .collect();
         let undecoded = u32::try_from(self.shown.len() - expected.len()).ok()?;
-        Some(Plan { feed, expected, undecoded })
+        Some(DecodePlan { feed, expected, undecoded })
     }
 }
 
@@ -131,12 +138,18 @@ mod tests {
             .iter()
             .map(|&(letter, pts)| {
                 let role = match letter {
-                    'I' => Role::Restart,
-                    'P' => Role::Reference,
-                    _ => Role::Disposable,
+                    'I' => PacketRole::Restart,
+                    'P' => PacketRole::Reference,
+                    _ => PacketRole::Disposable,
                 };
                 let anatomy = Anatomy { role, shown: true, layer: 0, parameter_sets: false };
-                Note { pts: Some(pts), dts: None, key: role == Role::Restart, hidden: false, anatomy: Some(anatomy) }
+                Note {
+                    pts: Some(pts),
+                    dts: None,
+                    key: role == PacketRole::Restart,
+                    hidden: false,
+                    anatomy: Some(anatomy),
+                }
             })
             .collect()
     }
@@ -146,7 +159,7 @@ mod tests {
     }
 
     fn fed(notes: &[Note], wanted: &[u32]) -> Vec<usize> {
-        let plan = Map::new(notes, None).unwrap().plan(wanted).unwrap();
+        let plan = PacketMap::new(notes, None).unwrap().plan(wanted).unwrap();
         assert!(plan.expected.is_sorted_by(|a, b| a.pts < b.pts && a.ordinal < b.ordinal));
         (0..notes.len()).filter(|&i| plan.feed[i]).collect()
     }
@@ -157,10 +170,10 @@ mod tests {
         assert_eq!(fed(&two_groups(), &[2]), [0, 1, 3]);
         assert_eq!(fed(&two_groups(), &[6]), [0, 5, 6, 7]);
         assert_eq!(fed(&two_groups(), &[3, 8]), [0, 1, 5, 6, 8]);
-        let plan = Map::new(&two_groups(), None).unwrap().plan(&[6]).unwrap();
+        let plan = PacketMap::new(&two_groups(), None).unwrap().plan(&[6]).unwrap();
         assert_eq!(plan.undecoded, 5);
         assert_eq!(plan.expected[1], Expected { pts: 5, key: true, ordinal: 5 });
-        assert!(Map::new(&two_groups(), None).unwrap().plan(&[9]).is_none());
+        assert!(PacketMap::new(&two_groups(), None).unwrap().plan(&[9]).is_none());
     }
 
     #[test]
@@ -195,7 +208,7 @@ mod tests {
         let changed = |change: fn(&mut Vec<Note>)| {
             let mut packets = two_groups();
             change(&mut packets);
-            Map::new(&packets, None).is_none()
+            PacketMap::new(&packets, None).is_none()
         };
         assert!(changed(|p| p[2].pts = None), "no time");
         assert!(changed(|p| p[2].pts = Some(2)), "a time twice");
@@ -209,10 +222,10 @@ mod tests {
 
     #[test]
     fn the_decoder_has_to_hold_back_enough() {
-        assert!(Map::new(&two_groups(), Some(1)).is_some());
-        assert!(Map::new(&two_groups(), Some(0)).is_none());
+        assert!(PacketMap::new(&two_groups(), Some(1)).is_some());
+        assert!(PacketMap::new(&two_groups(), Some(0)).is_none());
         let pyramid = notes(&[('I', 0), ('P', 4), ('P', 2), ('b', 1), ('b', 3)]);
-        assert!(Map::new(&pyramid, Some(2)).is_some());
-        assert!(Map::new(&pyramid, Some(1)).is_none());
+        assert!(PacketMap::new(&pyramid, Some(2)).is_some());
+        assert!(PacketMap::new(&pyramid, Some(1)).is_none());
     }
 }

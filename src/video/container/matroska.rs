@@ -9,9 +9,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
-use super::input::timeout;
-use super::{Stage, VideoError};
 use crate::Error;
+use crate::video::error::{Stage, VideoError, timeout};
 
 const SEGMENT: u32 = 0x1853_8067;
 const CRC32: u32 = 0xbf;
@@ -23,7 +22,7 @@ const READ_BYTES: usize = 128 << 10;
 
 /// What became of the checksums of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Checksums {
+pub(crate) struct Checksums {
     /// Elements whose checksum does not fit.
     pub failed: u64,
     /// The first of them and its place.
@@ -37,28 +36,28 @@ pub(super) struct Checksums {
 /// # Errors
 ///
 /// A file that cannot be read, or the deadline.
-pub(super) fn check(path: &Path, container: &str, deadline: Instant) -> Result<Checksums, VideoError> {
+pub(crate) fn check(path: &Path, container: &str, deadline: Instant) -> Result<Checksums, VideoError> {
     if !container.split(',').any(|name| name == "matroska") {
         return Ok(Checksums::default());
     }
     let io = |e| VideoError::new(Stage::Decode, Error::io("read the video", path, e));
     let file = File::open(path).map_err(io)?;
     let end = file.metadata().map_err(io)?.len();
-    let mut reader = Reader { inner: BufReader::with_capacity(READ_BYTES, file), at: 0, end, deadline };
+    let mut reader = ElementReader { inner: BufReader::with_capacity(READ_BYTES, file), at: 0, end, deadline };
     reader.check().map_err(|e| match e {
-        Stop::Io(e) => io(e),
-        Stop::Late => timeout("reading"),
+        CheckStop::Io(e) => io(e),
+        CheckStop::Late => timeout("reading"),
     })
 }
 
-enum Stop {
+enum CheckStop {
     Io(io::Error),
     Late,
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for CheckStop {
     fn from(e: io::Error) -> Self {
-        Stop::Io(e)
+        CheckStop::Io(e)
     }
 }
 
@@ -71,15 +70,15 @@ struct Element {
     end: Option<u64>,
 }
 
-struct Reader<R> {
+struct ElementReader<R> {
     inner: R,
     at: u64,
     end: u64,
     deadline: Instant,
 }
 
-impl<R: Read + Seek> Reader<R> {
-    fn check(&mut self) -> Result<Checksums, Stop> {
+impl<R: Read + Seek> ElementReader<R> {
+    fn check(&mut self) -> Result<Checksums, CheckStop> {
         let mut found = Checksums::default();
         while let Some(element) = self.element(self.end)? {
             self.look_at_the_clock()?;
@@ -104,7 +103,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// The checksum that an element begins with, if it does, and that of the rest of it.
-    fn checksum(&mut self, end: u64) -> Result<Option<(u32, u32)>, Stop> {
+    fn checksum(&mut self, end: u64) -> Result<Option<(u32, u32)>, CheckStop> {
         match self.element(end)? {
             Some(crc) if crc.id == CRC32 && crc.end == crc.start.checked_add(4) => {}
             _ => return Ok(None),
@@ -153,8 +152,8 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Some((value - marker, length)))
     }
 
-    fn look_at_the_clock(&self) -> Result<(), Stop> {
-        if Instant::now() >= self.deadline { Err(Stop::Late) } else { Ok(()) }
+    fn look_at_the_clock(&self) -> Result<(), CheckStop> {
+        if Instant::now() >= self.deadline { Err(CheckStop::Late) } else { Ok(()) }
     }
 
     fn seek(&mut self, to: u64) -> io::Result<()> {
@@ -192,7 +191,7 @@ mod tests {
 
     fn failed(bytes: &[u8]) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(100);
-        match (Reader { inner: Cursor::new(bytes), at: 0, end: bytes.len() as u64, deadline }).check() {
+        match (ElementReader { inner: Cursor::new(bytes), at: 0, end: bytes.len() as u64, deadline }).check() {
             Ok(found) => found.failed,
             Err(_) => panic!("reading memory fails"),
         }

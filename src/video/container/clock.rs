@@ -15,45 +15,35 @@ use std::iter;
 use ffmpeg_next::format::context;
 use ffmpeg_next::{Stream, ffi};
 
+use crate::video::timeline::Moment;
+
 /// Formats with `AVFMT_TS_DISCONT` that are known by their content.
 const BEGIN_ANYWHERE: [&str; 6] = ["dhav", "m4v", "mpeg", "mpegts", "ogg", "ty"];
 
-/// A moment on the clock of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    /// The time, in units of `time_base`.
-    pub pts: i64,
-    /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
-    pub time_base: (u32, u32),
+/// When the first packet of a stream is shown, on the clock of the container.
+fn start_of(stream: &Stream<'_>) -> Moment {
+    let unit = stream.time_base();
+    let unsigned = |v: i32| u32::try_from(v).unwrap_or(0).max(1);
+    Moment { pts: stream.start_time(), time_base: (unsigned(unit.numerator()), unsigned(unit.denominator())) }
 }
 
-impl Moment {
-    /// Where the clock of a container shows 0.
-    pub const ZERO: Moment = Moment { pts: 0, time_base: (1, 1) };
-
-    fn start_of(stream: &Stream<'_>) -> Self {
-        let unit = stream.time_base();
-        let unsigned = |v: i32| u32::try_from(v).unwrap_or(0).max(1);
-        Moment { pts: stream.start_time(), time_base: (unsigned(unit.numerator()), unsigned(unit.denominator())) }
-    }
-
-    fn is_at(self, us: i64) -> bool {
-        let (num, den) = (i128::from(self.time_base.0), i128::from(self.time_base.1));
-        // Below 2^63 * 2^32 * 2^21. Halves may be rounded either way.
-        let twice = 2 * (i128::from(self.pts) * num * 1_000_000 - i128::from(us) * den);
-        twice.abs() <= den
-    }
+/// Whether a moment is at so many microseconds, rounded either way.
+fn is_at(moment: Moment, us: i64) -> bool {
+    let (num, den) = (i128::from(moment.time_base.0), i128::from(moment.time_base.1));
+    // Below 2^63 * 2^32 * 2^21.
+    let twice = 2 * (i128::from(moment.pts) * num * 1_000_000 - i128::from(us) * den);
+    twice.abs() <= den
 }
 
 /// Where on the clock of an open container a player's clock shows 0; `stream` is the one that is shown.
-pub(super) fn player_zero(context: &context::Input, stream: &Stream<'_>) -> Moment {
+pub(crate) fn player_zero(context: &context::Input, stream: &Stream<'_>) -> Moment {
     // SAFETY: the context is live; `start_time` is a plain field of it.
     let start_us = unsafe { (*context.as_ptr()).start_time };
     if !BEGIN_ANYWHERE.contains(&context.format().name()) || start_us == ffi::AV_NOPTS_VALUE {
         return Moment::ZERO;
     }
     // FFmpeg has rounded the start of the first stream to microseconds; the stream has it exactly.
-    let mut starts = iter::once(Moment::start_of(stream)).chain(context.streams().map(|s| Moment::start_of(&s)));
-    let exact = starts.find(|start| start.pts != ffi::AV_NOPTS_VALUE && start.is_at(start_us));
+    let mut starts = iter::once(start_of(stream)).chain(context.streams().map(|s| start_of(&s)));
+    let exact = starts.find(|start| start.pts != ffi::AV_NOPTS_VALUE && is_at(*start, start_us));
     exact.unwrap_or(Moment { pts: start_us, time_base: (1, 1_000_000) })
 }

@@ -2,11 +2,11 @@
 
 use crate::{Error, Result, allocation, limits};
 
-use super::FrameSize;
+use crate::video::options::FrameSize;
 
 /// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
+pub(crate) struct Size {
     pub width: u32,
     pub height: u32,
 }
@@ -15,7 +15,7 @@ pub(super) struct Size {
 ///
 /// These three switches are all eight ways to lay a rectangle on a rectangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Orientation {
+pub(crate) struct Orientation {
     pub transpose: bool,
     pub flip_x: bool,
     pub flip_y: bool,
@@ -78,7 +78,7 @@ impl Orientation {
 }
 
 /// How far a matrix is from a quarter turn, in degrees; `None` for a true quarter turn.
-pub(super) fn odd_angle(m: &[i32; 9]) -> Option<f64> {
+pub(crate) fn odd_angle(m: &[i32; 9]) -> Option<f64> {
     let (a, b) = (f64::from(m[0]), f64::from(m[1]));
     let degrees = b.atan2(a).to_degrees().rem_euclid(360.0);
     let off = (degrees / 90.0).round() * 90.0 - degrees;
@@ -89,7 +89,7 @@ pub(super) fn odd_angle(m: &[i32; 9]) -> Option<f64> {
 ///
 /// A ratio that changes the width by less than 1 % counts as square: encoders write 640:639 and the like when they
 /// round a size, and resampling for half a pixel only costs sharpness. An absent ratio (0:1) is square too.
-pub(super) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
+pub(crate) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
     let square = num == 0 || den == 0 || u64::from(num.abs_diff(den)) * 100 < u64::from(den);
     if square {
         return coded;
@@ -103,7 +103,7 @@ pub(super) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
 /// # Errors
 ///
 /// A wanted side of zero, or a result over [`limits::MAX_SIDE`] or [`limits::MAX_PIXELS`].
-pub(super) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
+pub(crate) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
     let target = match wanted {
         FrameSize::Original => display,
         FrameSize::Exact { width, height } => Size { width, height },
@@ -132,7 +132,7 @@ pub(super) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
 ///
 /// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than 1 % fills
 /// the frame, as pixels that are nearly square are square.
-pub(super) fn fit(shown: Size, frame: Size) -> Size {
+pub(crate) fn fit(shown: Size, frame: Size) -> Size {
     let wide = u64::from(shown.width) * u64::from(frame.height);
     let tall = u64::from(shown.height) * u64::from(frame.width);
     if wide.abs_diff(tall).saturating_mul(100) < tall {

@@ -6,7 +6,7 @@ use ffmpeg_next::{frame, picture};
 
 /// The packets that FFmpeg logged errors at, known by what their frames have in common with them: the time.
 #[derive(Debug, Default)]
-pub(super) struct Suspects {
+pub(crate) struct Suspects {
     /// Time of the packet that the decoder is at.
     current: Option<i64>,
     /// Pictures that the decoder holds back.
