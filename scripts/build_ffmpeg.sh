@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds the parts of FFmpeg that packing needs, for a vidrec that runs where no FFmpeg is installed: static,
-# position-independent, with dav1d for AV1, and nothing but what decodes. No encoder, no muxer, no network, no program;
-# no code under the GPL, so that the result is under the LGPL 2.1 or later.
+# Builds the parts of FFmpeg that packing needs, for a vidrec that runs without an installed FFmpeg: static,
+# position-independent, decoders only, with dav1d for AV1. No encoder, no muxer, no network, no program, and no code under
+# the GPL, so the result is under the LGPL 2.1 or later.
 #
 #     scripts/build_ffmpeg.sh PREFIX [SOURCES]
 #
-# PREFIX gets lib/, include/ and licences/. SOURCES is a folder that scripts/ffmpeg_sources.sh filled; without it that
-# script is run. Done already, from the same sources with the same compiler, it ends at once. Then:
+# PREFIX gets lib/, include/ and licences/. SOURCES is a folder that scripts/ffmpeg_sources.sh filled; without it, this
+# script runs that one. If PREFIX is up to date (same sources, same compiler), it exits at once. Then:
 #
 #     PKG_CONFIG_LIBDIR=PREFIX/lib/pkgconfig cargo build --release --features static-ffmpeg
 #
-# CC and CXX say which compilers (default: cc, c++), TARGET=aarch64-linux that they make code for another machine.
+# CC and CXX choose the compilers (default: cc, c++). TARGET=aarch64-linux says that they compile for another machine.
 # Needs a C compiler, make, nasm (x86-64), pkg-config, Python 3 (for meson, which builds dav1d), tar and xz.
 set -euo pipefail
 
@@ -21,7 +21,7 @@ prefix=$(cd "$1" && pwd)
 export CC=${CC:-cc} CXX=${CXX:-c++} AR=${AR:-ar} RANLIB=${RANLIB:-ranlib}
 target=${TARGET:-}
 jobs=$(getconf _NPROCESSORS_ONLN)
-# Videos are other people's bytes: overflows of buffers on the stack and of known buffers end the process.
+# Videos are untrusted bytes: an overflow of a stack buffer or of a buffer of known size ends the process.
 hardening="-O2 -g0 -fPIC -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 
 sha256() { if command -v sha256sum > /dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
@@ -33,7 +33,7 @@ else
   sources=$prefix/sources
   compgen -G "$sources/zlib-*.tar.xz" > /dev/null || "$here/ffmpeg_sources.sh" "$sources"
 fi
-tarball() { # NAME: its one tarball
+tarball() { # NAME: the one tarball of this name
   local found=("$sources/$1"-*.tar.xz)
   [[ ${#found[@]} == 1 && -f ${found[0]} ]] || { say "expected one $1-*.tar.xz in $sources"; exit 1; }
   echo "${found[0]}"
@@ -55,7 +55,7 @@ unpack() { mkdir "$work/$1" && tar --extract --file "$2" --directory "$work/$1" 
 unpack ffmpeg "$ffmpeg"
 unpack dav1d "$dav1d"
 unpack zlib "$zlib"
-# Only what is built here is found: nothing of the system's comes in.
+# pkg-config finds only what is built here, nothing from the system.
 export PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PKG_CONFIG_PATH=
 
 say "zlib"
@@ -99,7 +99,7 @@ run ./configure --prefix="$prefix" --cc="$CC" --cxx="$CXX" --ar="$AR" --ranlib="
   --disable-avdevice --disable-avfilter --disable-postproc \
   --disable-encoders --disable-muxers --disable-protocols --disable-devices --disable-filters --disable-hwaccels \
   --enable-zlib --enable-libdav1d
-# glibc had the function for long after Linux, and Zig's headers do not have its header.
+# glibc kept this function long after Linux dropped it, and Zig's headers lack its header.
 [[ "$($CC -dumpmachine 2> /dev/null)" != *linux* ]] || sed -i 's/^#define HAVE_SYSCTL 1/#define HAVE_SYSCTL 0/' config.h
 grep -q '^#define FFMPEG_LICENSE "LGPL version 2.1 or later"' config.h || { say "not under the LGPL alone"; exit 1; }
 grep -q '^#define CONFIG_LIBDAV1D_DECODER 1' config_components.h || { say "dav1d was not found"; exit 1; }

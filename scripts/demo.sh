@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Shows what vidrec does, from videos to training, in about a minute. Everything it makes is in demo-out/.
+# Shows what vidrec does, from videos to training, in about a minute. It writes everything to demo-out/.
 #
-#     scripts/demo.sh            on small videos that it makes for itself
-#     scripts/demo.sh VIDEOS     on a folder of yours; the first folder level is the class
+#     scripts/demo.sh            with small videos that it generates
+#     scripts/demo.sh VIDEOS     with your own folder; the first folder level is the class
 set -euo pipefail
 if (($# > 1)); then
   sed -n 's/^# \{0,1\}//; 3,5p' "$0" >&2
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
 [ -t 1 ] || say() { printf '\n%s\n' "$1"; }
 
-# Runs a command after showing it; the arguments before "--" are the exit statuses that are all right.
+# Shows a command, then runs it. Arguments before "--" are further exit statuses that count as success.
 try() {
   local fine=" 0 " status=0
   while [ "$1" != -- ]; do fine+="$1 "; shift; done
@@ -44,13 +44,13 @@ make_videos() {
   make_video pattern/counter.mp4    testsrc2=size=640x480:rate=25 -t 3
   make_video pattern/film.mov       testsrc2=size=720x304:rate=24 -t 3
   make_video pattern/old.mpg        testsrc=size=352x288:rate=25 -t 3 -c:v mpeg2video -q:v 3
-  # As a telephone held upright records it: lying frames, and a note to turn them.
+  # As a phone held upright records it: sideways frames, and metadata that says to rotate them.
   make_video pattern/lying.mp4      testsrc2=size=640x360:rate=30 -t 2
   local lying=demo-out/videos/pattern/lying.mp4 upright=demo-out/videos/pattern/upright.mp4
   ffmpeg -nostdin -v error -y -display_rotation 90 -i $lying -c copy $upright 2> /dev/null ||
     ffmpeg -nostdin -v error -y -i $lying -c copy -metadata:s:v rotate=90 $upright
   rm $lying
-  # A download that was cut off.
+  # A truncated download.
   head -c 20000 demo-out/videos/fractal/zoom.mp4 > demo-out/videos/fractal/cut-off.mp4
   touch demo-out/videos/.complete
 }
@@ -62,35 +62,35 @@ mkdir -p demo-out
 
 if [ -z "$videos" ]; then
   videos=demo-out/videos
-  say "Making 12 small videos in 3 classes, and one that is broken, in $videos/"
+  say "Generating 12 small videos in 3 classes, and a broken one, in $videos/"
   [ -e demo-out/videos/.complete ] || make_videos
   find demo-out/videos -type f -not -name '.*' | sort
 fi
 
 say "1. Pack: 8 frames of each video, evenly spread, as JPEGs with a short side of 128 pixels.
-   A video that cannot be read is left out and named; the exit status is then 3."
+   vidrec skips a video it cannot read and lists it; the exit status is then 3."
 try 3 -- $vidrec pack "$videos" -o demo-out/set --frames 8 --short-side 128 --force
 for list in demo-out/set/failures-*.jsonl; do [ ! -e "$list" ] || try -- cat "$list"; done
 
-say "2. Inspect: what is in the data set, and what is known of one clip."
+say "2. Inspect: show what is in the data set, and what is known about one clip."
 try -- $vidrec inspect demo-out/set --classes
 try -- $vidrec inspect demo-out/set --clip 0
 
-say "3. Verify: structure, ids, every checksum, and every picture decoded."
+say "3. Verify: check structure, ids and every checksum, and decode every frame."
 try -- $vidrec verify demo-out/set --deep
 
-say "4. Look: a contact sheet, and the frames of a clip as files, byte for byte as they are stored."
+say "4. Look: make a contact sheet, and extract the frames of a clip as files, byte for byte as stored."
 try -- $vidrec sheet demo-out/set -o demo-out/sheet.png
 try -- $vidrec extract demo-out/set 0 -o demo-out/frames
 
-say "5. Measure: shuffled batches of random crops, as a training loop takes them, for 3 seconds."
+say "5. Measure: load shuffled batches of random crops, as a training loop does, for 3 seconds."
 try -- $vidrec bench demo-out/set --batch 4 --size 112 --seconds 3
 
 classes=$($vidrec inspect demo-out/set --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["classes"]))')
 if ((classes > 1)); then
-  say "6. Train: a small model on the packed clips (examples/train_loop.rs). On so few it only learns them by heart."
-  # Whether the model learns anything of somebody's own videos is not the demo's affair.
+  say "6. Train: a small model on the packed clips (examples/train_loop.rs). With so few, it only memorizes them."
+  # The demo succeeds even if the model learns nothing from your own videos.
   try ${1:+1} -- target/release/examples/train_loop demo-out/set
 fi
 
-say "Done. The data set is demo-out/set, the contact sheet demo-out/sheet.png."
+say "Done. The data set is in demo-out/set, the contact sheet is demo-out/sheet.png."

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fetches the sources of FFmpeg, dav1d and zlib as this Debian or Ubuntu has them, security updates included: through the
-# machine's own apt, which checks their signatures. Its settings are not touched, and no root is needed.
+# Fetches the sources of FFmpeg, dav1d and zlib in the versions of this Debian or Ubuntu, including security updates. It
+# uses the machine's own apt, which checks their signatures. It needs no root and changes none of apt's settings.
 #
 #     scripts/ffmpeg_sources.sh FOLDER
 #
 # FOLDER gets ffmpeg-VERSION.tar.xz, dav1d-VERSION.tar.xz and zlib-VERSION.tar.xz, with the distribution's patches
-# applied. They are what scripts/build_ffmpeg.sh builds from, here or on a machine without apt, and what has to be given
-# to whoever gets the libraries.
+# applied. scripts/build_ffmpeg.sh builds from them, here or on a machine without apt. Whoever receives the libraries must
+# receive these sources too.
 set -euo pipefail
 
 folder=${1:?usage: scripts/ffmpeg_sources.sh FOLDER}
@@ -17,7 +17,7 @@ mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The lists of this machine, asked for sources instead of packages.
+# This machine's package lists, changed to request sources instead of packages.
 mkdir -p "$work"/{parts,lists,cache,unpacked}
 for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
   [ -f "$list" ] || continue
@@ -35,7 +35,7 @@ for name in ffmpeg dav1d zlib; do
   tree=$(find "$work/unpacked/$name" -mindepth 1 -maxdepth 1 -type d)
   mv "$tree" "$work/unpacked/$name-$version"
   rm -f "$folder/$name"-*.tar.xz
-  # The same bytes each time.
+  # Reproducible: the same bytes each time.
   tar --create --xz --file "$folder/$name-$version.tar.xz" --directory "$work/unpacked" --sort=name --owner=0 --group=0 \
     --numeric-owner --mtime="@$(dpkg-parsechangelog -l "$work/unpacked/$name-$version/debian/changelog" -S Timestamp)" \
     "$name-$version"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs tests/interop: other projects' readers on what vidrec writes, and vidrec on what their writers write.
 #
-# Their Python environments, about 2 GB, lie below VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop); what is up to
-# date is kept. One that cannot be made is left out, and that is said; where CI is set, it is an error.
+# Their Python environments, about 2 GB, are in VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop); the script keeps
+# those that are up to date. It skips an environment that it cannot create and reports it; if CI is set, that is an error.
 # PYTHON names the interpreter; MXNet has no wheels for one newer than 3.11.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ cache=${VIDREC_INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vidrec-interop}
 python=${PYTHON:-$(command -v python3.11 || command -v python3.10 || command -v python3)}
 mkdir -p "$cache"
 
-environment() { # NAME [FILE OF WHAT IS INSTALLED WITHOUT DEPENDENCIES]
+environment() { # NAME [REQUIREMENTS TO INSTALL WITHOUT THEIR DEPENDENCIES]
   local name=$1 alone=${2:-} wanted pip
   wanted=$("$python" --version | cat - "$tests/requirements-$name.txt" ${alone:+"$alone"} | sha256sum)
   [ "$(cat "$cache/$name/made-for" 2> /dev/null)" = "$wanted" ] && return
@@ -44,8 +44,8 @@ environment dali || true
 check peers peers streaming
 check mxnet mxnet
 check dali dali
-echo "interop: ran ${ran[*]:-nothing}; left out: ${left_out[*]:-nothing}"
+echo "interop: ran ${ran[*]:-nothing}; skipped ${left_out[*]:-nothing}"
 if ((${#left_out[@]})); then
-  echo "interop: ${left_out[*]} could not be installed (see above), so nothing was proven of them" >&2
+  echo "interop: could not install ${left_out[*]} (see above), so their tests did not run" >&2
   [ -z "${CI:-}" ] || exit 1
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what is given to users for this kind of machine: a Python wheel and a `vidrec` program that pack and need no
-# FFmpeg, in which FFmpeg's decoders are inside (LGPL; scripts/build_ffmpeg.sh).
+# Builds the release files for this kind of machine: a Python wheel and a `vidrec` program that pack and need no FFmpeg,
+# because they contain FFmpeg's decoders (LGPL; scripts/build_ffmpeg.sh).
 #
 #     scripts/release.sh [--sources FOLDER]
 #
@@ -8,12 +8,13 @@
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
 #     vidrec-VERSION-….tar.gz                 the program, with its notices
 #     vidrec-VERSION.tar.gz                   the source distribution
-#     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL wants them given with the rest
+#     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL requires publishing them too
 #     SHA256SUMS
 #
-# FOLDER has those sources already; without it scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is the
-# C compiler and the linker, because it links against an old glibc, whatever this machine has: 2.28, of 2018. On macOS
-# the system's compiler is; what setup.sh installs on Linux has to be there: Rust, CMake, NASM, pkg-config, Python.
+# FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
+# the C compiler and the linker, because it links against an old glibc (2.28, from 2018) whatever version this machine has.
+# On macOS it is the system's compiler, and you must have installed what setup.sh installs on Linux: Rust, CMake, NASM,
+# pkg-config, Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 system=$(uname -s)
@@ -50,7 +51,7 @@ export PATH="$tools/bin:$PATH"
 say "FFmpeg"
 if [ -z "$sources" ]; then
   sources=$PWD/target/ffmpeg-sources
-  # Each time anew: there may be a security update.
+  # Fetch again each time: there may be a security update.
   scripts/ffmpeg_sources.sh "$sources"
 fi
 if [ "$system" = Linux ]; then
@@ -62,14 +63,14 @@ if [ "$system" = Linux ]; then
   build=(cargo zigbuild --target "$host.$glibc")
 else
   export MACOSX_DEPLOYMENT_TARGET=${MACOSX_DEPLOYMENT_TARGET:-11.0}
-  # Not static-ffmpeg, for which ffmpeg-sys-next asks for a framework that macOS has no more. There are only static
-  # libraries in this folder, so they are linked all the same.
+  # Not static-ffmpeg: for it, ffmpeg-sys-next requires a framework that macOS no longer has. This folder contains only
+  # static libraries, so they are linked anyway.
   feature=pack
   for_wheel=()
   build=(cargo build --target "$host")
 fi
 scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
-# Those that build Rust crates are found by cargo and Zig themselves.
+# For Rust crates, cargo and Zig find their compilers themselves.
 unset CC CXX
 export PKG_CONFIG_LIBDIR=$ffmpeg/lib/pkgconfig PKG_CONFIG_PATH=
 
@@ -78,7 +79,8 @@ scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
 
 say "wheel"
 export CARGO_PROFILE_RELEASE_STRIP=true CARGO_TARGET_DIR=$PWD/target/portable
-# In a folder that Zig is not below: it would name its headers by relative paths, and builds of crates run elsewhere.
+# Run in a folder that does not contain Zig: otherwise Zig refers to its headers by relative paths, and crates are built in
+# other folders.
 cd python
 maturin build --release --locked --features "$feature" ${for_wheel[@]+"${for_wheel[@]}"} --out "$out"
 
@@ -94,7 +96,7 @@ tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
 rm -rf "target/$name"
 
 say "source distribution"
-# Without third-party/: who builds it makes other libraries part of it, or none.
+# Without third-party/: whoever builds the source distribution includes other libraries, or none.
 rm -rf python/third-party
 maturin sdist --manifest-path python/Cargo.toml --out "$out"
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Runs tests where reads and writes outside of memory, and whatever else is undefined, are found.
+# Runs tests under tools that detect out-of-bounds memory accesses and other undefined behavior.
 #
 #     scripts/sanitize.sh asan    AddressSanitizer: the JPEG decoders, the loader, hostile data sets
-#     scripts/sanitize.sh miri    Miri: our JPEG decoder and the loader's kernel, portable and for AVX2; some minutes
+#     scripts/sanitize.sh miri    Miri: our JPEG decoder and the loader's kernel, portable and for AVX2; a few minutes
 #
-# Needs a nightly toolchain; Miri needs its parts: rustup component add miri rust-src --toolchain nightly. Miri knows no
-# C, so what calls libjpeg-turbo or maps files is left out, and no assembler, with which the kernel writes past the cache.
+# Needs a nightly toolchain; Miri needs two components: rustup component add miri rust-src --toolchain nightly. Miri
+# supports no C, so it excludes code that calls libjpeg-turbo or maps files, and no assembly, which the kernel uses to write
+# past the cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 host=$(rustc +nightly --version --verbose | sed -n 's/^host: //p')
 
-# A target is named, so that the sanitizer is in the tests alone and not in build scripts.
+# Naming a target keeps the sanitizer out of build scripts.
 asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
@@ -19,9 +20,9 @@ asan() {
   "${test[@]}" --test hostile --test loader --test loader_decoder --test loader_views --test jpeg
 }
 
-# Miri has the features that it is compiled with, and the portable code is run in any case.
+# Miri supports the CPU features that it is compiled with; the portable code runs in any case.
 miri() {
-  # Proptest looks for its files of failures.
+  # Proptest reads its files of earlier failures, hence no isolation.
   MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS="-C target-feature=+avx2,+bmi1,+bmi2" \
     cargo +nightly miri test --locked --no-default-features --lib --target-dir target/miri -- \
     jpeg::own::{bits,huffman,steps,mcu} jpeg::own::tests::alone \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what it takes to build and test vidrec on Debian or Ubuntu. Where all of it is there, this ends at once and
-# needs no network. Other scripts source it.
+# Installs everything needed to build and test vidrec on Debian or Ubuntu. If nothing is missing, it exits at once and needs
+# no network. Other scripts source it.
 set -euo pipefail
 
-# rustup's folder is on the path of login shells only.
+# rustup's folder is on the PATH of login shells only.
 command -v cargo > /dev/null || export PATH="$HOME/.cargo/bin:$PATH"
 
 missing=()
@@ -16,7 +16,7 @@ program make make
 program pkg-config pkg-config
 program cmake cmake # libjpeg-turbo is built from source,
 program nasm nasm   # with its assembly
-program ffmpeg ffmpeg # makes the videos of tests and demo
+program ffmpeg ffmpeg # generates the videos of tests and demo
 for part in codec format util; do library "libav$part" "libav$part-dev"; done
 library libswscale libswscale-dev
 # bindgen reads FFmpeg's headers through libclang.
@@ -30,10 +30,10 @@ if ((${#missing[@]})); then
   as_root=()
   ((EUID == 0)) || as_root=(sudo)
   if ! command -v apt-get > /dev/null; then
-    echo "setup: missing, by their Debian names: ${missing[*]}" >&2
+    echo "setup: missing packages, by their Debian names: ${missing[*]}" >&2
     exit 1
   elif ((EUID != 0)) && ! sudo -n true 2> /dev/null; then
-    echo "setup: some packages are missing; to install them, run" >&2
+    echo "setup: some packages are missing; to install them, run:" >&2
     echo "    sudo apt-get update && sudo ${install[*]}" >&2
     exit 1
   fi
@@ -45,6 +45,6 @@ fi
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")
 rust_found=$(rustc --version 2> /dev/null | cut -d ' ' -f 2) || true
 if [ "$(printf '%s\n' "$rust_needed" "${rust_found:-0}" | sort --version-sort | head -n 1)" != "$rust_needed" ]; then
-  echo "setup: Rust $rust_needed or newer is needed, found ${rust_found:-none}; see https://rustup.rs, or 'rustup update'" >&2
+  echo "setup: needs Rust $rust_needed or newer, found ${rust_found:-none}; see https://rustup.rs or run 'rustup update'" >&2
   exit 1
 fi

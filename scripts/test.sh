@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs all checks: format, lints, tests, the reader without FFmpeg, documentation, Python on what was packed, and
-# other projects' readers and writers.
+# Runs all checks: format, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets, and other
+# projects' readers and writers.
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
-#     scripts/test.sh release    what is in no list above, for it takes a while: the release is built and tried
+#     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -21,16 +21,16 @@ lints() {
 
 tests() { cargo test --quiet --locked; }
 
-# Its own folder, so that hiding pkg-config does not make the other builds stale.
+# A separate folder, so that hiding pkg-config does not invalidate the other builds.
 without_ffmpeg() {
   if cargo tree --locked --edges normal,build --no-default-features --features cli | grep ffmpeg; then
-    echo "the program without 'pack' depends on FFmpeg" >&2
+    echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
   PKG_CONFIG=/bin/false LIBCLANG_PATH=/nonexistent \
     cargo build --quiet --locked --no-default-features --features cli --target-dir target/no-ffmpeg
   if ldd target/no-ffmpeg/debug/vidrec | grep -E 'libav|libsw'; then
-    echo "the program without 'pack' is linked to FFmpeg" >&2
+    echo "the program without the feature 'pack' is linked to FFmpeg" >&2
     return 1
   fi
   target/no-ffmpeg/debug/vidrec verify --deep format-spec/vectors/good/two-shards
@@ -58,8 +58,8 @@ python_tests() {
 
 has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2> /dev/null; }
 
-# A Python that has torch: VIDREC_PYTHON, python3, or the system's. PyPI's torch for Linux brings gigabytes of CUDA, so
-# where there is none, Debian's (360 MB) is installed; where that cannot be, tests that need torch are skipped.
+# A Python that has torch: VIDREC_PYTHON, python3, or the system's. PyPI's torch for Linux brings gigabytes of CUDA, so if
+# no Python has torch, this installs Debian's (360 MB). If that fails, the tests that need torch are skipped.
 python_with_torch() {
   local python
   for python in ${VIDREC_PYTHON:+"$VIDREC_PYTHON"} python3 /usr/bin/python3; do
@@ -115,7 +115,7 @@ stage() { # NAME FUNCTION DESCRIPTION
   local begin=$SECONDS took
   [[ -z "$chosen" || " $chosen " == *" $1 "* ]] || return 0
   echo "==> $1: $3"
-  # In a shell of its own, because errexit does not hold in a function that is part of a condition.
+  # In a subshell, because errexit has no effect in a function that is part of a condition.
   set +e
   (set -e; "$2") < /dev/null
   local status=$?
@@ -133,13 +133,13 @@ for name in "$@"; do
   [[ " fmt clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
-stage clippy lints "lints, with all features, with none, and for the program without FFmpeg"
+stage clippy lints "lints with all features, with none, and for the program without FFmpeg"
 stage test tests "unit, integration and documentation tests"
-stage no-ffmpeg without_ffmpeg "the reading half builds and runs where there is no FFmpeg"
+stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"
 stage doc documentation "the documentation builds without a warning"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
-[[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built and tried without FFmpeg"
+[[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
 printf '%s\n' "${summary[@]}"

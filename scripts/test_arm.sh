@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the reader's and loader's tests as 64-bit ARM code, under emulation where this machine is another: the vector
-# loops for NEON against the portable ones, and decoded pictures against stored expectations.
+# Runs the reader's and loader's tests as 64-bit ARM code, under emulation on other machines. They compare the NEON loops
+# with the portable ones, and decoded pictures with stored expectations.
 #
-#     scripts/test_arm.sh [ARGUMENTS OF cargo test]        by default: the library's own tests and the loader's
+#     scripts/test_arm.sh [ARGUMENTS OF cargo test]        default: the library's own tests and the loader's
 #
-# Needs the target (rustup target add aarch64-unknown-linux-gnu) and, from the system's packages, gcc-aarch64-linux-gnu,
+# Needs the target (rustup target add aarch64-unknown-linux-gnu) and these system packages: gcc-aarch64-linux-gnu,
 # g++-aarch64-linux-gnu, qemu-user and cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tries what scripts/release.sh made: neither the wheel nor the program may need a library that a bare machine lacks, and
-# both, the wheel in a new virtual environment with NumPy alone, must pack videos of several codecs to the same bytes.
+# Tests what scripts/release.sh built. Neither the wheel nor the program may need a library that a bare machine lacks. Both
+# must pack videos of several codecs to the same bytes, the wheel in a new virtual environment with only NumPy.
 #
-#     scripts/try_release.sh [FOLDER]       by default target/release-files
+#     scripts/try_release.sh [FOLDER]       default: target/release-files
 #
-# Needs the ffmpeg program, which makes the videos.
+# Needs the ffmpeg program, which generates the videos.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=$(cd "${1:-target/release-files}" && pwd)
@@ -20,7 +20,7 @@ python3 -m venv venv
 venv/bin/pip install --quiet --disable-pip-version-check "$wheel"
 module=$(venv/bin/python -c "import vidrec._vidrec as m; print(m.__file__)")
 
-# What is there on every machine that such a wheel may be installed on, and nothing else.
+# The libraries on every machine that such a wheel can be installed on, and no others.
 needed() { if [ "$(uname -s)" = Linux ]; then ldd "$1"; else otool -L "$1" | tail -n +2; fi; }
 bare='linux-vdso|ld-linux|lib(c|m|dl|rt|util|pthread|gcc_s)\.so|/usr/lib/|/System/Library/'
 for binary in "$module" program/vidrec; do
@@ -63,7 +63,7 @@ assert batch.frames.shape == (int(sys.argv[1]), 4, 3, 56, 56) and batch.frames.m
 END
 program/vidrec pack videos -o by-program --frames 4 --short-side 64 > /dev/null
 venv/bin/vidrec pack videos -o isolated --frames 4 --short-side 64 --isolate > /dev/null
-# Names have digits of the digest, so folders of the same names have the same record files.
+# File names contain digits of the digest, so equal listings mean equal record files.
 cmp by-wheel/dataset.json by-program/dataset.json
 cmp by-wheel/dataset.json isolated/dataset.json
 venv/bin/vidrec verify --deep by-program

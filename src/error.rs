@@ -44,6 +44,8 @@ pub enum Hint {
     Overwrite,
     /// Set this option, named as in the library's option structs.
     Set(&'static str),
+    /// Set this option, named as in the library's option structs, to this word.
+    Choose(&'static str, &'static str),
     /// Turn this option off, named as in the library's option structs.
     Unset(&'static str),
     /// Pack videos into a data set.
@@ -65,6 +67,7 @@ impl fmt::Display for Hint {
             Hint::Restart => f.write_str("start the pack over"),
             Hint::Overwrite => f.write_str("ask for it to be replaced"),
             Hint::Set(option) => write!(f, "set the option {option}"),
+            Hint::Choose(option, word) => write!(f, "set the option {option} to {word}"),
             Hint::Unset(option) => write!(f, "turn the option {option} off"),
             Hint::Pack => f.write_str("pack videos into it"),
             Hint::Verify => f.write_str("verify the data set to list what is damaged"),

@@ -64,6 +64,8 @@
 //! other formats. A training machine does without both:
 //! `vidrec = { version = "0.1", default-features = false }`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod allocation;
 mod dataset;
 mod disk;
@@ -86,6 +88,8 @@ mod repair;
 pub mod sampler;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
+mod threads;
+mod verify;
 #[cfg(feature = "pack")]
 pub mod video;
 mod words;
@@ -106,10 +110,7 @@ pub mod fuzzing {
     pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
 }
 
-pub use dataset::{
-    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Problem, SizeStats, Stats, Summary, VerifyOptions,
-    VerifyReport, stats, verify,
-};
+pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, SizeStats, Stats, Summary, stats};
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
@@ -122,6 +123,7 @@ pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
 
 /// Compiles the README's Rust with the documentation tests.

@@ -41,6 +41,45 @@ pub fn no_progress(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// Counts what is done and tells of it.
+pub(crate) struct Counter<'p, 'f> {
+    progress: &'p mut ProgressFn<'f>,
+    so_far: Progress,
+}
+
+impl<'p, 'f> Counter<'p, 'f> {
+    pub fn new(total: Option<u64>, progress: &'p mut ProgressFn<'f>) -> Self {
+        Counter { progress, so_far: Progress { total, ..Progress::default() } }
+    }
+
+    /// One item more is done, of so many frames and bytes.
+    pub fn add(&mut self, frames: u64, bytes: u64) -> Result<()> {
+        self.so_far.done += 1;
+        self.so_far.frames += frames;
+        self.so_far.bytes += bytes;
+        self.tell()
+    }
+
+    /// So many frames more are done, where a frame is an item.
+    pub fn frames(&mut self, frames: u64) -> Result<()> {
+        self.so_far.done += frames;
+        self.so_far.frames += frames;
+        self.tell()
+    }
+
+    /// One item more is skipped.
+    #[cfg(feature = "interop")]
+    pub fn skip(&mut self) -> Result<()> {
+        self.so_far.failed += 1;
+        self.tell()
+    }
+
+    /// Gives the caller a chance to stop while an item takes long.
+    pub fn tell(&mut self) -> Result<()> {
+        tell(self.progress, &self.so_far)
+    }
+}
+
 /// Tells `progress` and turns its wish to stop into an error.
 pub(crate) fn tell(progress: &mut ProgressFn<'_>, how_far: &Progress) -> Result<()> {
     match progress(how_far) {

@@ -140,7 +140,7 @@ fn shards_follow_each_other_and_empty_ones_are_left_out() {
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 7);
     let set = Dataset::open(&temp).unwrap();
     assert!((0..3).all(|c| set.clip(c).unwrap().source().unwrap() == c.to_string()));
-    assert!(verify(&temp, VerifyOptions::default(), &|_| ()).unwrap().ok);
+    assert!(verify(&temp, VerifyOptions::default(), &mut vidrec::no_progress).unwrap().ok);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
         decoder.decode_rgb(frame.jpeg(), &mut a, 96).unwrap();
         decoder.decode_rgb(&plain, &mut b, 96).unwrap();
         assert_eq!(a, b);
-        assert!(verify(&dir, VerifyOptions { deep: true }, &|_| ()).unwrap().ok);
+        assert!(verify(&dir, VerifyOptions { deep: true }, &mut vidrec::no_progress).unwrap().ok);
     }
 }
 
@@ -227,7 +227,7 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
 fn a_whole_set_verifies() {
     let (_temp, dir) = small();
     for deep in [false, true] {
-        let report = verify(&dir, VerifyOptions { deep }, &|_| ()).unwrap();
+        let report = verify(&dir, VerifyOptions { deep }, &mut vidrec::no_progress).unwrap();
         assert!(report.ok, "{:#?}", report.problems);
         assert_eq!((report.clips, report.frames), (3, 9));
     }
@@ -245,14 +245,14 @@ fn every_flipped_byte_is_found_and_none_panics() {
             let mut bad = good.clone();
             bad[at] ^= 1 << (at % 8);
             replace(&path, &bad);
-            let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
+            let report = verify(&dir, VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
             assert!(!report.ok, "{name} byte {at} was flipped and not found");
             assert!(report.problems.iter().all(|p| !p.kind.is_empty() && !p.message.is_empty()));
             read_all(&dir);
         }
         replace(&path, &good);
     }
-    assert!(verify(&dir, VerifyOptions::default(), &|_| ()).unwrap().ok);
+    assert!(verify(&dir, VerifyOptions::default(), &mut vidrec::no_progress).unwrap().ok);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn verify_reports_every_problem() {
         bytes[at as usize + 300] ^= 0x10;
     }
     fs::write(&path, &bytes).unwrap();
-    let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
+    let report = verify(&dir, VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
     let found: Vec<_> = report.problems.iter().filter(|p| p.kind == "jpeg-crc").collect();
     let places: Vec<_> = found.iter().map(|p| (p.clip.unwrap(), p.frame.unwrap())).collect();
     assert_eq!(places, damaged);
@@ -313,7 +313,7 @@ fn a_listing_cannot_name_files_elsewhere() {
     fs::write(&path, good.replace("\"shard-00000", "\"../set/shard-00000")).unwrap();
     assert_eq!(Dataset::open(&dir).unwrap_err().rule(), Some("dataset-json"));
     fs::write(&path, good.replace("\"clips\": 3", "\"clips\": 4")).unwrap();
-    let report = verify(&dir, VerifyOptions::default(), &|_| ()).unwrap();
+    let report = verify(&dir, VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
     assert_eq!(report.problems[0].kind, "dataset-shard");
 }
 

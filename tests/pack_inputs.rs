@@ -369,7 +369,9 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     }
     let every = vidrec::Loader::new(&set, LoaderOptions { draws: vidrec::Draws::All, ..options }).unwrap();
     assert_eq!(every.batches_per_epoch(), 3);
-    assert!(vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true }, &|_| ()).unwrap().ok);
+    assert!(
+        vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress).unwrap().ok
+    );
 
     let run = bench.pack(&bench.path("videos"), &args);
     assert_eq!(run.status.code(), Some(3));

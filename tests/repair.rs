@@ -136,9 +136,9 @@ impl Original {
         let out = self.path("out");
         let options = RepairOptions { output: Some(out.clone()), overwrite: true, ..RepairOptions::default() };
         let _ = fs::remove_dir_all(&out);
-        let report = repair(&dir, &options, &mut |_| ()).unwrap_or_else(|e| panic!("{damages:?}: {e}"));
+        let report = repair(&dir, &options, &mut vidrec::no_progress).unwrap_or_else(|e| panic!("{damages:?}: {e}"));
         let dry = RepairOptions { dry_run: true, ..RepairOptions::default() };
-        let dry = repair(&dir, &dry, &mut |_| ()).unwrap();
+        let dry = repair(&dir, &dry, &mut vidrec::no_progress).unwrap();
         assert_eq!((&dry.lost, &dry.partly_lost, dry.salvaged), (&report.lost, &report.partly_lost, report.salvaged));
         let saved = self.check_saved(&out, &report, damages);
         let one_file = touched.len() <= 1;
@@ -247,7 +247,7 @@ fn a_flip_of_any_byte() {
 #[test]
 fn a_whole_set_is_left_alone() {
     let original = Original::new(Rich::default());
-    let report = repair(original.path("original"), &RepairOptions::default(), &mut |_| ()).unwrap();
+    let report = repair(original.path("original"), &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(report.whole && report.written.is_empty() && report.salvaged == 7, "{report:#?}");
     assert_eq!(files(&original.path("original")), original.files.clone().into_iter().collect::<Vec<_>>());
     let copied = original.check(&[]);
@@ -263,7 +263,7 @@ fn an_index_that_is_damaged_where_nothing_is_lost_is_rebuilt_byte_for_byte() {
     // Header, section table and footer.
     for at in [0, 9, 33, 45, 62, length - 24 - 100, length - 30, length - 20, length - 1] {
         let (dir, _) = original.damaged(&[("shard-00000.vidx".into(), Damage::Flip { at, bit: 2 })]);
-        let report = repair(&dir, &RepairOptions::default(), &mut |_| ()).unwrap();
+        let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.lost_nothing() && !report.whole, "{at}: {report:#?}");
         assert_eq!(report.written.len(), 1, "{report:#?}");
         let now: BTreeMap<_, _> = files(&dir).into_iter().collect();
@@ -277,7 +277,7 @@ fn an_index_that_is_damaged_where_nothing_is_lost_is_rebuilt_byte_for_byte() {
 fn a_lost_index_is_rebuilt_beside_its_record_file() {
     let original = Original::new(Rich::default());
     let (dir, _) = original.damaged(&[("shard-00001.vidx".into(), Damage::Remove)]);
-    let report = repair(&dir, &RepairOptions::default(), &mut |_| ()).unwrap();
+    let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert_eq!((report.salvaged, report.lost.len(), report.partly_lost.len()), (7, 0, 3), "{report:#?}");
     // dataset.json has the SHA-256 of the record file, which proves what the index did.
     assert!(report.partly_lost.iter().all(|p| p.repair["unproven"].is_null()), "{report:#?}");
@@ -288,7 +288,7 @@ fn a_lost_index_is_rebuilt_beside_its_record_file() {
     assert_eq!((clip.width(), clip.height()), (24, 16));
     assert_eq!(clip.frame(0).unwrap().jpeg(), original.clips[5].jpegs[0]);
     assert_eq!(clips(&dir)[..4], original.clips[..4].iter().map(|c| c.all.clone()).collect::<Vec<_>>());
-    let again = repair(&dir, &RepairOptions::default(), &mut |_| ()).unwrap();
+    let again = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(again.whole && again.written.is_empty(), "{again:#?}");
 }
 
@@ -297,7 +297,7 @@ fn a_lost_list_of_shards_is_made_anew() {
     let original = Original::new(Rich::default());
     for damage in [Damage::Remove, Damage::Cut { at: 100 }, Damage::Zero { at: 0, length: 5 }] {
         let (dir, _) = original.damaged(&[("dataset.json".into(), damage)]);
-        let report = repair(&dir, &RepairOptions::default(), &mut |_| ()).unwrap();
+        let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.lost_nothing() && report.written.len() == 1, "{report:#?}");
         assert_eq!(fs::read(dir.join("dataset.json")).unwrap(), original.files["dataset.json"]);
     }
@@ -308,14 +308,14 @@ fn record_files_are_never_changed_in_place() {
     let original = Original::new(Rich::default());
     let (dir, _) = original.damaged(&[("shard-00000.rec".into(), Damage::Flip { at: 500, bit: 1 })]);
     let before = files(&dir);
-    let report = repair(&dir, &RepairOptions::default(), &mut |_| ()).unwrap();
+    let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(report.needs_output && report.written.is_empty(), "{report:#?}");
     assert_eq!((report.salvaged, report.lost.len()), (6, 1));
     let lost = &report.lost[0];
     assert_eq!((lost.clip, lost.source.as_deref(), &lost.frames[..]), (0, Some("dir/é0.mp4"), &[0][..]));
     assert_eq!(files(&dir), before);
     let same = RepairOptions { output: Some(dir.clone()), overwrite: true, ..RepairOptions::default() };
-    assert!(repair(&dir, &same, &mut |_| ()).is_err());
+    assert!(repair(&dir, &same, &mut vidrec::no_progress).is_err());
     assert_eq!(files(&dir), before);
 }
 
@@ -332,7 +332,7 @@ fn without_any_checksum_clips_are_marked_or_left_out() {
     let (dir, _) = original.damaged(&damages);
     let out = original.path("proven");
     let options = RepairOptions { output: Some(out.clone()), proven_only: true, ..RepairOptions::default() };
-    let report = repair(&dir, &options, &mut |_| ()).unwrap();
+    let report = repair(&dir, &options, &mut vidrec::no_progress).unwrap();
     assert_eq!(report.salvaged, 3, "{report:#?}");
     assert_eq!(clips(&out), original.clips[4..].iter().map(|c| c.all.clone()).collect::<Vec<_>>());
 }
@@ -378,7 +378,7 @@ fn a_lost_draw_takes_the_others_of_its_video_along() {
     let at = original.clips[2].records.start + 40;
     let (dir, _) = original.damaged(&[("shard-00000.rec".into(), Damage::Flip { at, bit: 1 })]);
     let options = RepairOptions { output: Some(original.path("out")), ..RepairOptions::default() };
-    let report = repair(&dir, &options, &mut |_| ()).unwrap();
+    let report = repair(&dir, &options, &mut vidrec::no_progress).unwrap();
     assert_eq!(report.lost.iter().map(|l| l.clip).collect::<Vec<_>>(), [2, 3], "{report:#?}");
     assert_eq!(clips(&original.path("out")).len(), 4);
 }
@@ -388,10 +388,10 @@ fn what_is_no_data_set_is_refused() {
     let temp = tempfile::tempdir().unwrap();
     let dry = RepairOptions { dry_run: true, ..RepairOptions::default() };
     for path in [temp.path().to_owned(), temp.path().join("no"), temp.path().join("no.rec")] {
-        assert!(repair(&path, &dry, &mut |_| ()).is_err(), "{}", path.display());
+        assert!(repair(&path, &dry, &mut vidrec::no_progress).is_err(), "{}", path.display());
     }
     fs::write(temp.path().join("a.rec"), b"").unwrap();
-    let report = repair(temp.path(), &dry, &mut |_| ()).unwrap();
+    let report = repair(temp.path(), &dry, &mut vidrec::no_progress).unwrap();
     assert_eq!((report.clips, report.salvaged, report.whole), (0, 0, false), "{report:#?}");
 }
 
@@ -414,7 +414,7 @@ fn counts_that_cannot_be_cost_one_clip_and_no_memory() {
     fs::remove_file(&path).unwrap();
     fs::write(&path, &index).unwrap();
     let dry = RepairOptions { dry_run: true, ..RepairOptions::default() };
-    let report = repair(&dir, &dry, &mut |_| ()).unwrap();
+    let report = repair(&dir, &dry, &mut vidrec::no_progress).unwrap();
     assert_eq!((report.salvaged, report.lost[0].clip), (6, 0), "{report:#?}");
     assert!(report.lost[0].reason.contains("so many frames"), "{report:#?}");
 }

@@ -109,7 +109,7 @@ fn same(found: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, Vec<u8>>, w
 #[track_caller]
 fn is_whole_or_refused(dir: &Path, what: &str) {
     if vidrec::Dataset::open(dir).is_ok() {
-        let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &|_| ()).unwrap();
+        let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.problems.is_empty(), "{what}: {:?}", report.problems);
     }
 }
@@ -439,7 +439,8 @@ fn shards_are_balanced_or_bounded_and_in_order() {
     assert!(shards("small").len() > 2 && shards("small").iter().all(|s| s.1 <= 25_000), "{:?}", shards("small"));
     for out in ["three", "many", "small"] {
         assert_eq!(sources(out), sources("one"));
-        let report = vidrec::verify(videos.path(out), vidrec::VerifyOptions::default(), &|_| ()).unwrap();
+        let report =
+            vidrec::verify(videos.path(out), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.problems.is_empty(), "{out}: {:?}", report.problems);
     }
 }

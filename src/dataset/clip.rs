@@ -136,7 +136,7 @@ impl<'a> Clip<'a> {
         self.place(t, found)
     }
 
-    /// As [`frame`](Self::frame), with a buffer that is used where files are not mapped ([`Io::Read`]), so that frame
+    /// As [`frame`](Self::frame), with a buffer that is used where files are not mapped ([`Io::Read`](crate::Io::Read)), so that frame
     /// after frame is read into the same memory.
     ///
     /// # Errors

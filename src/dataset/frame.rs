@@ -27,7 +27,7 @@ impl Frame<'_> {
 
     /// Compares the JPEG's CRC-32 with the one in the index.
     ///
-    /// The bytes of a mapped file that somebody cuts while they are used become zeros ([`Io::Map`]): where that must not
+    /// The bytes of a mapped file that somebody cuts while they are used become zeros ([`Io::Map`](crate::Io::Map)): where that must not
     /// happen unseen, check after the use, or ask [`lost_pages`](crate::lost_pages).
     ///
     /// # Errors

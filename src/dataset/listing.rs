@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::disk::{folder_of, publication};
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::names;
-use crate::{Error, Result, limits};
+use crate::{Error, Hint, Result, limits};
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
@@ -90,9 +90,7 @@ pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
 pub(crate) fn leftovers(dir: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     if dir.join(names::JOURNAL).exists() {
-        notes.push(
-            "an interrupted pack is in this folder: run it again with --resume, or start over with --restart".into(),
-        );
+        notes.push("an interrupted pack is in this folder; resume it or start it over".into());
     }
     if publication::is_pending(dir) {
         notes.push("an interrupted write left files in this folder; the next one cleans up".into());
@@ -105,14 +103,15 @@ pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
     let indexes = names_in(dir, |name| name.ends_with(".vidx") && !name.starts_with('.')).unwrap_or_default();
     if dir.join(names::JOURNAL).exists() {
-        e.found("an interrupted pack").help("run it again with --resume")
+        e.found("an interrupted pack").hint(Hint::Resume)
     } else if publication::is_pending(dir) {
         e.found("an interrupted write").help("run the same command again")
     } else if indexes.is_empty() {
-        e.help("`vidrec pack` makes one")
+        e.hint(Hint::Pack)
     } else {
         e.found(format!("{} without a list of what belongs to the data set", indexes.join(", ")))
-            .help("`vidrec repair` makes one from what is here; a single .vidx can be named by itself")
+            .help("a single .vidx can be opened by itself")
+            .hint(Hint::Repair)
     }
 }
 

@@ -10,7 +10,6 @@ pub(crate) mod listing;
 mod shard;
 mod stats;
 mod storage;
-mod verify;
 
 pub use clip::Clip;
 pub use dataset::Dataset;
@@ -20,4 +19,3 @@ pub(crate) use index::{Index, proven_bytes};
 pub(crate) use shard::{Shard, split_payload};
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;
-pub use verify::{Problem, VerifyOptions, VerifyReport, verify};

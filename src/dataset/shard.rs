@@ -12,7 +12,7 @@ use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{data_binding, names, recordio};
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// One record file and its index.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Shard {
     pub fn open(files: &ShardFiles, io: Io) -> Result<Self> {
         let shard = Self::open_unbound(files, io).map_err(|e| match &files.listed {
             Some(_) if e.path().is_some_and(|path| !path.exists()) => {
-                e.help("dataset.json lists it: bring it back, or let `vidrec repair` save what is left")
+                e.help("dataset.json lists it: bring it back, or save what is left").hint(Hint::Repair)
             }
             _ => e,
         })?;
@@ -59,7 +59,8 @@ impl Shard {
             .file(&self.index_path)
             .expected(words(listed))
             .found(words(&found))
-            .help("bring back the listed files, or let `vidrec repair` make dataset.json from those that are here"))
+            .help("bring back the listed files, or make a dataset.json of those that are here")
+            .hint(Hint::Repair))
     }
 
     /// Proves in constant time that index and record file belong together.

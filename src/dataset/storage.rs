@@ -133,19 +133,21 @@ impl Records {
         }
     }
 
-    /// The SHA-256 of the whole file.
-    pub fn sha256(&self) -> Result<[u8; 32]> {
+    /// The SHA-256 of the whole file. `go_on` is asked now and then; its error ends the reading.
+    pub fn sha256(&self, go_on: &mut dyn FnMut() -> Result<()>) -> Result<[u8; 32]> {
         const STRETCH: u64 = 1 << 20;
-        let file = match self {
-            Records::Mapped(map) => return Ok(Sha256::digest(&**map).into()),
-            Records::Read(file) => file,
-        };
         let (mut digest, mut buffer, mut at) = (Sha256::new(), Vec::new(), 0);
-        while at < file.len() {
-            let end = at.saturating_add(STRETCH).min(file.len());
-            file.read(at..end, &mut buffer)?;
-            digest.update(&buffer);
+        while at < self.len() {
+            let end = at.saturating_add(STRETCH).min(self.len());
+            match self {
+                Records::Mapped(map) => digest.update(&map[at as usize..end as usize]),
+                Records::Read(file) => {
+                    file.read(at..end, &mut buffer)?;
+                    digest.update(&buffer);
+                }
+            }
             at = end;
+            go_on()?;
         }
         Ok(digest.finalize().into())
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
 use crate::{Error, Result};
 
@@ -158,7 +159,7 @@ impl AtomicFile {
     /// Gives the file its name, in place of a file that had it. Call [`sync`](Self::sync) before, and [`sync_folder`] or
     /// more of its kind after.
     ///
-    /// [`sync_folder`]: super::sync_folder
+    /// [`sync_folder`]: super::folder::sync_folder
     pub fn place(mut self) -> Result<()> {
         fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("give the file its name", &self.path, e))?;
         self.keep();
@@ -169,7 +170,7 @@ impl AtomicFile {
     pub fn publish(self) -> Result<()> {
         let path = self.path.clone();
         self.place()?;
-        super::sync_folder(super::folder_of(&path))
+        folder::sync_folder(folder::folder_of(&path))
     }
 
     /// SHA-256 of all that was written.
@@ -209,7 +210,7 @@ pub(crate) fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> R
         let name = entry.file_name();
         let of = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
         if of.is_some_and(&wanted) {
-            super::remove(&entry.path())?;
+            folder::remove(&entry.path())?;
         }
     }
     Ok(())
@@ -245,7 +246,7 @@ fn remove_leftover(temporary: &Path) -> Result<()> {
     let io = |e| Error::io("remove what was left", temporary, e);
     match File::open(temporary) {
         Ok(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
-        Ok(_) => super::remove(temporary),
+        Ok(_) => folder::remove(temporary),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(io(e)),
     }

@@ -16,6 +16,8 @@ pub(crate) struct FolderLock {
     // Holds the lock.
     _file: File,
     path: PathBuf,
+    /// Whether the data set here is what an interrupted run wrote, and was completed under this lock.
+    pub completed: bool,
 }
 
 impl FolderLock {
@@ -36,7 +38,7 @@ impl FolderLock {
                 Err(e) => return Err(io(e)),
             }
             if is_still_named(&file, &path).map_err(io)? {
-                return Ok(FolderLock { _file: file, path });
+                return Ok(FolderLock { _file: file, path, completed: false });
             }
         }
     }

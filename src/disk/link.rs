@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::AtomicFile;
-use super::atomic_file::Temporary;
+use super::atomic_file::{AtomicFile, Temporary};
 use crate::{Error, Result};
 
 /// Stages a second name of `from` under the temporary name of `to`, or a copy where it cannot have one; whether it is a copy.
@@ -29,14 +28,15 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
 pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
     let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
     let Err(hard) = fs::hard_link(&from, to) else { return Ok(false) };
+    let failed = |e| Error::io(&format!("make a link to {}", from.display()), to, e);
     if matches!(hard.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
-        return Err(Error::io("link to the file", &from, hard));
+        return Err(failed(hard));
     }
     #[cfg(unix)]
     let soft = std::os::unix::fs::symlink(&from, to);
     #[cfg(not(unix))]
     let soft: io::Result<()> = Err(io::ErrorKind::Unsupported.into());
-    soft.map(|()| true).map_err(|_| Error::io("link to the file", &from, hard))
+    soft.map(|()| true).map_err(|_| failed(hard))
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::sync_folder;
+use super::folder::{self, sync_folder};
 use crate::{Error, Result};
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl LogFile {
     pub fn create(path: &Path) -> Result<Self> {
         let mut how = OpenOptions::new();
         let file = how.write(true).create(true).truncate(true).open(path).map_err(|e| Error::io("create", path, e))?;
-        sync_folder(super::folder_of(path))?;
+        sync_folder(folder::folder_of(path))?;
         Ok(LogFile { file, path: path.to_owned() })
     }
 
@@ -41,7 +41,7 @@ impl LogFile {
         if fs::symlink_metadata(path).is_err() {
             return Ok(());
         }
-        super::remove(path)?;
-        sync_folder(super::folder_of(path))
+        folder::remove(path)?;
+        sync_folder(folder::folder_of(path))
     }
 }

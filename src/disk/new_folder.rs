@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::folder::{folder_of, sync_folder};
 use super::folder_lock::{is_still_named, try_lock};
 use super::system::sync_file_system;
-use super::{folder_of, swap, sync_folder};
+use super::{link, swap};
 use crate::{Error, Result};
 
 /// How much was written into a folder.
@@ -116,7 +117,7 @@ impl NewFolder {
     /// count.
     pub fn link(&mut self, from: &Path, name: impl AsRef<Path>) -> Result<bool> {
         self.count(0);
-        super::link::link(from, &self.join(name))
+        link::link(from, &self.join(name))
     }
 
     fn count(&mut self, bytes: u64) {

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{AtomicFile, FolderLock, Temporary, folder_of, sync_folder};
+use super::atomic_file::{AtomicFile, Temporary};
+use super::folder::{self, folder_of, sync_folder};
+use super::folder_lock::FolderLock;
 use crate::format::data_binding::hex;
 use crate::format::names::LISTING;
 use crate::{Error, Result};
@@ -77,7 +79,7 @@ impl FolderPlan {
     fn commit(&self, dir: &Path) -> Result<()> {
         if self.is_committed(dir)? {
             // Also where the old one says the same.
-            super::remove(&dir.join(staged_listing()))?;
+            folder::remove(&dir.join(staged_listing()))?;
         } else {
             // Nothing else may pass for it: what is stale is removed afterwards.
             let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
@@ -97,18 +99,18 @@ impl FolderPlan {
 
     fn remove_stale(&self, dir: &Path) -> Result<()> {
         // Nothing waits for the disk: a plan that comes back after a power cut is carried out again.
-        self.stale.iter().try_for_each(|name| super::remove(&dir.join(name)))
+        self.stale.iter().try_for_each(|name| folder::remove(&dir.join(name)))
     }
 
     /// Removes what is not committed.
     fn undo(&self, dir: &Path) -> Result<()> {
         for file in &self.files {
-            super::remove(&dir.join(&file.temporary))?;
+            folder::remove(&dir.join(&file.temporary))?;
             if !file.shared {
-                super::remove(&dir.join(&file.name))?;
+                folder::remove(&dir.join(&file.name))?;
             }
         }
-        super::remove(&dir.join(staged_listing()))?;
+        folder::remove(&dir.join(staged_listing()))?;
         sync_folder(dir)
     }
 }
@@ -119,7 +121,7 @@ fn rename(dir: &Path, temporary: &str, name: &str) -> Result<()> {
     match fs::rename(&from, &to) {
         Err(e) if e.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
         // Two names of one file: POSIX leaves both.
-        Ok(()) => super::remove(&from),
+        Ok(()) => folder::remove(&from),
         Err(e) => Err(Error::io("give the file its name", to, e)),
     }
 }
@@ -293,22 +295,28 @@ fn undo(folders: &[Pending<'_>]) -> Result<()> {
 }
 
 fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
-    folders.iter().try_for_each(|(dir, _)| super::remove(&dir.join(PLAN)))
+    folders.iter().try_for_each(|(dir, _)| folder::remove(&dir.join(PLAN)))
 }
 
-/// Completes or undoes what a killed process left in `dir`, which is locked.
+/// Completes or undoes what a killed process left in `dir`, which is locked; whether it completed something.
 ///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process writes in a
 /// folder that was to be published together with this one, or the plan is not one of this version.
-pub(crate) fn recover(dir: &Path) -> Result<()> {
-    let Some(publication) = Publication::read(dir)? else { return Ok(()) };
+pub(crate) fn recover(dir: &Path) -> Result<bool> {
+    let Some(publication) = Publication::read(dir)? else { return Ok(false) };
     let folders = publication.pending(dir)?;
     let is_this = |other: &Path| fs::canonicalize(other).ok() == fs::canonicalize(dir).ok();
     let others = folders.iter().filter(|(other, _)| !is_this(other));
     let _locks = others.map(|(other, _)| FolderLock::take(other)).collect::<Result<Vec<_>>>()?;
-    if any_committed(&folders)? { complete(&folders) } else { undo(&folders) }
+    let completes = any_committed(&folders)?;
+    if completes {
+        complete(&folders)?
+    } else {
+        undo(&folders)?
+    }
+    Ok(completes)
 }
 
 /// Refuses a folder that was to be published together with others of which some are new and some are old.
@@ -323,7 +331,7 @@ pub(crate) fn check_whole(dir: &Path) -> Result<()> {
         "this is one of several data sets that were being replaced together when the writer was interrupted",
     )
     .file(dir)
-    .help("run the same command again, or `vidrec repair` on this folder: both complete it"))
+    .help("run the same command again, or repair this folder: both complete it"))
 }
 
 /// Whether an interrupted write left something in `dir`.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::header::VERSION;
 use super::meta::Meta;
 use super::names;
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// Name of the file in a data set's directory.
 pub const FILE_NAME: &str = names::LISTING;
@@ -148,9 +148,9 @@ impl DatasetJson {
 
     /// Reads the file's bytes and proves that they name nothing outside the file's folder.
     pub(crate) fn prove(bytes: &[u8]) -> Result<Self> {
-        const HELP: &str = "`vidrec repair` makes it from the indexes";
         let fault = |what: &str| Error::format("dataset-json", what);
-        let json = Self::from_json(bytes).map_err(|e| fault("not the JSON of a data set").found(e).help(HELP))?;
+        let json =
+            Self::from_json(bytes).map_err(|e| fault("not the JSON of a data set").found(e).hint(Hint::Repair))?;
         if json.format != "vidrec" || json.format_version != u32::from(VERSION.0) {
             return Err(Error::format("dataset-version", "another format or version")
                 .expected("vidrec 1")
@@ -165,7 +165,7 @@ impl DatasetJson {
         let sum = |of: fn(&ShardJson) -> u64| json.shards.iter().map(of).try_fold(0u64, u64::checked_add);
         let sums = [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes)];
         if sums != [json.clips, json.frames, json.bytes].map(Some) {
-            return Err(fault("clips, frames or bytes are not the sums of those of the shards").help(HELP));
+            return Err(fault("clips, frames or bytes are not the sums of those of the shards").hint(Hint::Repair));
         }
         Ok(json)
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::ExportReport;
 use crate::disk::NewFolder;
+use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
 /// Name, encoding and length of the columns, in order of name.
@@ -36,18 +37,21 @@ const COLUMNS: [(&str, &str, Option<u32>); 7] = [
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
 /// [`Limit`](crate::ErrorKind::Limit) if a shard would have 4 GiB or more; [`Format`](crate::ErrorKind::Format) if the
 /// data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64) -> Result<ExportReport> {
+pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     let config = config(shard_bytes);
     let mut samples = Vec::new();
     let mut shards = Vec::new();
     for clip in dataset.clips() {
-        let sample = sample(&clip?)?;
+        let clip = clip?;
+        let sample = sample(&clip)?;
         let bytes: usize = samples.iter().map(Vec::len).sum();
         if !samples.is_empty() && (bytes + sample.len()) as u64 > shard_bytes {
             shards.push(write_shard(&mut folder, shards.len(), &config, &std::mem::take(&mut samples))?);
         }
         samples.push(sample);
+        counter.add(clip.frame_count().into(), 0)?;
     }
     if !samples.is_empty() {
         shards.push(write_shard(&mut folder, shards.len(), &config, &samples)?);

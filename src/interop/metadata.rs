@@ -12,12 +12,15 @@ use serde_json::Value;
 
 use super::ExportReport;
 use crate::disk::AtomicFile;
+use crate::progress::{Counter, ProgressFn};
+use crate::words::words;
 use crate::{Clip, Dataset, Error, Result};
 
 /// The form of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// Comma-separated values with a header line; nothing stands for "not known".
+    /// The default: comma-separated values with a header line; nothing stands for "not known".
+    #[default]
     Csv,
     /// One JSON object a line.
     Jsonl,
@@ -25,14 +28,19 @@ pub enum Format {
     Parquet,
 }
 
+words!(Format, "format", { "csv" => Csv, "jsonl" => Jsonl, "parquet" => Parquet });
+
 /// What a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rows {
-    /// A clip.
+    /// A clip. The default.
+    #[default]
     Clips,
     /// A frame.
     Frames,
 }
+
+words!(Rows, "rows", { "clips" => Clips, "frames" => Frames });
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +90,18 @@ const GROUP_ROWS: usize = 1 << 16;
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if `out` is there already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, format: Format, rows: Rows) -> Result<ExportReport> {
+pub fn export(
+    dataset: &Dataset,
+    out: &Path,
+    format: Format,
+    rows: Rows,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ExportReport> {
     if out.exists() {
         return Err(Error::usage("there is a file here already").file(out));
     }
     let columns: &[(&str, Kind)] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut file = AtomicFile::create(out)?;
     let here = |e: Error| e.file(out);
     let mut table: Box<dyn Table> = match format {
@@ -98,6 +113,7 @@ pub fn export(dataset: &Dataset, out: &Path, format: Format, rows: Rows) -> Resu
         let clip = clip?;
         let new = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
         new.into_iter().try_for_each(|row| table.push(row).map_err(here))?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     table.end().map_err(here)?;
     file.sync()?;

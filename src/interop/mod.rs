@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use vidrec::interop::{ImportOptions, gulp, mxnet};
-//! use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions};
+//! use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions, no_progress};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let at = |name: &str| folder.path().join(name);
@@ -25,14 +25,15 @@
 //! # writer.append(&ClipInfo { label: Some(3), ..ClipInfo::default() }, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }; 2])?;
 //! # writer.finish()?;
 //! let train = Dataset::open(at("train"))?;
-//! gulp::export(&train, &at("gulp"), 100)?;
-//! let report = gulp::import(&at("gulp"), &at("again"), &ImportOptions { retile: true, ..ImportOptions::default() })?;
+//! gulp::export(&train, &at("gulp"), 100, &mut no_progress)?;
+//! let options = &ImportOptions { retile: true, ..ImportOptions::default() };
+//! let report = gulp::import(&at("gulp"), &at("again"), options, &mut no_progress)?;
 //! assert_eq!((report.clips, report.frames), (1, 2));
 //!
 //! // Another program's record file: two frames a clip.
-//! mxnet::export(&train, &at("mxnet"), false)?;
+//! mxnet::export(&train, &at("mxnet"), false, &mut no_progress)?;
 //! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
-//! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two)?;
+//! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two, &mut no_progress)?;
 //! assert_eq!(Dataset::open(at("mxnet"))?.clip(0)?.label(), Some(3));
 //! # Ok::<(), vidrec::Error>(())
 //! ```

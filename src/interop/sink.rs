@@ -8,10 +8,11 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::clip_json::ClipJson;
-use super::{ImportReport, LeftOut};
+use super::report::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
 use crate::jpeg::{Decoder, Retiled, Retiler, RgbPicture};
-use crate::{ClipInfo, Error, ErrorKind, FrameData, Result, Writer, WriterOptions, limits};
+use crate::progress::{Counter, ProgressFn};
+use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, limits, threads};
 
 /// How an import goes about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,14 +55,21 @@ pub(super) fn meta(format: &str, classes: Vec<String>) -> Meta {
 }
 
 /// Writes the data set that an import gives.
-pub(super) struct Sink<'a> {
+pub(super) struct Sink<'a, 'f> {
     writer: Writer,
     options: &'a ImportOptions,
+    counter: Counter<'a, 'f>,
+    pool: rayon::ThreadPool,
     pub report: ImportReport,
 }
 
-impl<'a> Sink<'a> {
-    pub fn create(out: &Path, mut meta: Meta, options: &'a ImportOptions) -> Result<Self> {
+impl<'a, 'f> Sink<'a, 'f> {
+    pub fn create(
+        out: &Path,
+        mut meta: Meta,
+        options: &'a ImportOptions,
+        progress: &'a mut ProgressFn<'f>,
+    ) -> Result<Self> {
         // What determines the bytes.
         let mut set = |key: &str, value: Value| drop(meta.settings.insert(key.into(), value));
         if options.retile {
@@ -74,12 +82,13 @@ impl<'a> Sink<'a> {
             set("reencoded_quality", json!(quality));
         }
         let writer = Writer::create(out, WriterOptions { meta, overwrite: options.overwrite })?;
-        Ok(Sink { writer, options, report: ImportReport::default() })
+        let (counter, pool) = (Counter::new(None, progress), threads::pool(None)?);
+        Ok(Sink { writer, options, counter, pool, report: ImportReport::default() })
     }
 
     /// Writes a clip; `place` names it in the report if it has to be left out.
     pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>]) -> Result<()> {
-        let prepared = match prepare(pictures, self.options) {
+        let prepared = match self.pool.install(|| prepare(pictures, self.options)) {
             Ok(prepared) => prepared,
             Err(e) => return self.leave_out(place, e),
         };
@@ -102,18 +111,17 @@ impl<'a> Sink<'a> {
         match self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames) {
             // What the clip says of itself cannot be; nothing was written.
             Err(e) if matches!(e.kind(), ErrorKind::Usage | ErrorKind::Limit) => self.leave_out(place, e),
-            appended => appended,
+            appended => appended.and_then(|()| self.counter.add(frames.len() as u64, 0)),
         }
     }
 
     /// Reports what is left out, or fails if nothing may be.
     pub fn leave_out(&mut self, place: &str, e: Error) -> Result<()> {
         if !self.options.salvage {
-            return Err(e.also_help("--salvage takes what is intact and lists the rest"));
+            return Err(e.hint(Hint::Set("salvage")));
         }
-        let cause = std::error::Error::source(&e).map(|c| format!(": {c}")).unwrap_or_default();
-        self.report.left_out.push(LeftOut { source: place.to_owned(), error: format!("{e}{cause}") });
-        Ok(())
+        self.report.left_out.push(LeftOut { source: place.to_owned(), error: format!("{e:#}") });
+        self.counter.skip()
     }
 
     /// Ends a shard.
@@ -221,7 +229,8 @@ pub(super) fn kind(picture: &[u8]) -> Kind {
 fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
     let Some(quality) = quality else {
         return Err(Error::usage("the picture is a PNG, which a data set cannot hold as it is")
-            .help("--reencode QUALITY makes it a JPEG, which loses a little of the picture"));
+            .help("encoding it as a JPEG loses a little of the picture")
+            .hint(Hint::Set("reencode")));
     };
     let failed = |e: image::ImageError| Error::decode(format!("PNG: {e}"));
     let mut reader = image::ImageReader::with_format(Cursor::new(png), image::ImageFormat::Png);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::RepairReport;
+use super::report::RepairReport;
 use super::salvage::SalvagedClip;
 use super::shards::{Files, ShardFiles};
 use crate::dataset::Io;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use sha2::{Digest, Sha256};
 
 use super::old_index::OldIndex;
+use super::report::{Losses, LostClip};
 use super::scan::{Found, Scan};
-use super::{Losses, LostClip};
 use crate::dataset::split_payload;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::data_binding::hex;

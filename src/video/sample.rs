@@ -1,5 +1,6 @@
 //! Reading the chosen frames of a video.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,7 @@ impl Video {
     /// An upper bound for the memory that decoding takes, in bytes, by what the container says: the packets that are kept,
     /// as many pictures as a codec may hold, and one chosen frame on its way to its size. What is made of the chosen
     /// frames comes on top.
-    pub fn memory_needed(&self) -> u64 {
+    pub(crate) fn memory_needed(&self) -> u64 {
         /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
         const PICTURES: u64 = 18;
         /// FFmpeg's tables and buffers, and ours.
@@ -76,6 +77,7 @@ impl Video {
 
     /// Width and height of the pictures that frames will give, if the container is right about the video; a turn by a
     /// quarter is not counted in. `None` if there can be none of the size asked for.
+    #[must_use]
     pub fn picture_size(&self) -> Option<(u32, u32)> {
         let (width, height, _) = self.stream.picture;
         if width == 0 || height == 0 {
@@ -124,6 +126,13 @@ impl Video {
     ) -> Result<SampledVideo<T>, VideoError> {
         let path = self.path.clone();
         run(self, choose, make).map_err(|e| e.of_file(&path))
+    }
+}
+
+impl fmt::Debug for Video {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Video { path, options, .. } = self;
+        f.debug_struct("Video").field("path", path).field("options", options).finish_non_exhaustive()
     }
 }
 

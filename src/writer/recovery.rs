@@ -9,7 +9,7 @@ use super::shard::{self, Checkpoint, FinishedShard, ShardDone, ShardWriter, Writ
 use super::writer::{Writer, WriterOptions};
 use crate::disk::{AtomicFile, FolderLock, Temporary};
 use crate::format::{frame_entry, header};
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 impl Writer {
     /// Continues what an interrupted writer left: `finished` shards, and one that was committed up to `points`.
@@ -23,7 +23,7 @@ impl Writer {
         finished: Vec<ShardDone>,
         points: &[Checkpoint],
     ) -> Result<(Self, Option<usize>)> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         let restored = finished.into_iter().enumerate().map(|(i, shard)| FinishedShard::restore(dir, i, shard));
         let finished = restored.collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;
@@ -76,7 +76,7 @@ impl FinishedShard {
                     .file(file.path())
                     .expected(format!("{length} bytes"))
                     .found(found.map_or("no file".into(), |n| n.to_string()))
-                    .help("start over (--restart)")),
+                    .hint(Hint::Restart)),
             }
         };
         let [record, index] = shard::paths(dir, ordinal);

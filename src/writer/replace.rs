@@ -7,34 +7,35 @@ use crate::disk::publication::{Replaced, Staged};
 use crate::disk::{FolderLock, Temporary};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
 use crate::format::names;
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// What is replaced when a data set is written to `dir`, if it may be.
 ///
 /// # Errors
 ///
 /// [`Usage`](crate::ErrorKind::Usage): there is a data set, or what is left of one, and `overwrite` is off.
-pub(crate) fn replaceable(dir: &Path, overwrite: bool) -> Result<Replaced> {
+pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
-    let refused = |what: &str, file: &Path, help: &str| {
-        Err(Error::usage(what)
-            .file(file)
-            .help(format!("{help}choose another folder, or ask for it to be replaced (--force)")))
-    };
+    let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
     let left = listing::names_in(dir, names::is_ours)?;
     if !listing.exists() {
         let is_shard = |name: &&String| !name.starts_with("failures");
         return match left.iter().find(is_shard) {
-            Some(shard) if !overwrite => refused(
-                "shards are here, but no dataset.json that makes them a data set",
-                &dir.join(shard),
-                "`vidrec repair` makes one; ",
-            ),
+            Some(shard) if !overwrite => {
+                let what = "shards are here, but no dataset.json that makes them a data set";
+                Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite))
+            }
             _ => Ok(Replaced { files: left.clone(), removable: left }),
         };
     }
+    if !overwrite && lock.completed {
+        return Err(Error::usage("an interrupted run had nearly written this data set; it is complete now")
+            .file(&listing)
+            .help("if it is the one you want, there is nothing left to do")
+            .hint(Hint::Overwrite));
+    }
     if !overwrite {
-        return refused("there is a data set here already", &listing, "");
+        return Err(refused("there is a data set here already", &listing).hint(Hint::Overwrite));
     }
     let Ok(json) = listing::read(&listing) else {
         return Ok(Replaced { files: left.clone(), removable: left });

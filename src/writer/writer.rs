@@ -12,7 +12,7 @@ use crate::disk::{FolderLock, Temporary, remove_temporaries};
 use crate::format::dataset_json::{DatasetJson, FailuresJson};
 use crate::format::meta::Meta;
 use crate::format::names;
-use crate::{Error, Result};
+use crate::{Error, Hint, Result};
 
 /// How a data set is written.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,7 @@ impl Writer {
 
     /// As [`create`](Self::create), under a lock that is held already.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         remove_leftovers(dir)?;
         // Whatever was copied from: these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
@@ -226,13 +226,15 @@ pub(crate) struct Ready {
 ///
 /// [`Usage`](crate::ErrorKind::Usage) if another process does, or there is a pack that was interrupted and can be resumed.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
-    let lock = FolderLock::take(dir)?;
+    let mut lock = FolderLock::take(dir)?;
     if dir.join(names::JOURNAL).exists() {
         return Err(Error::usage("an interrupted pack is here, which can be resumed")
             .file(dir)
-            .help("continue it (vidrec pack --resume), start over (--restart), or choose another folder"));
+            .help("choose another folder")
+            .hint(Hint::Resume)
+            .hint(Hint::Restart));
     }
-    publication::recover(dir)?;
+    lock.completed = publication::recover(dir)?;
     remove_leftovers(dir)?;
     Ok(lock)
 }

@@ -87,7 +87,7 @@ fn content(path: &Path) -> Vec<String> {
 }
 
 fn assert_whole(path: &Path) {
-    let report = verify(path, VerifyOptions { deep: true }, &|_| ()).unwrap();
+    let report = verify(path, VerifyOptions { deep: true }, &mut vidrec::no_progress).unwrap();
     assert!(report.ok, "{:#?}", report.problems);
 }
 
@@ -98,22 +98,22 @@ fn out_and_in_again_gives_the_same_clips() {
     let set = data_set(dir.path());
     let (open, options) = (Dataset::open(&set).unwrap(), ImportOptions::default());
 
-    gulp::export(&open, &at("gulp"), 3).unwrap();
-    gulp::import(&at("gulp"), &at("from gulp"), &options).unwrap();
+    gulp::export(&open, &at("gulp"), 3, &mut vidrec::no_progress).unwrap();
+    gulp::import(&at("gulp"), &at("from gulp"), &options, &mut vidrec::no_progress).unwrap();
     let shards = webdataset::WebdatasetOptions { clips_per_shard: 3, ..Default::default() };
-    webdataset::export(&open, &at("wds"), shards).unwrap();
+    webdataset::export(&open, &at("wds"), shards, &mut vidrec::no_progress).unwrap();
     let tars = [at("wds/shard-000000.tar"), at("wds/shard-000001.tar")];
-    webdataset::import(&tars, &at("from wds"), &options).unwrap();
-    frames::export(&open, &at("frames")).unwrap();
-    frames::import(&at("frames"), &at("from frames"), &options).unwrap();
+    webdataset::import(&tars, &at("from wds"), &options, &mut vidrec::no_progress).unwrap();
+    frames::export(&open, &at("frames"), &mut vidrec::no_progress).unwrap();
+    frames::import(&at("frames"), &at("from frames"), &options, &mut vidrec::no_progress).unwrap();
     for name in ["from gulp", "from wds", "from frames"] {
         assert_eq!(content(&at(name)), content(&set), "{name}");
         assert_eq!(Dataset::open(at(name)).unwrap().classes(), open.classes());
         assert_whole(&at(name));
     }
-    assert_eq!(mds::export(&open, &at("mds"), 1 << 20).unwrap().files, 2);
+    assert_eq!(mds::export(&open, &at("mds"), 1 << 20, &mut vidrec::no_progress).unwrap().files, 2);
     // A shard each, where no two fit in one.
-    assert_eq!(mds::export(&open, &at("small mds"), 1).unwrap().files, 5);
+    assert_eq!(mds::export(&open, &at("small mds"), 1, &mut vidrec::no_progress).unwrap().files, 5);
     let index: serde_json::Value = serde_json::from_slice(&fs::read(at("small mds/index.json")).unwrap()).unwrap();
     for shard in index["shards"].as_array().unwrap() {
         let name = at("small mds").join(shard["raw_data"]["basename"].as_str().unwrap());
@@ -130,10 +130,17 @@ fn the_same_data_set_gives_the_same_bytes() {
     let open = Dataset::open(data_set(dir.path())).unwrap();
     let bytes = |n: u32| {
         let out = dir.path().join(format!("out{n}"));
-        gulp::export(&open, &out.join("gulp"), 100).unwrap();
-        webdataset::export(&open, &out.join("wds"), Default::default()).unwrap();
-        mds::export(&open, &out.join("mds"), 1 << 20).unwrap();
-        metadata::export(&open, &out.join("t"), metadata::Format::Parquet, metadata::Rows::Frames).unwrap();
+        gulp::export(&open, &out.join("gulp"), 100, &mut vidrec::no_progress).unwrap();
+        webdataset::export(&open, &out.join("wds"), Default::default(), &mut vidrec::no_progress).unwrap();
+        mds::export(&open, &out.join("mds"), 1 << 20, &mut vidrec::no_progress).unwrap();
+        metadata::export(
+            &open,
+            &out.join("t"),
+            metadata::Format::Parquet,
+            metadata::Rows::Frames,
+            &mut vidrec::no_progress,
+        )
+        .unwrap();
         let files = ["gulp/data_0.gulp", "gulp/meta_0.gmeta", "wds/shard-000000.tar", "mds/shard.00000.mds", "t"];
         files.map(|f| fs::read(out.join(f)).unwrap())
     };
@@ -146,7 +153,7 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     let set = data_set(dir.path());
     let open = Dataset::open(&set).unwrap();
     let out = dir.path().join("mxnet");
-    let report = mxnet::export(&open, &out, false).unwrap();
+    let report = mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap();
     assert_eq!((report.clips, report.frames, report.files), (4, 10, 7));
     let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
     let first = fs::metadata(file(&set, "shard-00000.rec")).unwrap().len();
@@ -158,13 +165,16 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     fs::remove_dir_all(&set).unwrap();
     let files = [out.join("shard-00000.rec"), out.join("shard-00001.rec")];
     let again = dir.path().join("again");
-    mxnet::import(&files, &again, &ImportOptions::default(), &mxnet::MxnetOptions::default()).unwrap();
+    mxnet::import(&files, &again, &ImportOptions::default(), &mxnet::MxnetOptions::default(), &mut vidrec::no_progress)
+        .unwrap();
     let labels = Dataset::open(&again).unwrap().labels().unwrap();
     assert_eq!(labels, [Some(0), Some(1), Some(0), None]);
 
-    assert_eq!(mxnet::export(&open, &out, false).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
     fs::write(out.join("mine.txt"), "mine").unwrap();
-    assert!(mxnet::export(&open, &out, true).unwrap_err().to_string().contains("no export wrote"));
+    assert!(
+        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
+    );
 }
 
 /// A record file of (label vector, id, picture).
@@ -199,7 +209,9 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     ];
     record_file(&path, &records);
     let before = fs::read(&path).unwrap();
-    let report = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap();
+    let report =
+        mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress)
+            .unwrap();
     assert_eq!((report.clips, report.frames), (2, 4));
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_whole(dir.path());
@@ -210,23 +222,30 @@ fn in_place_nothing_is_copied_and_everything_is_read() {
     assert_eq!(set.clip(0).unwrap().frame(1).unwrap().jpeg(), parted);
     assert_eq!(set.clip(0).unwrap().source().unwrap(), "a.rec/8");
     // What is written from it has records of its own again.
-    frames::export(&set, &dir.path().join("frames")).unwrap();
-    frames::import(&dir.path().join("frames"), &dir.path().join("copy"), &ImportOptions::default()).unwrap();
+    frames::export(&set, &dir.path().join("frames"), &mut vidrec::no_progress).unwrap();
+    frames::import(
+        &dir.path().join("frames"),
+        &dir.path().join("copy"),
+        &ImportOptions::default(),
+        &mut vidrec::no_progress,
+    )
+    .unwrap();
     assert!(!Dataset::open(dir.path().join("copy")).unwrap().meta().unwrap().has_foreign_records());
     assert_whole(&dir.path().join("copy"));
     // The export names the records by their own ids.
-    mxnet::export(&set, &dir.path().join("out"), false).unwrap();
+    mxnet::export(&set, &dir.path().join("out"), false, &mut vidrec::no_progress).unwrap();
     let idx = fs::read_to_string(dir.path().join("out/a.idx")).unwrap();
     assert_eq!(idx.lines().map(|l| l.split('\t').next().unwrap()).collect::<Vec<_>>(), ["8", "9", "2", "3"]);
 
-    let again = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap_err();
+    let again = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress)
+        .unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Usage);
-    mxnet::import_in_place(&[path], true, (1, 25), &four(2)).unwrap();
+    mxnet::import_in_place(&[path], true, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
     // Whatever is changed is found, though ids and labels are not looked at.
     let mut changed = before.clone();
     changed[before.len() / 2] ^= 1;
     fs::write(dir.path().join("a.rec"), changed).unwrap();
-    assert!(!verify(dir.path(), VerifyOptions::default(), &|_| ()).unwrap().ok);
+    assert!(!verify(dir.path(), VerifyOptions::default(), &mut vidrec::no_progress).unwrap().ok);
 }
 
 /// Ids and labels that say nothing of clips, in a folder with its index.
@@ -235,7 +254,7 @@ fn foreign(dir: &Path) -> PathBuf {
     let ids = [8, 9, 2, 3, 6, 7];
     let records: Vec<_> = ids.iter().map(|&id| (&[5.0, 1.0][..], id, jpeg(id))).collect();
     record_file(&path, &records);
-    mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2)).unwrap();
+    mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
     path
 }
 
@@ -251,7 +270,7 @@ fn names_that_are_not_utf8_stay_apart() {
         fs::write(folder.join("0.jpg"), jpeg(n)).unwrap();
     }
     let (root, out) = (dir.path().join("in"), dir.path().join("out"));
-    frames::import(&root, &out, &ImportOptions::default()).unwrap();
+    frames::import(&root, &out, &ImportOptions::default(), &mut vidrec::no_progress).unwrap();
     let set = Dataset::open(&out).unwrap();
     let mut found: Vec<(String, String, Vec<u8>)> = Vec::new();
     for clip in set.clips() {
@@ -276,14 +295,14 @@ fn repair_takes_records_of_another_program_as_they_are() {
     let path = foreign(dir.path());
     let index_path = file(dir.path(), "a.vidx");
     let index = fs::read(&index_path).unwrap();
-    let whole = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+    let whole = repair(dir.path(), &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(whole.whole && whole.salvaged == 3, "{whole:#?}");
     // What is not needed to find the clips is made anew, byte for byte.
     for at in [0, 9, index.len() - 1] {
         let mut bad = index.clone();
         bad[at] ^= 4;
         fs::write(&index_path, bad).unwrap();
-        let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+        let report = repair(dir.path(), &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
         assert!(report.lost_nothing() && report.written.len() == 1, "{at}: {report:#?}");
         assert_eq!(fs::read(&index_path).unwrap(), index, "{at}");
     }
@@ -291,10 +310,10 @@ fn repair_takes_records_of_another_program_as_they_are() {
     let mut records = fs::read(&path).unwrap();
     records[8 + 8] ^= 1;
     fs::write(&path, records).unwrap();
-    let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+    let report = repair(dir.path(), &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(report.needs_output && report.needs_import.is_empty() && report.written.is_empty(), "{report:#?}");
     let output = RepairOptions { output: Some(dir.path().join("saved")), ..RepairOptions::default() };
-    let report = repair(dir.path(), &output, &mut |_| ()).unwrap();
+    let report = repair(dir.path(), &output, &mut vidrec::no_progress).unwrap();
     assert!(report.salvaged == 3 && report.lost_nothing(), "{report:#?}");
     assert_whole(&dir.path().join("saved"));
     assert!(!Dataset::open(dir.path().join("saved")).unwrap().meta().unwrap().has_foreign_records());
@@ -313,20 +332,20 @@ fn repair_without_the_index_of_another_programs_records_names_the_import() {
         fs::remove_file(&index_path).unwrap();
         bad.iter().for_each(|bad| fs::write(&index_path, bad).unwrap());
         let before = fs::read(&path).unwrap();
-        let report = repair(dir.path(), &RepairOptions::default(), &mut |_| ()).unwrap();
+        let report = repair(dir.path(), &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
         assert_eq!((report.salvaged, report.clips), (salvaged, clips), "{report:#?}");
         assert!(report.needs_import == ["a.rec"] && !report.lost_nothing() && report.written.is_empty(), "{report:#?}");
         assert!(report.damage.iter().any(|d| d.contains("vidrec import mxnet a.rec --in-place")), "{report:#?}");
         assert!(!report.damage.iter().any(|d| d.contains("record file is damaged")), "{report:#?}");
         assert!(report.lost.iter().all(|l| l.reason.contains("another program's")), "{report:#?}");
         assert_eq!(fs::read(&path).unwrap(), before);
-        mxnet::import_in_place(std::slice::from_ref(&path), true, (1, 25), &four(2)).unwrap();
+        mxnet::import_in_place(std::slice::from_ref(&path), true, (1, 25), &four(2), &mut vidrec::no_progress).unwrap();
         assert_eq!(fs::read(&index_path).unwrap(), index);
     }
     // Nothing says how many clips there were, and that is no success either.
     fs::remove_file(&index_path).unwrap();
     fs::remove_file(dir.path().join("dataset.json")).unwrap();
-    let report = repair(&path, &RepairOptions::default(), &mut |_| ()).unwrap();
+    let report = repair(&path, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert!(report.needs_import == ["a.rec"] && report.clips == 0 && !report.lost_nothing(), "{report:#?}");
 }
 
@@ -338,7 +357,14 @@ fn beside_other_record_files_only_the_index_is_written() {
     }
     for name in ["train.rec", "val.rec"] {
         let path = dir.path().join(name);
-        let report = mxnet::import_in_place(std::slice::from_ref(&path), false, (1, 1), &Default::default()).unwrap();
+        let report = mxnet::import_in_place(
+            std::slice::from_ref(&path),
+            false,
+            (1, 1),
+            &Default::default(),
+            &mut vidrec::no_progress,
+        )
+        .unwrap();
         assert!(report.notes[0].contains("no dataset.json"));
         assert_eq!(Dataset::open(&path).unwrap().len(), 1);
     }
@@ -354,7 +380,8 @@ fn retiled_clips_load_to_the_same_batches() {
     let batch = |name: &str, retile| {
         let out = dir.path().join(name);
         let options = ImportOptions { retile, ..Default::default() };
-        let report = mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3)).unwrap();
+        let report =
+            mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3), &mut vidrec::no_progress).unwrap();
         assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
         let set = Dataset::open(&out).unwrap();
         let options = LoaderOptions { batch_size: 2, size: (24, 24), crop: Crop::RANDOM_RESIZED, ..Default::default() };
@@ -371,11 +398,11 @@ fn what_is_no_whole_clip_writes_nothing() {
     let records: Vec<_> = [0, 1, 2, 3, 5, 6, 7].map(|n| (&[1.0][..], n, jpeg(n))).into();
     record_file(&path, &records);
     let files = std::slice::from_ref(&path);
-    let e = mxnet::import(files, &out, &ImportOptions::default(), &four(2)).unwrap_err();
+    let e = mxnet::import(files, &out, &ImportOptions::default(), &four(2), &mut vidrec::no_progress).unwrap_err();
     assert!(e.to_string().contains("found 5;"), "{e}");
     assert!(!out.join("dataset.json").exists());
     let salvage = ImportOptions { salvage: true, ..Default::default() };
-    let report = mxnet::import(files, &out, &salvage, &four(2)).unwrap();
+    let report = mxnet::import(files, &out, &salvage, &four(2), &mut vidrec::no_progress).unwrap();
     assert_eq!((report.clips, report.left_out.len()), (3, 1));
     assert_whole(&out);
 }
@@ -387,7 +414,9 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     record_file(&path, &[(&[f32::NAN][..], 0, jpeg(0))]);
     let import = |path: &PathBuf| {
         let files = std::slice::from_ref(path);
-        mxnet::import(files, &out, &ImportOptions::default(), &Default::default()).unwrap_err().to_string()
+        mxnet::import(files, &out, &ImportOptions::default(), &Default::default(), &mut vidrec::no_progress)
+            .unwrap_err()
+            .to_string()
     };
     assert!(import(&path).contains("not a finite number"));
     fs::write(&path, b"").unwrap();
@@ -415,9 +444,9 @@ fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     let open = Dataset::open(data_set(dir.path())).unwrap();
-    gulp::export(&open, &at("gulp"), 3).unwrap();
-    webdataset::export(&open, &at("wds"), Default::default()).unwrap();
-    frames::export(&open, &at("frames")).unwrap();
+    gulp::export(&open, &at("gulp"), 3, &mut vidrec::no_progress).unwrap();
+    webdataset::export(&open, &at("wds"), Default::default(), &mut vidrec::no_progress).unwrap();
+    frames::export(&open, &at("frames"), &mut vidrec::no_progress).unwrap();
     let records: Vec<_> = (0..8).map(|n| (&[1.0, 2.0][..], n, plain_jpeg(n))).collect();
     record_file(&at("a.rec"), &records);
     let names = ["gulp/meta_0.gmeta", "gulp/data_0.gulp", "gulp/label2idx.json", "gulp/vidrec.json"];
@@ -430,10 +459,10 @@ fn whatever_is_damaged_the_import_is_an_error_or_a_whole_data_set() {
             fs::write(at(name), damaged(&whole, n)).unwrap();
             let out = at("out");
             let report = match name.split('/').next().unwrap() {
-                "gulp" => gulp::import(&at("gulp"), &out, &options),
-                "wds" => webdataset::import(&[at(name)], &out, &options),
-                "frames" => frames::import(&at("frames"), &out, &options),
-                _ => mxnet::import(&[at(name)], &out, &options, &four(2)),
+                "gulp" => gulp::import(&at("gulp"), &out, &options, &mut vidrec::no_progress),
+                "wds" => webdataset::import(&[at(name)], &out, &options, &mut vidrec::no_progress),
+                "frames" => frames::import(&at("frames"), &out, &options, &mut vidrec::no_progress),
+                _ => mxnet::import(&[at(name)], &out, &options, &four(2), &mut vidrec::no_progress),
             };
             if report.is_ok() {
                 assert_whole(&out);

@@ -1,14 +1,33 @@
-//! How many clips are done: on a terminal only.
+//! How much is done, on a terminal only; and Ctrl-C, which ends the work in an orderly way.
 
 use std::io::{IsTerminal, stderr};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use vidrec::Progress;
 
-/// Shows the number that it is called with, until it is dropped.
+use crate::interrupt;
+
+/// Shows how many clips are done until it is dropped.
 pub fn shown() -> impl FnMut(u64) {
     let bar = if stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    let style = ProgressStyle::with_template("{spinner} {pos} clips  {per_sec}");
+    move |clips| bar.set_position(clips)
+}
+
+/// Shows how many items are done until it is dropped, and stops the work after Ctrl-C or SIGTERM.
+pub fn of(items: &str) -> impl FnMut(&Progress) -> ControlFlow<()> + Send + use<> {
+    let bar = if stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    let style = ProgressStyle::with_template(&format!("{{spinner}} {{pos}} {items}  {{per_sec}}"));
     let bar = bar.with_finish(ProgressFinish::AndClear);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    move |clips| bar.set_position(clips)
+    // Without it a signal ends the process at once, as it would anyway.
+    let interrupted = interrupt::flag().ok();
+    move |progress| {
+        bar.set_position(progress.done);
+        match &interrupted {
+            Some(flag) if flag.load(Ordering::Relaxed) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use vidrec::Dataset;
 use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdataset};
 
 use crate::output::{bytes, count};
-use crate::{Outcome, Run, output};
+use crate::words::words;
+use crate::{Outcome, Run, clip_count, output};
 
 /// Write a data set in the format of another project. JPEGs are written as they are stored, byte for byte.
 ///
@@ -69,11 +70,11 @@ enum Format {
         #[command(flatten)]
         to: To,
         /// Form of the table.
-        #[arg(long, value_enum, default_value_t = Form::Csv)]
-        format: Form,
+        #[arg(long, default_value_t, value_parser = words::<metadata::Format>(metadata::Format::WORDS))]
+        format: metadata::Format,
         /// What a row is.
-        #[arg(long, value_enum, default_value_t = Rows::Clips)]
-        rows: Rows,
+        #[arg(long, default_value_t, value_parser = words::<metadata::Rows>(metadata::Rows::WORDS))]
+        rows: metadata::Rows,
     },
 }
 
@@ -89,19 +90,6 @@ struct To {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    Csv,
-    Jsonl,
-    Parquet,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    Clips,
-    Frames,
-}
-
 impl To {
     fn open(&self) -> vidrec::Result<Dataset> {
         Dataset::open(&self.dataset)
@@ -109,32 +97,27 @@ impl To {
 }
 
 pub fn run(args: &Args) -> Run {
+    let progress = &mut clip_count::of("clips");
     let (report, to) = match &args.format {
-        Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false)?, to),
-        Format::Gulp { to, clips_per_chunk } => (gulp::export(&to.open()?, &to.output, *clips_per_chunk)?, to),
+        Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false, progress)?, to),
+        Format::Gulp { to, clips_per_chunk } => {
+            (gulp::export(&to.open()?, &to.output, *clips_per_chunk, progress)?, to)
+        }
         Format::Webdataset { to, clips_per_shard } => {
             let options = webdataset::WebdatasetOptions { clips_per_shard: *clips_per_shard, ..Default::default() };
-            (webdataset::export(&to.open()?, &to.output, options)?, to)
+            (webdataset::export(&to.open()?, &to.output, options, progress)?, to)
         }
-        Format::Mds { to, shard_size } => (mds::export(&to.open()?, &to.output, shard_size << 20)?, to),
-        Format::Frames { to } => (frames::export(&to.open()?, &to.output)?, to),
+        Format::Mds { to, shard_size } => (mds::export(&to.open()?, &to.output, shard_size << 20, progress)?, to),
+        Format::Frames { to } => (frames::export(&to.open()?, &to.output, progress)?, to),
         #[cfg(feature = "pack")]
-        Format::Mp4 { to, fps } => (vidrec::interop::preview::export(&to.open()?, &to.output, *fps)?, to),
-        Format::Metadata { to, format, rows } => (table(to, *format, *rows)?, to),
+        Format::Mp4 { to, fps } => (vidrec::interop::preview::export(&to.open()?, &to.output, *fps, progress)?, to),
+        Format::Metadata { to, format, rows } => {
+            (metadata::export(&to.open()?, &to.output, *format, *rows, progress)?, to)
+        }
     };
     let path = to.output.display();
     output::print(to.json, &report, |r| render(r, &path.to_string()))?;
     Ok(Outcome::Done)
-}
-
-fn table(to: &To, format: Form, rows: Rows) -> vidrec::Result<ExportReport> {
-    let format = match format {
-        Form::Csv => metadata::Format::Csv,
-        Form::Jsonl => metadata::Format::Jsonl,
-        Form::Parquet => metadata::Format::Parquet,
-    };
-    let rows = if rows == Rows::Clips { metadata::Rows::Clips } else { metadata::Rows::Frames };
-    metadata::export(&to.open()?, &to.output, format, rows)
 }
 
 fn render(r: &ExportReport, to: &str) -> String {

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use vidrec::ProgressFn;
+use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
 use crate::output::{bytes, count};
-use crate::{Outcome, Run, output};
+use crate::words::words;
+use crate::{Outcome, Run, clip_count, output};
 
 /// Make a data set from one of another project. JPEGs are stored as they are, byte for byte.
 ///
@@ -41,7 +44,7 @@ struct Mxnet {
     frames_per_clip: Option<u32>,
     /// With --frames-per-clip, what the records' ids are: k * T + t for frame t of clip k; or consecutive within a clip, from
     /// any number on; or of no meaning.
-    #[arg(long, value_enum, default_value_t = Ids::Grid)]
+    #[arg(long, default_value_t, value_parser = words::<Ids>(Ids::WORDS))]
     ids: Ids,
     /// Write only an index, beside the record file, which stays where it is and as it is.
     #[arg(long, conflicts_with_all = ["output", "salvage", "retile", "check", "reencode"])]
@@ -51,13 +54,6 @@ struct Mxnet {
     output: Option<PathBuf>,
     #[command(flatten)]
     how: How,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Ids {
-    Grid,
-    Consecutive,
-    Ignore,
 }
 
 /// From a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
@@ -143,11 +139,16 @@ impl How {
 }
 
 pub fn run(args: &Args) -> Run {
+    let progress = &mut clip_count::of("clips");
     let (report, how, out) = match &args.format {
-        Format::Mxnet(a) => (a.import()?, &a.how, a.output.as_ref()),
-        Format::Gulp(a) => (gulp::import(&a.folder, &a.output, &a.how.options())?, &a.how, Some(&a.output)),
-        Format::Webdataset(a) => (webdataset::import(&a.file, &a.output, &a.how.options())?, &a.how, Some(&a.output)),
-        Format::Frames(a) => (frames::import(&a.folder, &a.output, &a.how.options())?, &a.how, Some(&a.output)),
+        Format::Mxnet(a) => (a.import(progress)?, &a.how, a.output.as_ref()),
+        Format::Gulp(a) => (gulp::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output)),
+        Format::Webdataset(a) => {
+            (webdataset::import(&a.file, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output))
+        }
+        Format::Frames(a) => {
+            (frames::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output))
+        }
     };
     for left in &report.left_out {
         eprintln!("vidrec: {}: left out: {}", left.source, left.error);
@@ -158,7 +159,7 @@ pub fn run(args: &Args) -> Run {
 }
 
 impl Mxnet {
-    fn import(&self) -> Result<ImportReport, Box<dyn std::error::Error>> {
+    fn import(&self, progress: &mut ProgressFn<'_>) -> Result<ImportReport, Box<dyn std::error::Error>> {
         let (mut records, mut mxnet) = (Vec::new(), mxnet::MxnetOptions::default());
         for path in &self.file {
             let place = match path.extension().and_then(|e| e.to_str()) {
@@ -175,15 +176,11 @@ impl Mxnet {
             }
         }
         mxnet.frames_per_clip = self.frames_per_clip;
-        mxnet.ids = match self.ids {
-            Ids::Grid => mxnet::Ids::Grid,
-            Ids::Consecutive => mxnet::Ids::Consecutive,
-            Ids::Ignore => mxnet::Ids::Ignore,
-        };
+        mxnet.ids = self.ids;
         let options = self.how.options();
         Ok(match &self.output {
-            Some(out) => mxnet::import(&records, out, &options, &mxnet)?,
-            None => mxnet::import_in_place(&records, options.overwrite, options.time_base, &mxnet)?,
+            Some(out) => mxnet::import(&records, out, &options, &mxnet, progress)?,
+            None => mxnet::import_in_place(&records, options.overwrite, options.time_base, &mxnet, progress)?,
         })
     }
 }

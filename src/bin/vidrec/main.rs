@@ -9,12 +9,12 @@ mod export;
 mod extract;
 mod import;
 mod inspect;
-#[cfg(feature = "pack")]
 mod interrupt;
 mod merge;
 mod monitor;
 #[cfg(not(feature = "pack"))]
 mod no_pack;
+mod outcome;
 mod output;
 #[cfg(feature = "pack")]
 mod pack;
@@ -32,17 +32,19 @@ mod threads;
 mod usage;
 mod verify;
 mod version;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use self::outcome::{Outcome, Run};
+
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
-/// Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but problems were found or inputs were left out;
-/// 130 interrupted.
-/// Results go to standard output, all else to standard error.
+/// Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but there were problems or skipped inputs; 130 interrupted.
+/// Results go to standard output, everything else to standard error.
 #[derive(Parser)]
 #[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]
 struct Cli {
@@ -74,24 +76,6 @@ enum Command {
     Relabel(relabel::Args),
     Repair(repair::Args),
 }
-
-/// How a subcommand ended that did what it was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// Nothing to complain of.
-    Done,
-    /// Problems were found, or inputs were left out.
-    Problems,
-    /// There is a report, but what was asked for could not be made.
-    #[cfg(feature = "pack")]
-    Nothing,
-    /// Stopped before the end, as asked for; it can be gone on with.
-    #[cfg(feature = "pack")]
-    Interrupted,
-}
-
-/// What a subcommand gives: an outcome, or an error for the person who called it.
-type Run = Result<Outcome, Box<dyn std::error::Error>>;
 
 // Allowed: this file is also the library `python/cli`, which has no `main`.
 #[allow(dead_code)]
@@ -145,7 +129,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {
             output::print_error(e.as_ref());
-            1
+            if output::is_interruption(e.as_ref()) { interrupt::STATUS } else { 1 }
         }
     }
 }

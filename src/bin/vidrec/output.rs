@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use serde::Serialize;
+use vidrec::Hint;
 
 /// Prints a report as one JSON object, or as the text made from it.
 pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
@@ -17,16 +18,45 @@ pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> Stri
     out.flush()
 }
 
-/// Prints an error with its causes.
-pub fn print_error(e: &dyn Error) {
-    let mut text = format!("vidrec: {e}");
-    let mut cause = e.source();
-    while let Some(e) = cause {
-        text += &format!(": {e}");
-        cause = e.source();
-    }
+/// Prints an error with its causes, and with the flags that help.
+pub fn print_error(e: &(dyn Error + 'static)) {
+    let text = match e.downcast_ref::<vidrec::Error>() {
+        Some(e) => e.worded(flags),
+        None => e.to_string(),
+    };
     // Where standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "vidrec: {text}");
+}
+
+/// A hint of the library as what to type.
+fn flags(hint: Hint) -> String {
+    match hint {
+        Hint::Resume => "run the pack again with --resume".into(),
+        Hint::Restart => "start the pack over with --restart".into(),
+        Hint::Overwrite => "replace it with --force".into(),
+        Hint::Set(option) => format!("set --{}", flag(option)),
+        Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
+        Hint::Unset(option) => format!("leave out --{}", flag(option)),
+        Hint::Pack => "make one with `vidrec pack`".into(),
+        Hint::Verify => "`vidrec verify` lists what is damaged".into(),
+        Hint::Repair => "run `vidrec repair`".into(),
+        Hint::Merge => "write a new data set with `vidrec merge`".into(),
+        Hint::Import => "import it into another folder with `vidrec import`".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The flag for an option of the library.
+fn flag(option: &str) -> String {
+    match option {
+        "picture_rate" => "picture-fps".into(),
+        other => other.replace('_', "-"),
+    }
+}
+
+/// Whether the user stopped the program.
+pub fn is_interruption(e: &(dyn Error + 'static)) -> bool {
+    e.downcast_ref::<vidrec::Error>().is_some_and(|e| e.kind() == vidrec::ErrorKind::Interrupted)
 }
 
 /// Whether the reader of our output went away.

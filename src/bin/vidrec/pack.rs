@@ -168,7 +168,12 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     };
     if args.mxnet && report.clips > 0 {
         // In place of one that an interrupted run made.
-        vidrec::interop::mxnet::export(&vidrec::Dataset::open(&args.output)?, &args.output.join("mxnet"), true)?;
+        vidrec::interop::mxnet::export(
+            &vidrec::Dataset::open(&args.output)?,
+            &args.output.join("mxnet"),
+            true,
+            &mut vidrec::no_progress,
+        )?;
     }
     // Where standard error is closed there is nobody to tell.
     let _ = tell(&report);

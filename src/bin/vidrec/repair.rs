@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Run {
         proven_only: args.proven_only,
         overwrite: args.force,
     };
-    let report = repair(&args.dataset, &options, &mut clip_count::shown())?;
+    let report = repair(&args.dataset, &options, &mut clip_count::of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
     Ok(match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use vidrec::{VerifyOptions, VerifyReport};
 
 use crate::output::count;
-use crate::{Outcome, Run, output};
+use crate::{Outcome, Run, clip_count, output};
 
 /// Prove that a data set is whole: structure, ids, every checksum.
 ///
-/// Every problem is reported, not the first alone; the exit status is then 3.
+/// Reports every problem, not only the first; the exit status is then 3.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json.
@@ -23,7 +23,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &|_| ())?;
+    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut clip_count::of("frames"))?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::CLIP_FILE;
+use super::layout::CLIP_FILE;
 use crate::disk::NewFolder;
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Result};
 
 /// Writes `CLIP/FRAME.jpg`, as in `000012/003.jpg`, and `CLIP/clip.json` with all that is known of the clip, into a new
@@ -15,7 +16,8 @@ use crate::{Dataset, Result};
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path) -> Result<ExportReport> {
+pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     for clip in dataset.clips() {
         let clip = clip?;
@@ -27,6 +29,7 @@ pub fn export(dataset: &Dataset, out: &Path) -> Result<ExportReport> {
         }
         let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
         folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     clip_json::write_meta(dataset, &mut folder)?;
     Ok(ExportReport::new(dataset, folder.publish()?))

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::CLIP_FILE;
+use super::layout::CLIP_FILE;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
 /// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
@@ -23,7 +24,7 @@ use crate::{Error, Result, limits, source_name};
 ///
 /// The first fault, unless faults are to be left out: a picture that is no JPEG. [`Io`](crate::ErrorKind::Io),
 /// [`Usage`](crate::ErrorKind::Usage).
-pub fn import(root: &Path, out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut ProgressFn<'_>) -> Result<ImportReport> {
     let folders = folders(root)?;
     if folders.is_empty() {
         return Err(Error::usage("there are no folders with pictures here").file(root).expected("files .jpg or .png"));
@@ -31,7 +32,7 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions) -> Result<Import
     let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
     let classes: Vec<String> = classes.into_iter().collect();
     let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
-    let mut sink = Sink::create(out, meta, options)?;
+    let mut sink = Sink::create(out, meta, options, progress)?;
     for (folder, files) in &folders {
         let pictures = files.iter().map(|file| read(file).map(Cow::Owned)).collect::<Result<Vec<_>>>();
         match clip(root, folder, &classes, options).and_then(|clip| Ok((clip, pictures?))) {

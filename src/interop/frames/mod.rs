@@ -2,9 +2,7 @@
 
 mod export;
 mod import;
+mod layout;
 
 pub use export::export;
 pub use import::import;
-
-/// All that is known of the clip, in its folder.
-const CLIP_FILE: &str = "clip.json";

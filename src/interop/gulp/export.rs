@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{LABELS_FILE, OUR_KEY};
+use super::layout::{LABELS_FILE, OUR_KEY};
 use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
 /// Writes chunks of up to `clips_per_chunk` clips into a new folder.
@@ -20,10 +21,16 @@ use crate::{Clip, Dataset, Error, Result};
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already or
 /// `clips_per_chunk` is 0; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, clips_per_chunk: u64) -> Result<ExportReport> {
+pub fn export(
+    dataset: &Dataset,
+    out: &Path,
+    clips_per_chunk: u64,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ExportReport> {
     if clips_per_chunk == 0 {
         return Err(Error::usage("a chunk has at least one clip"));
     }
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     let mut labels = BTreeMap::new();
     for (label, class) in (0u32..).zip(dataset.classes()) {
@@ -41,6 +48,7 @@ pub fn export(dataset: &Dataset, out: &Path, clips_per_chunk: u64) -> Result<Exp
             let frames = write_frames(&clip, &mut data)?;
             let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
             entries.push(format!("\"{ordinal}\": {video}"));
+            counter.add(clip.frame_count().into(), 0)?;
         }
         folder.finish(data)?;
         // Written by hand, because the order of the keys is the order of the clips.

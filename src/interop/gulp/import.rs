@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
+use super::layout::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
 use crate::disk::map::MappedFile;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::progress::ProgressFn;
 use crate::{Error, Result};
 
 /// Imports all chunks of a folder, in order of their numbers; the videos of a chunk in order of their frames.
@@ -23,7 +24,12 @@ use crate::{Error, Result};
 ///
 /// The first fault, unless faults are to be left out: a chunk without its `.gmeta`, frames beyond the end of the file,
 /// a picture that is no JPEG. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
-pub fn import(folder: &Path, out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+pub fn import(
+    folder: &Path,
+    out: &Path,
+    options: &ImportOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ImportReport> {
     let chunks = chunks(folder)?;
     if chunks.is_empty() {
         return Err(Error::usage("there are no GulpIO chunks here").file(folder).expected("data_0.gulp, meta_0.gmeta"));
@@ -31,7 +37,7 @@ pub fn import(folder: &Path, out: &Path, options: &ImportOptions) -> Result<Impo
     let metas: Vec<Result<GulpMeta>> = chunks.values().map(Chunk::meta).collect();
     let labels = Labels::find(folder, metas.iter().flatten())?;
     let meta = clip_json::read_meta(folder)?.unwrap_or_else(|| sink::meta("gulp", labels.classes()));
-    let mut sink = Sink::create(out, meta, options)?;
+    let mut sink = Sink::create(out, meta, options, progress)?;
     for (chunk, meta) in chunks.values().zip(metas) {
         match meta.and_then(|meta| Ok((meta, MappedFile::open(chunk.data()?)?))) {
             Ok((meta, bytes)) => {
@@ -45,7 +51,7 @@ pub fn import(folder: &Path, out: &Path, options: &ImportOptions) -> Result<Impo
 }
 
 fn add_chunk(
-    sink: &mut Sink<'_>,
+    sink: &mut Sink<'_, '_>,
     chunk: &Chunk,
     meta: GulpMeta,
     bytes: &[u8],

@@ -8,6 +8,7 @@ use crate::dataset::Shard;
 use crate::disk::NewFolder;
 use crate::format::names;
 use crate::interop::{ExportReport, text};
+use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Error, Result};
 
 /// Makes a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are not copied.
@@ -25,12 +26,13 @@ use crate::{Dataset, Error, Result};
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, replace: bool) -> Result<ExportReport> {
+pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     if replace {
         check_earlier(out)?;
     }
     let mut folder = if replace { NewFolder::replace(out)? } else { NewFolder::create(out)? };
     let mut all = All::default();
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let stem = |shard: &Shard| names::stem(&text::name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards().iter().map(|shard| stem(shard)).collect();
     if stems.len() < dataset.shards().len() {
@@ -40,7 +42,7 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool) -> Result<ExportRepo
     for shard in dataset.shards() {
         let stem = stem(shard);
         symbolic |= folder.link(&shard.record_path, format!("{stem}.rec"))?;
-        let lines = lines(shard, &mut all)?;
+        let lines = lines(shard, &mut all, counter)?;
         folder.write(format!("{stem}.idx"), lines.idx.as_bytes())?;
         folder.write(format!("{stem}.lst"), lines.lst.as_bytes())?;
     }
@@ -73,7 +75,7 @@ struct All {
     renamed: bool,
 }
 
-fn lines(shard: &Shard, all: &mut All) -> Result<Lines> {
+fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<Lines> {
     let mut lines = Lines::default();
     let mut buffer = Vec::new();
     for c in 0..shard.clip_count() {
@@ -91,6 +93,7 @@ fn lines(shard: &Shard, all: &mut All) -> Result<Lines> {
             let _ = writeln!(all.idx, "{}\t{}", all.records, all.bytes + entry.record_offset);
             all.records += 1;
         }
+        counter.add(clip.frame_count.into(), 0)?;
     }
     all.bytes += shard.records.len();
     Ok(lines)

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::scan::Found;
-use crate::Error;
+use crate::words::words;
+use crate::{Error, Hint};
 
 /// What the ids of records say of the clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +21,8 @@ pub enum Ids {
     /// Nothing: labels alone are compared.
     Ignore,
 }
+
+words!(Ids, "ids", { "grid" => Grid, "consecutive" => Consecutive, "ignore" => Ignore });
 
 /// Runs of records that are clips, and what is wrong with the others.
 #[derive(Debug, Default)]
@@ -60,7 +63,7 @@ fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
         return None;
     }
     let what = format!("clips of {frames} records seem to begin at id {} and not at a multiple of {frames}", first.id);
-    let e = Error::decode(what).at(first.offset).help("--ids consecutive takes them so");
+    let e = Error::decode(what).at(first.offset).hint(Hint::Choose("ids", "consecutive"));
     Some(Groups { faults: vec![(0..records.len(), e)], ..Groups::default() })
 }
 
@@ -133,14 +136,12 @@ fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) ->
         run.start,
         run.end - 1
     );
-    let other = match ids {
-        Ids::Grid => "--ids consecutive is for files whose ids begin at another number than 0, --ids ignore for any",
-        _ => "--ids ignore is for files whose ids say nothing",
-    };
-    place(records, run, what)
+    let e = place(records, run, what)
         .expected(format!("{frames} consecutive ids"))
         .found(format!("{}{}", found.join(", "), if run.len() > 9 { ", …" } else { "" }))
-        .help(format!("is --frames-per-clip right? {other}"))
+        .hint(Hint::Set("frames_per_clip"));
+    let e = if ids == Ids::Grid { e.hint(Hint::Choose("ids", "consecutive")) } else { e };
+    e.hint(Hint::Choose("ids", "ignore"))
 }
 
 /// What is wrong if the frames of a clip do not have the same labels.

@@ -12,6 +12,7 @@ use crate::disk::map::MappedFile;
 use crate::interop::clip_json::ClipJson;
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::progress::ProgressFn;
 use crate::{Error, Result};
 
 /// What is known of a record file that it does not say itself.
@@ -36,9 +37,15 @@ pub struct MxnetOptions {
 ///
 /// The first fault, unless faults are to be left out: a record that cannot be read, records that are no clip, an `.idx`
 /// that does not fit, a picture that is no JPEG. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
-pub fn import(files: &[PathBuf], out: &Path, options: &ImportOptions, mxnet: &MxnetOptions) -> Result<ImportReport> {
+pub fn import(
+    files: &[PathBuf],
+    out: &Path,
+    options: &ImportOptions,
+    mxnet: &MxnetOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ImportReport> {
     mxnet.check(files)?;
-    let mut sink = Sink::create(out, sink::meta("mxnet", Vec::new()), options)?;
+    let mut sink = Sink::create(out, sink::meta("mxnet", Vec::new()), options, progress)?;
     for path in files {
         let file = RecordFile::open(path, mxnet)?;
         for (place, e) in file.faults(mxnet) {

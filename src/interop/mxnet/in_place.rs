@@ -18,8 +18,9 @@ use crate::format::meta::{FOREIGN_RECORDS, Meta};
 use crate::interop::sink::{self, Kind};
 use crate::interop::{ImportReport, text};
 use crate::jpeg::Decoder;
+use crate::progress::{Counter, ProgressFn};
 use crate::writer::{FinishedIndex, IndexWriter};
-use crate::{ClipInfo, Error, Result, limits, writer};
+use crate::{ClipInfo, Error, Hint, Result, limits, writer};
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
 ///
@@ -37,8 +38,10 @@ pub fn import_in_place(
     overwrite: bool,
     time_base: (u32, u32),
     mxnet: &MxnetOptions,
+    progress: &mut ProgressFn<'_>,
 ) -> Result<ImportReport> {
     mxnet.check(files)?;
+    let counter = &mut Counter::new(None, progress);
     let folder = folder_of(&files[0]);
     if let Some(other) = files.iter().find(|f| folder_of(f) != folder) {
         return Err(Error::usage("record files of one data set must lie in one folder").file(other));
@@ -48,8 +51,7 @@ pub fn import_in_place(
     }
     let lock = writer::lock(folder)?;
     let listing = folder.join(dataset_json::FILE_NAME);
-    let there_already =
-        |file: &Path| Error::usage("there is one already").file(file).help("ask for it to be replaced (--force)");
+    let there_already = |file: &Path| Error::usage("there is one already").file(file).hint(Hint::Overwrite);
     let index_paths: Vec<PathBuf> = files.iter().map(|f| f.with_extension("vidx")).collect();
     let is_whole_folder = record_files(folder)?.len() == files.len();
     let mut written = index_paths.iter().chain(is_whole_folder.then_some(&listing));
@@ -59,7 +61,7 @@ pub fn import_in_place(
     let mut report = ImportReport::default();
     let mut ready = Vec::new();
     for (path, index_path) in files.iter().zip(&index_paths) {
-        let (index, json) = index_of(path, index_path, time_base, mxnet)?;
+        let (index, json) = index_of(path, index_path, time_base, mxnet, counter)?;
         report.clips += json.clips;
         report.frames += json.frames;
         report.bytes += index.length;
@@ -86,7 +88,7 @@ fn publish(
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
 ) -> Result<()> {
-    let replaced = writer::replaceable(folder, true)?;
+    let replaced = writer::replaceable(folder, true, &lock)?;
     // Those that a run without dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
     let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };
@@ -112,9 +114,10 @@ fn index_of(
     index_path: &Path,
     time_base: (u32, u32),
     mxnet: &MxnetOptions,
+    counter: &mut Counter<'_, '_>,
 ) -> Result<(FinishedIndex, ShardJson)> {
     let file = RecordFile::open(path, mxnet)?;
-    let whole = |e: Error| e.also_help("import it into another folder with --salvage, which takes what is intact");
+    let whole = |e: Error| e.hint(Hint::Import).hint(Hint::Set("salvage"));
     if let Some((_, e)) = file.faults(mxnet).into_iter().next() {
         return Err(whole(e));
     }
@@ -133,6 +136,7 @@ fn index_of(
             index.push(&ClipInfo { width, height, class: String::new(), ..clip.info() }, &frames)
         });
         added.map_err(|e| file.at(e, run))?;
+        counter.add(run.len() as u64, 0)?;
     }
     let binding = DataBinding {
         length: file.bytes.len() as u64,
@@ -165,7 +169,8 @@ fn entries(decoder: &mut Decoder, file: &RecordFile, run: Range<usize>) -> Resul
 fn jpeg_size(decoder: &mut Decoder, jpeg: &[u8]) -> Result<(u32, u32)> {
     if sink::kind(jpeg) != Kind::Jpeg {
         return Err(Error::usage("the picture is no JPEG, so the file cannot stay as it is")
-            .help("import it into another folder, with --reencode QUALITY for PNG pictures"));
+            .hint(Hint::Import)
+            .hint(Hint::Set("reencode")));
     }
     decoder.header(jpeg).map(|h| (h.width, h.height))
 }

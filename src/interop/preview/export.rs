@@ -6,6 +6,7 @@ use super::mp4::Mp4;
 use crate::disk::NewFolder;
 use crate::interop::ExportReport;
 use crate::jpeg::{Decoder, RgbPicture};
+use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Result};
 
 /// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second, whatever
@@ -16,7 +17,8 @@ use crate::{Clip, Dataset, Result};
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if `out` exists already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture or
 /// the video cannot be decoded or encoded.
-pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
+pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     let mut decoder = Decoder::new()?;
     for clip in dataset.clips() {
@@ -24,6 +26,7 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32) -> Result<ExportReport> {
         let name = format!("{:06}.mp4", clip.ordinal());
         write(&clip, &folder.join(&name), fps, &mut decoder).map_err(|e| e.in_clip(clip.ordinal()))?;
         folder.adopt(&name)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     Ok(ExportReport::new(dataset, folder.publish()?))
 }

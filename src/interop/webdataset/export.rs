@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
 /// How large shards become.
@@ -31,7 +32,13 @@ impl Default for WebdatasetOptions {
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
-pub fn export(dataset: &Dataset, out: &Path, options: WebdatasetOptions) -> Result<ExportReport> {
+pub fn export(
+    dataset: &Dataset,
+    out: &Path,
+    options: WebdatasetOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ExportReport> {
+    let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
     let mut next = 0;
     for shard in 0.. {
@@ -43,7 +50,9 @@ pub fn export(dataset: &Dataset, out: &Path, options: WebdatasetOptions) -> Resu
             if clips > 0 && (clips >= options.clips_per_shard || tar.get_ref().bytes >= options.shard_bytes) {
                 break;
             }
-            write_sample(&dataset.clip(next)?, &mut tar)?;
+            let clip = dataset.clip(next)?;
+            write_sample(&clip, &mut tar)?;
+            counter.add(clip.frame_count().into(), 0)?;
             next += 1;
         }
         let file = tar.into_inner().map_err(|e| Error::io("write", folder.join(&path), e))?;

@@ -12,6 +12,7 @@ use crate::format::meta::Meta;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
 /// Bytes of a tar's header, and the unit in which files are padded.
@@ -31,10 +32,16 @@ const MAX_TEXT_BYTES: u64 = 64 << 20;
 ///
 /// The first fault, unless faults are to be left out: a cut file, a sample without pictures, a picture that is no JPEG.
 /// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
-pub fn import(files: &[PathBuf], out: &Path, options: &ImportOptions) -> Result<ImportReport> {
+pub fn import(
+    files: &[PathBuf],
+    out: &Path,
+    options: &ImportOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<ImportReport> {
     let first = files.first().ok_or_else(|| Error::usage("no tar file is named"))?;
     let meta = our_meta(first)?.unwrap_or_else(|| sink::meta("webdataset", Vec::new()));
-    let mut import = Import { sink: Sink::create(out, meta, options)?, options, passed_over: BTreeMap::new() };
+    let mut import =
+        Import { sink: Sink::create(out, meta, options, progress)?, options, passed_over: BTreeMap::new() };
     for path in files {
         import.file(path)?;
     }
@@ -48,8 +55,8 @@ fn our_meta(file: &Path) -> Result<Option<Meta>> {
     clip_json::read_meta(file.parent().unwrap_or(Path::new("")))
 }
 
-struct Import<'a> {
-    sink: Sink<'a>,
+struct Import<'a, 'f> {
+    sink: Sink<'a, 'f>,
     options: &'a ImportOptions,
     /// Files of no use, by ending.
     passed_over: BTreeMap<String, u64>,
@@ -61,7 +68,7 @@ struct Sample {
     files: Vec<(String, Vec<u8>)>,
 }
 
-impl Import<'_> {
+impl Import<'_, '_> {
     fn file(&mut self, path: &Path) -> Result<()> {
         let bytes = MappedFile::open(path)?;
         if bytes.starts_with(&[0x1F, 0x8B]) {

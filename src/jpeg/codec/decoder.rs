@@ -1,5 +1,7 @@
 //! Whole pictures from JPEG to RGB or to planes, with libjpeg-turbo's default recipe.
 
+use std::fmt;
+
 use turbojpeg::raw;
 
 use super::picture::RgbPicture;
@@ -152,6 +154,12 @@ impl Decoder {
             rows.zip(self.padded.chunks_exact(even_width)).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
     }
 }
 

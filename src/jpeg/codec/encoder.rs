@@ -1,5 +1,7 @@
 //! Planes to tiled baseline JPEG.
 
+use std::fmt;
+
 use super::turbo::{Compressor, Yuv420};
 use crate::jpeg::region::MCU_SIDE;
 use crate::{Error, Planes, Result, allocation};
@@ -86,6 +88,12 @@ impl Encoder {
             self.padded.extend(row.last().filter(|_| width % 2 == 1));
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
     }
 }
 

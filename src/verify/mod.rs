@@ -1,0 +1,118 @@
+//! Proving that a data set is whole: every structure, every id, every checksum, and on demand every picture.
+
+mod pictures;
+mod report;
+mod scan;
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+pub use self::report::{Problem, VerifyOptions, VerifyReport};
+use crate::dataset::listing::Listing;
+use crate::dataset::{Io, Shard, listing};
+use crate::disk::folder_of;
+use crate::format::data_binding::hex;
+use crate::format::dataset_json::DatasetJson;
+use crate::progress::{Counter, ProgressFn};
+use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
+
+/// Proves the data set at `path`: a directory, a `.rec`, a `.vidx` or a `dataset.json`.
+///
+/// vidrec reads all files once from end to end, and a second time to decode their pictures. An item of `progress` is a
+/// frame that was read or decoded.
+///
+/// # Errors
+///
+/// Only if there is nothing to look at: no such path, no data set there; if the machine has too little memory, threads or
+/// file descriptors ([`Resources`](crate::ErrorKind::Resources)); or if `progress` stops it
+/// ([`Interrupted`](crate::ErrorKind::Interrupted)). What is wrong with a data set is in the report.
+///
+/// ```no_run
+/// let report = vidrec::verify("train", vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress)?;
+/// assert!(report.ok, "{:#?}", report.problems);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut ProgressFn<'_>) -> Result<VerifyReport> {
+    let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new() };
+    match listing::find(path.as_ref()) {
+        Ok(files) => verify_files(&files, options, progress, &mut report)?,
+        Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
+        Err(e) => return Err(e),
+    }
+    report.ok = report.problems.is_empty();
+    Ok(report)
+}
+
+fn verify_files(
+    files: &Listing,
+    options: VerifyOptions,
+    progress: &mut ProgressFn<'_>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let pool = options.deep.then(|| threads::pool(None)).transpose()?;
+    let passes = 1 + u64::from(options.deep);
+    let total = files.json.as_ref().map(|(_, json)| json.frames.saturating_mul(passes));
+    let counter = &mut Counter::new(total, progress);
+    for paths in &files.shards {
+        let shard = match Shard::open_unbound(paths, Io::Map) {
+            Ok(shard) => shard,
+            Err(e) if e.kind() == ErrorKind::Resources => return Err(e),
+            Err(e) => {
+                report.problems.push(e.into());
+                continue;
+            }
+        };
+        report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
+        let mut problems = scan::shard(&shard, counter)?;
+        if let Some(pool) = &pool {
+            problems.extend(pool.install(|| pictures::shard(&shard, counter))?);
+        }
+        if let Err(e) = shard.prove_whole() {
+            problems.insert(0, e.into());
+        }
+        report.problems.append(&mut problems);
+        report.clips += shard.clip_count();
+        report.frames += shard.index.header.frame_count;
+    }
+    match (&files.json, Dataset::open_files(&files.shards, Io::Map)) {
+        (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
+        (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
+        (_, Err(e)) if e.kind() == ErrorKind::Resources => return Err(e),
+        _ => {}
+    }
+    if let Some((path, json)) = &files.json {
+        report.problems.extend(verify_failures(path, json).err().map(Problem::from));
+        report.notes = listing::leftovers(folder_of(path));
+    }
+    Ok(())
+}
+
+/// `dataset.json` must be what the indexes give.
+fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Option<Problem> {
+    let rebuilt = dataset.to_json();
+    // Shards were compared one by one.
+    let same = DatasetJson { shards: listed.shards.clone(), failures: listed.failures.clone(), ..rebuilt };
+    let what = match () {
+        () if listed.classes != same.classes => "the class names",
+        () if *listed != same => "counts, settings or provenance",
+        () => return None,
+    };
+    let message = format!("{what} in dataset.json are not those of the indexes");
+    Some(Error::format("dataset-json", message).file(path).help("the indexes are right").hint(Hint::Repair).into())
+}
+
+/// The list of failures must be the one that `dataset.json` lists.
+fn verify_failures(listing: &Path, json: &DatasetJson) -> Result<()> {
+    let Some(listed) = &json.failures else { return Ok(()) };
+    let path = listing.with_file_name(&listed.file);
+    let bytes = std::fs::read(&path).map_err(|e| Error::io("read the file", &path, e))?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found == listed.sha256 {
+        return Ok(());
+    }
+    Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
+        .file(path)
+        .expected(format!("SHA-256 {}", listed.sha256))
+        .found(found))
+}

@@ -1,0 +1,66 @@
+//! What [`verify`](crate::verify) is asked and what it answers.
+
+use serde::Serialize;
+
+use crate::{Error, ErrorKind};
+
+/// How much [`verify`](crate::verify) proves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Also decode every frame and compare its size with the clip's. Off by default.
+    pub deep: bool,
+}
+
+/// What [`verify`](crate::verify) found. This is also what `vidrec verify --json` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Whether there are no problems.
+    pub ok: bool,
+    /// Number of clips in the shards that could be opened.
+    pub clips: u64,
+    /// Number of frames in the shards that could be opened.
+    pub frames: u64,
+    /// Everything that is wrong, in order of place.
+    pub problems: Vec<Problem>,
+    /// What is good to know and wrong with nothing: what an interrupted pack or another writer left in the folder.
+    pub notes: Vec<String>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Identifier of the broken rule, as `format-spec/vidrec-v1.md` lists them.
+    pub kind: String,
+    /// The file at fault.
+    pub file: String,
+    /// Ordinal of the clip in its shard.
+    pub clip: Option<u64>,
+    /// Ordinal of the frame in its clip.
+    pub frame: Option<u32>,
+    /// Byte offset in the file.
+    pub offset: Option<u64>,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+impl From<Error> for Problem {
+    fn from(e: Error) -> Self {
+        let kind = e.rule().unwrap_or(match e.kind() {
+            ErrorKind::Io => "io",
+            ErrorKind::Limit => "limit",
+            ErrorKind::Resources => "resources",
+            ErrorKind::Decode => "jpeg-decode",
+            ErrorKind::Format | ErrorKind::Usage | ErrorKind::Internal | ErrorKind::Interrupted => "structure",
+        });
+        Problem {
+            kind: kind.to_owned(),
+            file: e.path().map(|p| p.display().to_string()).unwrap_or_default(),
+            clip: e.clip(),
+            frame: e.frame(),
+            offset: e.offset(),
+            message: format!("{e:#}"),
+        }
+    }
+}
