@@ -27,7 +27,7 @@ pub(crate) struct PixelFormat {
     pub pixels: Pixels,
 }
 
-/// A decoder of parts of pictures: one a thread, reused for every frame.
+/// A decoder of parts of pictures: one per thread, reused for every frame.
 pub(crate) struct RegionDecoder {
     decompressor: Decompressor,
     tiler: Tiler,
@@ -45,7 +45,7 @@ impl RegionDecoder {
         Self::with_own(choice, TileDecoder::new())
     }
 
-    /// The same with this decoder of our own.
+    /// The same, with this instance of our own decoder.
     pub fn with_own(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
         Ok(RegionDecoder { decompressor: Decompressor::new()?, tiler: Tiler::default(), own, choice })
     }
@@ -98,7 +98,7 @@ impl RegionDecoder {
         planes: &mut [Vec<u8>; 3],
     ) -> Result<bool> {
         if self.tiler.is_new() {
-            // Whatever libjpeg-turbo has against this header, it says here, once for all frames that have it.
+            // If libjpeg-turbo refuses this header, it does so here, once for all frames that have it.
             read_header(&mut self.decompressor, jpeg)?;
             self.tiler.read_coding();
         }
@@ -120,7 +120,7 @@ impl RegionDecoder {
         Ok(decoded.is_some())
     }
 
-    /// Decodes at least `region` of a picture to RGB, 3 bytes a pixel without padding, and returns which part it is.
+    /// Decodes at least `region` of a picture to RGB, 3 bytes per pixel without padding, and returns which part it is.
     ///
     /// The pixels inside `region` are those of a decode of the whole picture, bit for bit.
     ///

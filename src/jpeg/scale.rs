@@ -1,6 +1,6 @@
 //! How much smaller than the picture a decode is.
 
-/// How much smaller than the picture a decode is: the inverse DCT of fewer coefficients gives fewer samples a block.
+/// How much smaller than the picture a decode is: the inverse DCT of fewer coefficients gives fewer samples per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scale {
     Full,

@@ -1,15 +1,15 @@
 //! Cropping a tiled JPEG without decoding it: the entropy-coded segments of the wanted tiles, behind a patched header.
 //!
-//! A tile is one restart interval. At a restart marker the entropy decoder begins anew, on a byte boundary and with DC
-//! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile say the same wherever they stand; and every block is
-//! transformed by itself. Hence the samples of a tile's planes are those that a decode of the whole picture gives, bit
-//! for bit: the planes need no margin around the wanted window. Smooth upsampling of chroma is another matter: see
+//! A tile is one restart interval. At a restart marker the entropy decoder starts over, on a byte boundary and with DC
+//! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile mean the same wherever they stand; and every block is
+//! transformed by itself. Hence a tile's planes have the samples that a decode of the whole picture gives, bit for bit:
+//! the planes need no margin around the wanted window. Smooth upsampling of chroma does need one: see
 //! [`Region::with_chroma_neighbours`].
 //!
-//! Nothing is taken on trust. A JPEG is tiled if its own bytes say so: baseline, 8 bits, three components of 2x2, 1x1
+//! This trusts nothing but the bytes of the JPEG. It is tiled if they say so: baseline, 8 bits, three components of 2x2, 1x1
 //! and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, .. RST7, RST0
-//! in order and in the right number, up to the end of the image. For any other the answer is "not tiled" and the
-//! caller decodes it whole.
+//! in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the caller decodes it
+//! whole.
 
 use std::ops::Range;
 
@@ -52,19 +52,19 @@ pub(crate) struct TileSelection {
     pub cut: Cut,
 }
 
-/// A header that was met.
+/// A header that has occurred.
 struct KnownHeader {
     /// The bytes from SOI to the entropy-coded data.
     header: Vec<u8>,
     layout: TileLayout,
-    /// How blocks are coded, once somebody asked: none if our own decoder is not for such headers.
+    /// How blocks are coded, once a caller has asked: `Some(None)` if our own decoder cannot read such headers.
     coding: Option<Option<Coding>>,
 }
 
-/// Headers that are kept: frames of a clip have the same, and those of a data set mostly differ in their size only.
+/// The most headers to keep: frames of a clip have the same one, and those of a data set mostly differ only in size.
 const MOST_KNOWN: usize = 16;
 
-/// Cuts JPEGs; keeps its buffers, and what it learnt of the headers that it met last.
+/// Cuts JPEGs; keeps its buffers, and what it has learnt of the most recent headers.
 #[derive(Default)]
 pub(crate) struct Tiler {
     /// The last one first.
@@ -83,7 +83,7 @@ impl Tiler {
 
     /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
-    /// With `padded` its sides are whole tiles, else they end where the picture does.
+    /// With `padded` its sides are whole tiles, otherwise they end with the picture.
     pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(&[u8], Cut)> {
         let selection = self.select(jpeg, region, padded)?;
         Some((self.assemble(jpeg, &selection)?, selection.cut))
@@ -137,17 +137,17 @@ impl Tiler {
         Some(&self.out)
     }
 
-    /// The tiles that were last selected from, all of the picture, and how their blocks are coded, if that is known.
+    /// All tiles of the picture of the last selection, and how their blocks are coded, if that is known.
     pub fn selected(&self) -> (&[TileData], Option<&Coding>) {
         (&self.tiles, self.known.first().and_then(|known| known.coding.as_ref()?.as_ref()))
     }
 
-    /// Whether it still has to be found out how the blocks of what was last selected from are coded.
+    /// Whether [`read_coding`](Self::read_coding) has yet to be called for the header of the last selection.
     pub fn is_new(&self) -> bool {
         self.known.first().is_some_and(|known| known.coding.is_none())
     }
 
-    /// Finds it out.
+    /// Reads from the header of the last selection how its blocks are coded.
     pub fn read_coding(&mut self) {
         if let Some((known, others)) = self.known.split_first_mut() {
             let others = others.iter().filter_map(|known| known.coding.as_ref()?.as_ref());
@@ -155,7 +155,7 @@ impl Tiler {
         }
     }
 
-    /// Reads the header of `jpeg`, or finds that it is one that was met: then it says the same, for it is all that counts.
+    /// The header of `jpeg`: a known one with the same bytes, which says the same, or one that is read now.
     fn known(&mut self, jpeg: &[u8]) -> Option<&KnownHeader> {
         match self.known.iter().position(|known| jpeg.starts_with(&known.header)) {
             Some(0) => {}
@@ -170,7 +170,7 @@ impl Tiler {
     }
 }
 
-/// What the header says, and its length up to the entropy-coded data; none unless it is that of a tiled JPEG.
+/// What the header says, and its length up to the entropy-coded data; `None` unless the JPEG is tiled.
 fn read_header(jpeg: &[u8]) -> Option<(TileLayout, usize)> {
     let (mut frame, mut restart) = (None, 0);
     for segment in headers(jpeg) {
@@ -192,18 +192,19 @@ fn read_header(jpeg: &[u8]) -> Option<(TileLayout, usize)> {
     None
 }
 
-/// Width and height, and where the height stands; none unless 4:2:0 as JFIF has it, which ids 1, 2 and 3
-/// without Adobe's marker mean to libjpeg too (jdapimin.c, `default_decompress_parms`).
+/// Width and height, and where the height stands; `None` unless 4:2:0 as in JFIF, which libjpeg too assumes of the ids
+/// 1, 2 and 3 without Adobe's marker (jdapimin.c, `default_decompress_parms`).
 fn read_frame(header: &MarkerSegment<'_>) -> Option<((u32, u32), usize)> {
     let [8, h1, h0, w1, w0, 3, 1, 0x22, _, 2, 0x11, _, 3, 0x11, _] = *header.body else { return None };
     let [width, height] = [[w1, w0], [h1, h0]].map(|side| u32::from(u16::from_be_bytes(side)));
     (width > 0 && height > 0).then_some(((width, height), header.end - header.body.len() + 1))
 }
 
-/// Finds the entropy-coded segments from `from` on; none unless they are `count`, numbered in order, and then the end.
+/// Finds the entropy-coded data of the tiles behind `from`; `None` unless there are `count`, numbered in order, followed by
+/// the end of the image.
 ///
-/// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more
-/// bytes 0xFF that are fill and belong to no segment.
+/// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more bytes
+/// 0xFF, which are fill and belong to no tile.
 fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>) -> Option<()> {
     tiles.clear();
     let (mut start, mut at, mut stuffed) = (from, from, 0);

@@ -11,17 +11,17 @@ use crate::machine::Shortage;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Stage {
-    /// The file could not be opened, or is no video container.
+    /// The file could not be opened, or is not a video container.
     Open,
     /// It has no video stream.
     Stream,
-    /// No frame could be decoded, or reading broke off.
+    /// No frame could be decoded, or reading failed before the end.
     Decode,
     /// The caller's choice of frames failed.
     Sample,
     /// A picture could not be scaled or converted.
     Scale,
-    /// It is over a limit that was set.
+    /// It exceeds a limit of the options.
     Limit,
     /// It took too long.
     Timeout,
@@ -41,7 +41,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// Why a video could not be read, and how far it got.
+/// Why a video could not be read, and how far reading got.
 #[derive(Debug)]
 pub struct VideoError {
     /// Where it failed.
@@ -78,12 +78,12 @@ pub(super) fn timeout(doing: &str) -> VideoError {
     VideoError::new(Stage::Timeout, error)
 }
 
-/// An error of FFmpeg's; where the machine has not enough of something, that is the error.
+/// An error from FFmpeg; if the machine ran out of something, that is its kind.
 pub(super) fn ffmpeg_error(what: &str, e: &ffmpeg_next::Error) -> Error {
     Error::decode(format!("{what}: {e}")).short_of(shortage(e))
 }
 
-/// What the machine has not enough of, if that is the error.
+/// What the machine ran out of, if that is the error.
 pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
     match e {
         ffmpeg_next::Error::Other { errno } => Shortage::of(&io::Error::from_raw_os_error(*errno)),

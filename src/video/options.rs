@@ -8,9 +8,9 @@ use crate::{Error, limits};
 /// The size of the pictures to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameSize {
-    /// The shorter side gets so many pixels, the longer one follows, rounded to an even number. Never enlarges.
+    /// The shorter side gets this many pixels; the longer side follows, rounded to an even number. Never enlarges.
     ShortSide(u32),
-    /// The same, and a smaller video is enlarged.
+    /// The same, but a smaller video is enlarged.
     ShortSideAlways(u32),
     /// Exactly this size, whatever the shape of the video.
     Exact {
@@ -26,10 +26,10 @@ pub enum FrameSize {
 /// How much of a video is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decode {
-    /// What the wanted frames need, where that is certain; see [the rule](self#what-is-decoded).
+    /// What the wanted frames need, where that is certain; see [the rule](crate::video#what-is-decoded).
     #[default]
     Needed,
-    /// Everything, which finds all damage.
+    /// Everything. This finds all damage.
     All,
 }
 
@@ -38,17 +38,17 @@ pub enum Decode {
 pub struct VideoOptions {
     /// The size of the pictures. Default: 256 pixels on the shorter side.
     pub size: FrameSize,
-    /// How much is decoded. Default: what the wanted frames need.
+    /// How much to decode. Default: what the wanted frames need.
     pub decode: Decode,
-    /// Wall-clock time after which a video is given up; looked at with each read, packet and frame. What
-    /// [`Video::sample_with`] has done with the frames counts, too. Default: 10 minutes.
+    /// Wall-clock time after which reading stops with an error; checked at each read, packet and frame. The time that
+    /// [`Video::sample_with`](super::Video::sample_with)'s callback takes counts too. Default: 10 minutes.
     pub timeout: Duration,
-    /// Most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
+    /// The most pixels that a decoded picture may have. Default: [`limits::MAX_PIXELS`].
     pub max_pixels: u64,
-    /// Longest video, by the times of its packets; a longer one fails before it is decoded. Default: any.
+    /// The longest video, by the times of its packets; a longer one fails before it is decoded. Default: no limit.
     pub max_duration: Option<Duration>,
-    /// Bytes of compressed video that may be kept in memory, so that a file is read once. The stream of a longer video
-    /// is read twice; the result is the same. Default: 64 MiB.
+    /// Bytes of compressed video to keep in memory, so that a file is read only once. A longer video is read twice, with
+    /// the same result. Default: 64 MiB.
     pub keep_bytes: usize,
 }
 

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use super::container::{Input, Packets, StreamInfo};
 use super::decode::{DecodePass, Keep, Make, PacketMap, PassResult};
 use super::error::{Stage, VideoError};
+use super::frames::{SampledFrame, SampledVideo};
 use super::libraries::init;
 use super::options::{Decode, VideoOptions};
 use super::picture::{Size, display_size, target_size};
-use super::sampled::{SampledFrame, SampledVideo};
 use super::timeline::{Choose, Timeline};
 use crate::{Error, Result, limits};
 
@@ -26,7 +26,7 @@ pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result
     Video::open(path, options)?.sample(choose)
 }
 
-/// A video that is open, and of which nothing is decoded yet.
+/// An open video of which nothing has been decoded yet.
 pub struct Video {
     path: PathBuf,
     options: VideoOptions,
@@ -36,7 +36,7 @@ pub struct Video {
 }
 
 impl Video {
-    /// Opens a file and chooses its video stream. The timeout begins here.
+    /// Opens a file and chooses its video stream. The timeout starts here.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl Video {
     pub fn open(path: &Path, options: &VideoOptions) -> Result<Self, VideoError> {
         init();
         let now = Instant::now();
-        // A timeout beyond what the clock can count is none; a century will do.
+        // A timeout that the clock cannot count is no timeout; a century will do.
         let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
         let open = || {
             let input = Input::open(path, deadline)?;
@@ -54,8 +54,8 @@ impl Video {
         open().map_err(|e: VideoError| e.of_file(path))
     }
 
-    /// An upper bound for the memory that decoding takes, in bytes, by what the container says: the packets that are kept,
-    /// as many pictures as a codec may hold, and one chosen frame on its way to its size. What is made of the chosen
+    /// An upper bound for the memory that decoding takes, in bytes, according to the container: the packets kept in memory,
+    /// as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of the chosen
     /// frames comes on top.
     pub(crate) fn memory_needed(&self) -> u64 {
         /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
@@ -67,18 +67,17 @@ impl Video {
         let picture = u64::from(width).saturating_mul(height.into()).saturating_mul(bits.into()) / 8;
         let decoder = picture.saturating_mul(PICTURES);
         let stored = self.picture_size();
-        // With odd sides chroma is scaled at full size. Samples of 16 bits as swscale gives them, in our planes, and one
-        // plane that is turned; then the finished picture.
+        // With odd sides chroma is scaled at full size. The sum: 16-bit samples as swscale writes them, the same in our
+        // planes, one plane that is turned, and the finished picture.
         let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
         let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
         OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
     }
 
-    /// Width and height of the pictures that frames will give, if the container is right about the video; a turn by a
-    /// quarter is not counted in. `None` if there can be none of the size asked for.
-    #[must_use]
-    pub fn picture_size(&self) -> Option<(u32, u32)> {
+    /// Width and height of the stored pictures, if the container is right about the video; without a quarter turn.
+    /// `None` if the requested size is impossible.
+    pub(crate) fn picture_size(&self) -> Option<(u32, u32)> {
         let (width, height, _) = self.stream.picture;
         if width == 0 || height == 0 {
             return None;
@@ -97,12 +96,12 @@ impl Video {
         self.sample_with(choose, &mut |frame| frame)
     }
 
-    /// Reads the frames that `choose` picks, and keeps what `make` makes of each, such as a compressed picture.
+    /// Reads the frames that `choose` picks, and keeps what `make` returns for each, such as a compressed picture.
     ///
-    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. When the stream has to be decoded once
-    /// more ([why](self)), it gets the frames anew, and what it gave before is dropped: it should depend on the frame alone,
-    /// and leave the collecting to this function. Where making can fail, let it give a `Result`; frames after a failure
-    /// are made all the same. The time that it takes counts towards [`VideoOptions::timeout`].
+    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. If the stream has to be decoded a second
+    /// time ([why](crate::video)), `make` gets the frames again, and this function drops the earlier results. So `make`
+    /// should depend on the frame alone, and leave the collecting to this function. If `make` can fail, let it return a
+    /// `Result`; it is still called for the frames after a failure. Its time counts towards [`VideoOptions::timeout`].
     ///
     /// ```no_run
     /// use vidrec::video::{Video, VideoOptions};
@@ -144,7 +143,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     options.check_duration(packets.seconds(&stream))?;
 
     let pass = DecodePass { stream: &stream, packets: &packets, options: &options, deadline };
-    // The guess need not suit `choose`; only what is true may make it fail.
+    // The guess need not suit `choose`; only the true timeline may make it fail.
     let guess = packets.timeline(&stream);
     let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
     if let Some(wanted) = &wanted
@@ -162,7 +161,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     if keep == Keep::Intact && truly_wanted == wanted {
         return Ok(first.into_video(&stream, &packets));
     }
-    drop(first); // before the second fills memory, too
+    drop(first); // before the second pass fills memory too
     let second = pass.run(&truly_wanted, keep, make)?;
     if second.count() != truth.frame_count() {
         let error =
@@ -172,7 +171,7 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
     Ok(second.into_video(&stream, &packets))
 }
 
-/// Decodes no more than the wanted frames need; `None` where it takes the whole stream to be sure.
+/// Decodes only what the wanted frames need; `None` if only a decode of the whole stream is certain.
 fn decode_needed<T>(
     pass: &DecodePass<'_>,
     wanted: &[u32],

@@ -16,7 +16,7 @@ impl Moment {
     pub const ZERO: Moment = Moment { pts: 0, time_base: (1, 1) };
 }
 
-/// The frames of a video in the order of presentation, as far as they are known when frames are chosen.
+/// The frames of a video in presentation order, as far as they are known when frames are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
     /// Presentation time of each frame, in units of `time_base`.
@@ -25,8 +25,8 @@ pub struct Timeline {
     pub key: Vec<bool>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
-    /// When a player's clock shows 0: at 0 in containers with a timeline of their own, such as MP4 and Matroska; at the
-    /// first packet of any stream, audio among them, in those that begin anywhere, such as MPEG transport streams and Ogg.
+    /// When a player's clock shows 0: at 0 in containers with their own timeline, such as MP4 and Matroska; at the first
+    /// packet of any stream, including audio, in containers that begin anywhere, such as MPEG transport streams and Ogg.
     pub player_zero: Moment,
 }
 
@@ -37,8 +37,8 @@ impl Timeline {
     }
 }
 
-/// A choice of frames: from the frames that a video has to the ordinals wanted, in ascending order, repeats allowed.
+/// A choice of frames: takes the frames of a video and returns the wanted ordinals, in ascending order, repeats allowed.
 ///
-/// It may be asked more than once for a video, first with what the container says of it and then with what really
-/// decoded, and should depend on the timeline alone.
+/// It may be called more than once for a video, first with the timeline that the container promises and then with the
+/// one that really decoded. It should depend on the timeline alone.
 pub type Choose<'a> = &'a dyn Fn(&Timeline) -> Result<Vec<u32>>;

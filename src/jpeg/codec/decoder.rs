@@ -10,7 +10,7 @@ use crate::jpeg::markers::Markers;
 use crate::jpeg::scale::Scale;
 use crate::{Error, Planes, Result, allocation, limits};
 
-/// How finely a JPEG stores its chroma.
+/// The resolution at which a JPEG stores its chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subsampling {
@@ -46,7 +46,7 @@ impl JpegHeader {
     }
 }
 
-/// A JPEG decoder: one a thread, reused for every frame.
+/// A decoder of whole JPEGs: one per thread, reused for every frame.
 ///
 /// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and color. Damaged or cut data is
 /// an error, never a half-grey picture.
@@ -95,7 +95,7 @@ impl Decoder {
         Ok(JpegHeader { width, height, subsampling })
     }
 
-    /// Decodes to RGB: 3 bytes a pixel, rows from the top, `pitch` bytes from the start of one to the next.
+    /// Decodes to RGB: 3 bytes per pixel, rows from the top, `pitch` bytes from the start of one to the next.
     ///
     /// Bytes between rows keep their value. After an error the contents of `out` are unspecified.
     ///
@@ -108,7 +108,7 @@ impl Decoder {
         self.decompressor.rgb(jpeg, out, pitch)
     }
 
-    /// Decodes to a picture of its own: [`decode_picture_into`](Self::decode_picture_into) one that is new.
+    /// Decodes to a new RGB picture. [`decode_picture_into`](Self::decode_picture_into) reuses the memory of one.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Decoder {
         Ok(picture)
     }
 
-    /// Decodes to RGB; `picture` gets the JPEG's size, and keeps its memory from one picture to the next.
+    /// Decodes to RGB. `picture` takes the JPEG's size, and keeps its memory from one picture to the next.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
     Ok(())
 }
 
-/// Gives `planes` this size, with planes of the right lengths, keeping its memory where the size is the same already.
+/// Gives `planes` this size, with planes of the right lengths; keeps its memory if the size is the same already.
 fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
     if (planes.width(), planes.height()) != (width, height) {
         *planes = Planes::new(width, height)?;

@@ -6,7 +6,7 @@ use super::turbo::{Compressor, Yuv420};
 use crate::jpeg::region::MCU_SIDE;
 use crate::{Error, Planes, Result, allocation};
 
-/// A JPEG encoder that keeps its buffers: one a thread, reused for every frame.
+/// A JPEG encoder that keeps its buffers: one per thread, reused for every frame.
 ///
 /// The same picture and quality give the same bytes on every platform that libjpeg-turbo's accurate DCT runs on.
 ///
@@ -39,8 +39,8 @@ impl Encoder {
         Ok(Encoder { compressor: Compressor::new(quality)?, target: Vec::new(), padded: Vec::new() })
     }
 
-    /// Gives every picture Huffman tables of its own: about 4 % smaller, the same pixels, two to three times the time.
-    /// Off at first; then all pictures have the standard tables.
+    /// Gives every picture its own Huffman tables: about 4 % smaller files, the same pixels, two to three times the time.
+    /// Off by default: all pictures then have the standard tables.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// Planes whose lengths do not fit their size (they are public fields), or no memory.
+    /// Planes whose lengths do not match their size (they are public fields), or no memory.
     pub fn encode(&mut self, picture: &Planes, jpeg: &mut Vec<u8>) -> Result<()> {
         let (width, height) = (picture.width(), picture.height());
         let luma = if width % 2 == 0 && height % 2 == 0 {
@@ -97,7 +97,7 @@ impl fmt::Debug for Encoder {
     }
 }
 
-/// MCUs between two restart markers for a picture of `width` pixels: 2 where that divides a row of MCUs, else 1.
+/// MCUs between two restart markers for a picture of `width` pixels: 2 if that divides a row of MCUs, else 1.
 pub(crate) fn restart_interval(width: u32) -> u16 {
     if width.div_ceil(MCU_SIDE).is_multiple_of(2) { 2 } else { 1 }
 }
@@ -107,7 +107,7 @@ pub(crate) fn restart_interval(width: u32) -> u16 {
 /// A Huffman code and its bits take at most 26 bits a coefficient at 8-bit precision (T.81, tables K.5 and F.2), and a
 /// block cannot have more than a few coefficients of that length (its energy is bounded: Parseval), which leaves room
 /// for stuffed bytes. An MCU has 384 coefficients and at most 3 bytes of restart marker and padding; a kilobyte covers
-/// the header. Were the bound wrong, the compressor would say so: it never writes past the end.
+/// the header. If the bound were wrong, the compressor would report it: it never writes past the end.
 fn largest_jpeg(width: u32, height: u32) -> usize {
     const BYTES_PER_MCU: usize = 384 * 26 / 8 + 3;
     let mcus = width.div_ceil(MCU_SIDE) as usize * height.div_ceil(MCU_SIDE) as usize;

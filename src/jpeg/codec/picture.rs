@@ -1,6 +1,6 @@
 //! A decoded picture in RGB.
 
-/// A picture in RGB, 3 bytes a pixel, rows from the top without padding.
+/// A picture in RGB, 3 bytes per pixel, rows from the top without padding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RgbPicture {
     /// Width in pixels.

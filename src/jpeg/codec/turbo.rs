@@ -1,4 +1,4 @@
-//! The only caller of TurboJPEG's C API: two handles whose methods check every length before C sees a pointer.
+//! The only caller of TurboJPEG's C API: handles whose methods check every length before C sees a pointer.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
@@ -9,7 +9,7 @@ use crate::jpeg::scale::Scale;
 use crate::machine::Shortage;
 use crate::{Error, Result, limits};
 
-/// Most scans in a progressive file: real ones have about ten; a hostile one has thousands, each a pass over the picture.
+/// Most scans of a progressive file: real files have about ten; a hostile one has thousands, each a pass over the picture.
 const MAX_SCANS: c_int = 100;
 
 /// Three planes as TurboJPEG counts them: for 4:2:0 the luma plane is padded to even sides, without other padding.
@@ -77,7 +77,7 @@ impl Handle {
         self.check(status)
     }
 
-    /// Turns a return value into a result, with libjpeg's own words in the error.
+    /// Turns a return value into a result, with libjpeg's own message in the error.
     fn check(&self, status: c_int) -> Result<()> {
         if status == 0 {
             return Ok(());
@@ -86,7 +86,7 @@ impl Handle {
         let words = unsafe { CStr::from_ptr(raw::tj3GetErrorStr(self.0.as_ptr())) }.to_string_lossy();
         // SAFETY: the handle is live, and reading the code changes nothing.
         let code = unsafe { raw::tj3GetErrorCode(self.0.as_ptr()) };
-        // libjpeg's JERR_OUT_OF_MEMORY and what TurboJPEG says where it allocates itself.
+        // libjpeg's JERR_OUT_OF_MEMORY, and TurboJPEG's message for its own allocations.
         if words.contains("Insufficient memory") || words.contains("Memory allocation failure") {
             return Err(Error::decode(format!("libjpeg-turbo: {words}")).short_of(Some(Shortage::Memory)));
         }
@@ -172,8 +172,8 @@ impl Decompressor {
         // SAFETY: pointer and length are those of one slice, which the library only reads.
         let status = unsafe { raw::tj3DecompressHeader(self.0.0.as_ptr(), jpeg.as_ptr(), jpeg.len() as _) };
         if let Err(e) = self.0.check(status) {
-            // `tj3DecompressHeader` leaves the instance in the middle of the header (3.1.x), and the next file would
-            // be read as its continuation: begin anew.
+            // `tj3DecompressHeader` leaves the instance in the middle of the header (3.1.x), and would read the next file
+            // as its continuation: start with a new instance.
             self.0 = Self::instance()?;
             return Err(e);
         }
@@ -198,8 +198,8 @@ impl Decompressor {
         };
         self.0.scale(Scale::Full)?;
         // SAFETY: the library reads `jpeg` within its length and takes the size from the header just read, from the
-        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows, which is within
-        // `out` (checked above).
+        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows, which
+        // is within `out` (checked above).
         let status = unsafe {
             let (handle, format) = (self.0.0.as_ptr(), raw::TJPF_TJPF_RGB as c_int);
             raw::tj3Decompress8(handle, jpeg.as_ptr(), jpeg.len() as _, out.as_mut_ptr(), pitch, format)
@@ -236,7 +236,7 @@ impl Decompressor {
     }
 }
 
-/// Gives a plane of luma that is padded to even sides its last column and row again.
+/// Repeats the last column and row of a luma plane in its padding to even sides.
 ///
 /// At 1/8 TurboJPEG (3.1.x) pads an odd side with memory that it has not written: libjpeg skips blocks that lie outside
 /// of the picture.
@@ -295,7 +295,7 @@ impl Transformer {
     }
 }
 
-/// Both sides as C wants them, proven to be within [`limits`], so that no product of them can overflow.
+/// Both sides as C integers, proven to be within [`limits`], so that no product of them can overflow.
 fn sides(width: u32, height: u32) -> Result<(c_int, c_int)> {
     let within = |side: u32| (1..=limits::MAX_SIDE).contains(&side);
     if !within(width) || !within(height) || u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
@@ -345,7 +345,7 @@ mod tests {
             assert!(compressor.compress(&picture, 1, &mut out[..room]).is_err(), "{room}");
             assert!(out[room..].iter().all(|&b| b == 0xAA), "{room}");
         }
-        // libjpeg asks for more room as soon as none is left, so it wants one byte to spare.
+        // libjpeg asks for more room as soon as none is left, so it needs one spare byte.
         let mut out = vec![0; whole.len() + 1];
         assert_eq!(compressor.compress(&picture, 1, &mut out).unwrap(), whole.len());
         assert_eq!(out[..whole.len()], whole);

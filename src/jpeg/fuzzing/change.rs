@@ -1,11 +1,11 @@
-//! Changes at random that leave enough of a picture for a decoder to go far.
+//! Random changes that leave enough of a picture for a decoder to get far.
 
 use super::generated::generated;
 use super::wish::Wish;
 use crate::random::Random;
 
-/// An input for [`decoders`](super::decoders): number `seed`, of a wish and of a picture, mostly changed: one of
-/// `originals`, or [`generated`].
+/// Input number `seed` for [`decoders`](super::decoders): a wish, and a picture that is mostly changed: one of `originals`,
+/// or [`generated`].
 pub fn changed(seed: u64, originals: &[Vec<u8>]) -> Vec<u8> {
     let mut random = Random::new(seed, &[]);
     let mut input = vec![0; Wish::BYTES];
@@ -21,7 +21,7 @@ pub fn changed(seed: u64, originals: &[Vec<u8>]) -> Vec<u8> {
     change(input, &mut random)
 }
 
-/// The same for an input that there is. `longest` bytes are the most that come back.
+/// Changes an existing input. The result has at most `longest` bytes.
 pub fn changed_again(input: &[u8], seed: u64, longest: usize) -> Vec<u8> {
     let mut changed = change(input.to_vec(), &mut Random::new(seed, &[]));
     changed.truncate(longest);
@@ -63,7 +63,7 @@ impl Parts {
         let (i, k) = (below(random, parts.len()), below(random, parts.len()));
         match random.below(16) {
             0 => parts.swap(i, k),
-            // The bytes behind the markers alone.
+            // Only the bytes behind the markers.
             1 if i != k && parts[i].len() > 1 && parts[k].len() > 1 => {
                 let (mut first, mut second) = (parts[i].split_off(2), parts[k].split_off(2));
                 parts[i].append(&mut second);
@@ -71,7 +71,7 @@ impl Parts {
             }
             2 => parts.insert(k, parts[i].clone()),
             3 => drop(parts.remove(i)),
-            // Another number of a restart marker, or another marker.
+            // Another number for a restart marker, or another marker.
             4 if parts[i].len() > 1 => parts[i][1] = parts[i][1] & 0xF8 | random.next_u32() as u8 & 7,
             5 if parts[i].len() > 1 => parts[i][1] = random.next_u32() as u8,
             // The end of a segment, where damage shows last.
@@ -99,7 +99,7 @@ impl Parts {
             5 => part[at..end].fill(0xFF),
             6 => part[at..end].fill(0),
             7 => part.copy_within(at..end, at.saturating_sub(run)),
-            // Two bytes that change places: a Huffman table of the same lengths, or of the same symbols.
+            // Swap two bytes: a Huffman table with the same lengths, or the same symbols.
             8 if at < length => part.swap(at, end - 1),
             9 if at < length => part[at] ^= 1 << (value & 7),
             _ if at < length => part[at] = value,

@@ -8,7 +8,7 @@ use crate::jpeg::region::Region;
 use crate::jpeg::region_decoder::RegionDecoder;
 use crate::jpeg::scale::Scale;
 
-/// What became of a picture. That both decoders agree on it has been proven.
+/// The result for a picture, on which both decoders agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Our decoder gave pixels, and libjpeg-turbo the same.
@@ -17,19 +17,19 @@ pub enum Verdict {
     Declined,
     /// Both refused.
     Refused,
-    /// Too large to be tried many times.
+    /// Too large to try many times.
     TooLarge,
 }
 
-/// Longest side that is decoded.
+/// The longest side to decode.
 const LARGEST: u32 = 1024;
 
-/// Holds the decoders against each other: `input` is a [`Wish`] and a JPEG.
+/// Compares the decoders: `input` is a [`Wish`] and a JPEG.
 ///
 /// # Panics
 ///
-/// Our decoder gives other planes than libjpeg-turbo, or any where libjpeg-turbo refuses or warns; or the automatic choice
-/// gives anything else than libjpeg-turbo; or a good picture right behind this one is not decoded as before.
+/// Our decoder gives other planes than libjpeg-turbo, or any planes where libjpeg-turbo refuses or warns; or the automatic
+/// choice does not give the same as libjpeg-turbo; or the next picture, a good one, is not decoded as before.
 pub fn decoders(input: &[u8]) -> Verdict {
     let Some((&wish, jpeg)) = input.split_first_chunk() else { return Verdict::Refused };
     let wish = Wish::from_bytes(wish);
@@ -43,7 +43,7 @@ pub fn decoders(input: &[u8]) -> Verdict {
     let [from_us, from_auto, from_them] =
         [&mut ours, &mut auto, &mut theirs].map(|decoder| planes(decoder, jpeg, region, wish.scale));
     let words = || [&from_us, &from_auto, &from_them].map(|planes| planes.as_ref().err().cloned());
-    // In words they may differ: of a broken header libjpeg-turbo is asked for the whole JPEG, or for what is cut out.
+    // Their messages may differ: with a broken header, libjpeg-turbo gets the whole JPEG or the cut.
     assert!(
         from_auto.as_ref().ok() == from_them.as_ref().ok(),
         "the automatic choice is not libjpeg-turbo's: {wish:?} {region:?} {:?}",
@@ -54,7 +54,7 @@ pub fn decoders(input: &[u8]) -> Verdict {
         "our decoder gave other pixels, or some for what is damaged: {wish:?} {region:?} {:?}",
         words()
     );
-    // Nothing is left of it.
+    // The picture leaves no trace in the decoder.
     let (good, its_planes) = &*GOOD;
     let again = planes(&mut ours, good, Region::whole(GOOD_SIZE), Scale::Full);
     assert!(again.as_ref() == Ok(its_planes), "the picture behind it: {wish:?} {:?}", again.err());
@@ -75,12 +75,12 @@ static GOOD: std::sync::LazyLock<(Vec<u8>, [Vec<u8>; 3])> = std::sync::LazyLock:
 
 const GOOD_SIZE: (u32, u32) = (32, 32);
 
-/// A decoder whose tiles our own decodes for `machine`.
+/// A decoder whose own decoder of tiles runs as on `machine`.
 pub(crate) fn decoder(choice: JpegDecoder, machine: IdctMachine) -> RegionDecoder {
     RegionDecoder::with_own(choice, TileDecoder::on(machine)).unwrap()
 }
 
-/// The planes of what is cut out, or the error.
+/// The planes of the cut, or the error.
 pub(crate) fn planes(
     decoder: &mut RegionDecoder,
     jpeg: &[u8],

@@ -5,7 +5,7 @@ use crate::jpeg::codec::Encoder;
 use crate::jpeg::codec::{Compressor, Yuv420};
 use crate::random::Random;
 
-/// Waves and noise: all frequencies, with `noise` levels of the last.
+/// Waves and noise: all frequencies, with `noise` levels of noise.
 pub(crate) fn picture(width: u32, height: u32, noise: u32) -> Planes {
     let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
     let mut picture = Planes::new(width, height).unwrap();
@@ -22,7 +22,7 @@ pub(crate) fn encoded(picture: &Planes, quality: u8) -> Vec<u8> {
     jpeg
 }
 
-/// The same with Huffman tables of its own and `restart` MCUs in a tile. Sides have to be even.
+/// The same with its own Huffman tables and `restart` MCUs in a tile. Sides have to be even.
 pub(crate) fn optimised(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> {
     let (width, height) = (picture.width(), picture.height());
     let planes = Yuv420 { width, height, planes: [&picture.y[..], &picture.cb, &picture.cr] };

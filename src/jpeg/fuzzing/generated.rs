@@ -1,14 +1,14 @@
-//! JPEGs that no encoder writes but every decoder has to read: any Huffman tables, and any symbols that they allow.
+//! JPEGs that no encoder writes but every decoder must read: any Huffman tables, and any symbols that they allow.
 
 use crate::random::Random;
 
-/// A tiled JPEG of symbols drawn at random, number `seed`. All of it is as the standard has it.
+/// Tiled JPEG number `seed`, of random symbols. It conforms to the standard.
 ///
-/// Few have codes as an encoder makes them: most have long codes for common symbols and short ones for rare ones, runs of
-/// zeros up to the last coefficient, and coefficients of as many bits as the symbols say, 15 at most.
+/// Few have codes like an encoder's: most have long codes for common symbols and short ones for rare ones, runs of zeros up
+/// to the last coefficient, and coefficients of as many bits as the symbols allow, 15 at most.
 pub fn generated(seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed, &[1]);
-    // Of small coefficients are all pictures; larger ones overflow.
+    // Pictures have small coefficients; larger ones overflow.
     let most_bits = if random.below(4) == 0 { 15 } else { 2 + random.below(7) as u8 };
     let restart = [1, 1, 2, 3][random.below(4) as usize];
     let (across, down) = (restart * (1 + random.below(3) as usize), 1 + random.below(3) as usize);
@@ -35,7 +35,7 @@ pub fn generated(seed: u64) -> Vec<u8> {
     segment(&mut jpeg, 0xDA, &[3, 1, y, 2, cb, 3, cr, 0, 63, 0]);
 
     let tiles = across / restart * down;
-    // How often a block ends where it could go on, in 16ths.
+    // How often a block ends where it could continue, in 16ths.
     let short = 1 + random.below(15);
     for tile in 0..tiles {
         let mut bits = BitWriter::default();
@@ -58,7 +58,7 @@ fn segment(jpeg: &mut Vec<u8>, marker: u8, body: &[u8]) {
     jpeg.extend_from_slice(body);
 }
 
-/// The end of a block, sixteen zeros, and some of the others; one in eight has all that there are.
+/// The end of a block, sixteen zeros, and some of the others; one in eight has all of them.
 fn ac_symbols(most_bits: u8, random: &mut Random) -> Vec<u8> {
     let share = 1 + random.below(8);
     let others = (1..=255).filter(|symbol| (1..=most_bits).contains(&(symbol & 15)));
@@ -67,7 +67,7 @@ fn ac_symbols(most_bits: u8, random: &mut Random) -> Vec<u8> {
     symbols
 }
 
-/// A difference of DC that keeps it within what the bits of a picture's samples allow, mostly.
+/// A DC difference that mostly keeps the DC within the range of a picture's samples.
 fn difference(bits: &mut BitWriter, code: &RandomCode, prediction: &mut i32, random: &mut Random) {
     let symbol = code.put_any(bits, random, |_| true);
     let mut extra = random.next_u32() & ((1 << symbol) - 1);
@@ -87,7 +87,7 @@ fn coefficients(bits: &mut BitWriter, code: &RandomCode, short: u64, random: &mu
         if random.below(16) < short {
             return code.put(bits, 0);
         }
-        // Sixteen zeros do not reach the end of the block: that is said in another way.
+        // Sixteen zeros must not reach the end of the block: the end code says that.
         let symbol = code.put_any(bits, random, |symbol| last + usize::from(symbol >> 4) < 63);
         if symbol == 0 {
             return;
@@ -104,7 +104,7 @@ struct RandomCode {
 }
 
 impl RandomCode {
-    /// Of lengths drawn at random, none of all ones.
+    /// With random lengths, and no code of all ones.
     fn of(mut symbols: Vec<u8>, random: &mut Random) -> Self {
         for i in (1..symbols.len()).rev() {
             symbols.swap(i, random.below(i as u64 + 1) as usize);
@@ -145,7 +145,7 @@ impl RandomCode {
         code.into_iter().for_each(|&(_, length, code)| bits.put(code, length));
     }
 
-    /// Writes one of the symbols that `may` be, of which there has to be one.
+    /// Writes one of the symbols that satisfy `may`; there must be one.
     fn put_any(&self, bits: &mut BitWriter, random: &mut Random, may: impl Fn(u8) -> bool) -> u8 {
         loop {
             let (symbol, length, code) = self.codes[random.below(self.codes.len() as u64) as usize];
@@ -175,7 +175,7 @@ impl BitWriter {
         }
     }
 
-    /// Filled up with ones, as it should be, or with anything, and with a zero behind each byte of ones.
+    /// The bytes, padded with ones as the standard requires, or with anything, and with a zero behind each byte of ones.
     fn stuffed(mut self, random: &mut Random) -> Vec<u8> {
         let fill = if random.below(8) == 0 { random.below(128) as u32 } else { 127 };
         self.put(fill, 7);

@@ -12,7 +12,7 @@ use crate::jpeg::tiles::Tiler;
 ///
 /// # Panics
 ///
-/// Segments leave something out, a cut is no picture of the size that it says, or moved segments are another picture.
+/// Segments miss a byte, a cut is not a picture of the size that it states, or moved segments give another picture.
 pub fn segments(jpeg: &[u8]) {
     let mut at = 0;
     for segment in Markers::new(jpeg) {
@@ -20,7 +20,7 @@ pub fn segments(jpeg: &[u8]) {
         at = segment.end;
     }
     cuts(jpeg);
-    // Of larger ones the same holds, but it takes long.
+    // The same holds for larger ones, but takes long.
     if Decoder::new().unwrap().header(jpeg).is_ok_and(|header| header.rgb_len() > 1 << 20) {
         return;
     }
@@ -34,7 +34,7 @@ pub fn segments(jpeg: &[u8]) {
     }
 }
 
-/// A cut is tiled itself, and a cut of it that takes all gives it again.
+/// A cut is tiled itself, and a cut of all its tiles gives the same bytes.
 fn cuts(jpeg: &[u8]) {
     let mut tiler = Tiler::default();
     let Some((width, height)) = tiler.size(jpeg) else { return };

@@ -1,15 +1,15 @@
-//! How a picture is decoded, out of a few bytes.
+//! How to decode a picture, out of a few bytes.
 
 use crate::jpeg::own::IdctMachine;
 use crate::jpeg::region::Region;
 use crate::jpeg::scale::Scale;
 
-/// Which part of a picture is decoded, and how. Any five bytes are one.
+/// Which part of a picture to decode, and how. Any five bytes are a wish.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wish {
     pub scale: Scale,
     pub machine: IdctMachine,
-    /// Left, top, width and height in 256ths of what there is.
+    /// Left, top, width and height in 256ths of the available size.
     window: [u8; 4],
 }
 

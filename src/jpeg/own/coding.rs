@@ -11,9 +11,9 @@ use crate::jpeg::markers::{DHT, DQT, SOF0, SOS, headers};
 #[derive(Debug, Clone)]
 pub(crate) struct Coding {
     components: [ComponentCoding; 3],
-    /// Of two blocks of luma,
+    /// Of two blocks of luma.
     pub(super) luma: Factors,
-    /// and of one blue and one red.
+    /// Of one blue and one red block.
     pub(super) chroma: Factors,
     codes: Arc<HuffmanTables>,
 }
@@ -27,18 +27,18 @@ struct ComponentCoding {
     ac: usize,
 }
 
-/// All Huffman tables of a header, which are costly to make.
+/// All Huffman tables of a header, which are expensive to build.
 #[derive(Debug)]
 struct HuffmanTables {
-    /// The segments that they were made of.
+    /// The segments that define them.
     bytes: Vec<u8>,
     dc: [Option<DcTable>; 4],
     ac: [Option<AcTable>; 4],
 }
 
 impl Coding {
-    /// Reads the tables out of `header`, that of a tiled JPEG. Huffman tables are taken from one of `known` that has the
-    /// same. None if one is missing or not as the standard has it, or has more than 8 bits.
+    /// Reads the tables of `header`, the header of a tiled JPEG. If one of `known` has the same Huffman tables, those are
+    /// shared. `None` if a table is missing, violates the standard, or has more than 8 bits.
     pub fn read<'a>(header: &[u8], mut known: impl Iterator<Item = &'a Coding>) -> Option<Self> {
         let mut quantisations = [None; 4];
         let (mut code_bytes, mut quantisation_of, mut codes_of) = (Vec::new(), None, None);
@@ -79,7 +79,7 @@ impl Coding {
     }
 }
 
-/// Reads tables of 64 bytes in zigzag order, each behind its number.
+/// Reads tables of 64 bytes in zigzag order, each after its number.
 fn read_quantisations(body: &[u8], tables: &mut [Option<Quantisation>; 4]) -> Option<()> {
     let (parts, []) = body.as_chunks::<65>() else { return None };
     for [number, values @ ..] in parts {

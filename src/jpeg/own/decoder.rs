@@ -14,21 +14,21 @@ use crate::jpeg::scale::Scale;
 pub(crate) struct Tiles<'a> {
     pub jpeg: &'a [u8],
     pub coding: &'a Coding,
-    /// All tiles of the picture, in the order of the file,
+    /// All tiles of the picture, in the order of the file.
     pub segments: &'a [TileData],
-    /// of which there are so many in a row;
+    /// Tiles in a row of the picture.
     pub across: usize,
-    /// and those wanted.
+    /// The wanted tiles.
     pub columns: Range<usize>,
     pub rows: Range<usize>,
     /// MCUs in a tile.
     pub restart: usize,
 }
 
-/// Keeps the buffers.
+/// Decodes tiles; keeps its buffers.
 pub(crate) struct TileDecoder {
     machine: IdctMachine,
-    /// A segment without byte stuffing.
+    /// A tile's data without byte stuffing.
     plain: Vec<u8>,
     blocks: Box<McuBlocks>,
 }
@@ -49,13 +49,13 @@ impl TileDecoder {
         TileDecoder { machine, plain: Vec::new(), blocks: McuBlocks::new() }
     }
 
-    /// Decodes `tiles` to `target`, at `scale`. None, and anything in the planes, unless all is as an encoder writes it.
+    /// Decodes `tiles` to `target`, at `scale`. `None`, and any samples in the planes, unless an encoder writes such data.
     pub fn decode(&mut self, tiles: &Tiles<'_>, scale: Scale, target: TilePlanes<'_>) -> Option<()> {
         self.machine.run(TileWork { decoder: self, tiles, scale, target })
     }
 }
 
-/// A decode, to be compiled for each kind of machine.
+/// A decode, compiled for each kind of machine.
 struct TileWork<'a> {
     decoder: &'a mut TileDecoder,
     tiles: &'a Tiles<'a>,
@@ -76,7 +76,7 @@ impl IdctWork for TileWork<'_> {
 }
 
 impl TileWork<'_> {
-    /// `N` is how many samples the side of a block becomes.
+    /// `N` is the number of samples along the side of a decoded block.
     #[inline(always)]
     fn decode<I: Idct, const N: usize>(&mut self, idct: I) -> Option<()> {
         let Tiles { jpeg, coding, segments, across, ref columns, ref rows, restart } = *self.tiles;
@@ -103,7 +103,7 @@ impl TileWork<'_> {
 }
 
 impl TilePlanes<'_> {
-    /// Writes the samples of the MCU in this column and row.
+    /// Writes the samples of the MCU at this column and row.
     #[inline(always)]
     fn mcu<I: Idct, const N: usize>(
         &mut self,
@@ -112,7 +112,7 @@ impl TilePlanes<'_> {
         coding: &Coding,
         (x, y): (usize, usize),
     ) -> Option<()> {
-        // Elsewhere libjpeg-turbo's vector code has other overflows than on x86-64, which is what ours does.
+        // On other machines libjpeg-turbo's vector code overflows differently than on x86-64, which ours follows.
         let as_here = cfg!(target_arch = "x86_64");
         if !as_here && blocks.iter().enumerate().any(|(i, block)| coding.beyond_pictures(i, block)) {
             return None;

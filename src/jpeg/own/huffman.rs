@@ -1,19 +1,19 @@
-//! Huffman codes, and what their first bits say.
+//! Huffman codes, and tables of their first bits.
 
 use super::bits::BitReader;
 
-/// A code as the JPEG gives it: how many codes have each length, and their symbols in order (T.81, annex C).
+/// A code as the JPEG defines it: how many codes have each length, and their symbols in order (T.81, annex C).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HuffmanCode {
-    /// For each length, the first code that is too large for it or any shorter one, as 16 bits from the top.
+    /// For each length, the first code that is longer, as 16 left-aligned bits.
     limits: [u32; 17],
-    /// For each length, what to add to a code of it for the place of its symbol.
+    /// For each length, what to add to a code to get the place of its symbol.
     offsets: [i32; 17],
     symbols: [u8; 256],
 }
 
 impl HuffmanCode {
-    /// None unless libjpeg takes it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than there can be, none all ones.
+    /// `None` unless libjpeg accepts it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than possible, none all ones.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let mut code = HuffmanCode { limits: [0; 17], offsets: [0; 17], symbols: [0; 256] };
         code.symbols.get_mut(..symbols.len())?.copy_from_slice(symbols);
@@ -32,15 +32,15 @@ impl HuffmanCode {
         (place as usize == symbols.len()).then_some(code)
     }
 
-    /// The symbol that 16 bits begin with, and the length of its code; none if they begin with no code.
+    /// The symbol that 16 bits begin with, and the length of its code; `None` if they begin with no code.
     fn look_up(&self, bits: u32) -> Option<(u8, u32)> {
         let length = (1..=16).find(|&length| bits < self.limits[length])?;
         let place = (bits >> (16 - length)) as i32 + self.offsets[length];
         Some((self.symbols[place as usize & 255], length as u32))
     }
 
-    /// For all that the first [`INDEX_BITS`] can be: the symbol in the upper half, the length of its code in the lower; 0
-    /// where the code is longer.
+    /// For every value of the first [`INDEX_BITS`]: the symbol in the upper half, the length of its code in the lower; 0 if
+    /// the code is longer.
     fn first_bits(&self) -> Box<[u16]> {
         let mut table = vec![0; 1 << INDEX_BITS].into_boxed_slice();
         for length in 1..=INDEX_BITS {
@@ -70,7 +70,7 @@ impl IndexedCode {
         IndexedCode { first_bits: code.first_bits(), code }
     }
 
-    /// The symbol that `bits`, of [`INDEX_BITS`], begin with, and the length of its code; none if it has more bits.
+    /// The symbol that `bits`, of [`INDEX_BITS`], begin with, and the length of its code; `None` if it has more bits.
     pub fn look_up(&self, bits: usize) -> Option<(u8, u8)> {
         let entry = *self.first_bits.get(bits)?;
         (entry != 0).then_some(((entry >> 8) as u8, entry as u8))

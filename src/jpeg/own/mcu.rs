@@ -1,10 +1,10 @@
-//! Reading the blocks of an MCU, in one loop that knows no blocks.
+//! Reading the blocks of an MCU, in one loop over all of them.
 //!
-//! What a Huffman decoder waits for is the way from one code to the next, and every branch that it takes wrongly: where a
+//! A Huffman decoder spends its time on the dependency from one code to the next, and on mispredicted branches: where a
 //! block ends, and where a symbol with its value is too long for the table. Here neither is a branch. A
-//! [step](super::steps) that ends a block selects the next one's DC table instead of the same AC table again. A value
-//! that the table does not tell is put off: the step knows how many bits it has, so the bits are kept with the place
-//! of the coefficient, and the value is read after all steps.
+//! [step](super::steps) that ends a block selects the next block's DC table instead of the same AC table again. A value
+//! that the table does not hold is deferred: the step knows how many bits the value has, so the loop keeps the bits with
+//! the place of the coefficient, and reads the value after all steps.
 
 use std::hint::select_unpredictable;
 
@@ -13,7 +13,7 @@ use super::block::{BLOCK, Block, MCU, ZIGZAG, component_of};
 use super::huffman::INDEX_BITS;
 use super::steps::{Ac, AcTable, BEYOND, DcTable, END, MOST_BITS, Steps, value_of};
 
-/// Steps that can be made of the 56 bits that there are after [`BitReader::refill`].
+/// Steps that the 56 bits available after [`BitReader::refill`] suffice for.
 const STEPS: u32 = 56 / MOST_BITS;
 
 /// Which tables the blocks use.
@@ -23,7 +23,7 @@ pub(super) struct BlockTables<'a> {
     next: [NextSteps<'a>; MCU],
 }
 
-/// The steps to look up next in a block, and at its end.
+/// The table of the next step: within a block, and at its end.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct NextSteps<'a> {
@@ -40,15 +40,15 @@ impl<'a> BlockTables<'a> {
     }
 }
 
-/// The blocks of an MCU, and what it takes to read them.
+/// The blocks of an MCU, and the buffers for reading them.
 #[repr(C, align(64))]
 pub(super) struct McuBlocks {
-    /// One block behind the other. What a step has no place for goes behind its block, where the next one's DC comes.
+    /// One block behind the other. A step without a coefficient writes behind its block, to the place of the next block's DC.
     coefficients: [i16; BLOCK * (MCU + 1)],
     zigzag: [u8; 128],
-    /// Bits of values to be read later, and one more, which does not count.
+    /// Bits of deferred values, and one spare entry.
     words: [u64; BLOCK * MCU + 1],
-    /// Where those values belong.
+    /// The places of those values.
     places: [u16; BLOCK * MCU + 1],
 }
 
@@ -62,9 +62,9 @@ impl McuBlocks {
         })
     }
 
-    /// Reads the blocks of an MCU, and gives them with the bits behind. None if the data says what no encoder does.
+    /// Reads the blocks of an MCU, and returns them with the bits that follow. `None` for data that no encoder writes.
     ///
-    /// `predictions` are the DC of each component's last block, and become those of this MCU's.
+    /// `predictions` are the DC of each component's last block, and become those of this MCU.
     #[inline(always)]
     pub fn read<'b>(
         &mut self,
@@ -78,7 +78,7 @@ impl McuBlocks {
         'refill: loop {
             reader.bits.refill();
             for _ in 0..STEPS {
-                // SAFETY: the reader is new, or as `step` or `look_closer` left it, and its block is not behind the last one.
+                // SAFETY: the reader is new, or as `step` or `look_closer` left it, and its block is one of the MCU's.
                 if unsafe { reader.step(plan, self) }.is_none() {
                     reader = look_closer(reader, plan, self)?;
                     if reader.base < STOP {
@@ -96,7 +96,7 @@ impl McuBlocks {
         }
         let blocks: &mut [Block; MCU] = self.coefficients.as_chunks_mut().0.first_chunk_mut()?;
         for (i, block) in blocks.iter_mut().enumerate() {
-            // What was read is the difference. libjpeg adds with 32 bits, and then takes the lower 16.
+            // The value read is the difference. libjpeg adds in 32 bits, and then takes the lower 16.
             let prediction = &mut predictions[component_of(i)];
             *prediction = prediction.wrapping_add(block[0]);
             block[0] = *prediction;
@@ -105,22 +105,23 @@ impl McuBlocks {
     }
 }
 
-/// Where reading is.
+/// The state of reading.
 #[derive(Clone, Copy)]
 struct McuReader<'a, 'b> {
     bits: BitReader<'b>,
-    /// What to look up next: a DC table's where a block begins, else an AC table's.
+    /// The table of the next step: a DC table at the start of a block, else an AC table.
     steps: &'a Steps,
     /// Where the block begins among the coefficients.
     base: usize,
-    /// The last coefficient of the block, in the order in which they are coded; below 63.
+    /// The last coefficient read of the block, in coding order; below 63.
     last: usize,
-    /// Values to be read later, up to now: at most one for each coefficient.
+    /// Deferred values so far: at most one for each coefficient.
     later: usize,
 }
 
 impl<'a> McuReader<'a, '_> {
-    /// Makes a step. None, and nothing but zeros and unwanted coefficients done, if that takes a [closer look](look_closer).
+    /// Makes a step. `None`, with no effect but zeros and coefficients that get overwritten, if it needs a
+    /// [closer look](look_closer).
     ///
     /// # Safety
     ///
@@ -133,9 +134,9 @@ impl<'a> McuReader<'a, '_> {
         debug_assert!(self.base / BLOCK < MCU && self.last < 63 && self.later <= self.base + self.last + 1);
         debug_assert!(place1 <= BEYOND.into() && place2 <= BEYOND.into());
         // SAFETY: `base` is that of a block, and an element of `next` has as many bytes as a block has coefficients (proven
-        // below), so that is the block's. No step goes further than `BEYOND`, 64, so `last` and it are below 128;
-        // there all places are up to 64, so within the block or right behind it, and there is room for one more block. Each block
-        // has had at most 64 values for later, so there is room for one more.
+        // below), so the element is the block's. No step goes further than `BEYOND`, 64, so `last` plus a place is below 128.
+        // All entries of `zigzag` are at most 64, so they lie within the block or right behind it, and there is room for one
+        // more block. Each block has deferred at most 64 values, so there is room for one more.
         let NextSteps { ac, dc } = unsafe {
             let next = *plan.next.as_ptr().byte_add(self.base);
             let at1 = self.base + usize::from(*blocks.zigzag.get_unchecked(self.last + place1));
@@ -160,10 +161,10 @@ impl<'a> McuReader<'a, '_> {
     }
 }
 
-/// How far it is from one block to the next.
+/// The distance from one block to the next.
 const _: () = assert!(END == BLOCK && size_of::<NextSteps<'_>>() == BLOCK);
 
-/// Makes a step that ends a block without saying so, because it is full, or reads one symbol that is too long for a step.
+/// Makes a step that fills a block and so ends it without an end code, or reads one symbol that is too long for a step.
 #[cold]
 #[inline(never)]
 fn look_closer<'a, 'b>(
@@ -221,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Writes bits, the plain way.
+    /// Writes bits in the simplest way.
     #[derive(Default)]
     struct Output(Vec<bool>);
 

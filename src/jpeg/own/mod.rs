@@ -1,9 +1,9 @@
 //! A decoder for tiled JPEGs: from the bytes of the wanted tiles straight to planes, the same as libjpeg-turbo's.
 //!
-//! It knows one kind of JPEG only, the one that the packer writes (see [`tiles`](super::tiles)), and of that only what an
-//! encoder writes. Whatever else the bytes say, it declines, and libjpeg-turbo has the last word. So it never has to
-//! judge damage: what it gives is what libjpeg-turbo gives without a warning, and what it does not give, libjpeg-turbo
-//! gives or refuses.
+//! It knows only one kind of JPEG, the kind that the packer writes (see [`tiles`](super::tiles)), and of that only what an
+//! encoder writes. It declines everything else, and leaves it to libjpeg-turbo. So it never has to judge damage: its
+//! samples are those that libjpeg-turbo gives without a warning, and whatever it declines, libjpeg-turbo decodes or
+//! refuses.
 
 mod bits;
 mod block;

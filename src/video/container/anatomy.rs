@@ -1,8 +1,8 @@
-//! What a packet says of itself without being decoded: whether others refer to its picture, and whether decoding can begin
-//! with it.
+//! What a packet says about itself before it is decoded: whether others refer to its picture, and whether decoding can
+//! begin with it.
 //!
-//! Only what a codec's own standard settles for sure is told, and only for the codecs below. `None` means "not
-//! understood", and then the stream is decoded whole. Nothing here is trusted for memory safety.
+//! This reports only what a codec's own standard guarantees, and only for the codecs below. `None` means "not understood";
+//! the stream is then decoded whole. Memory safety does not depend on anything here.
 
 use ffmpeg_next::codec::{self, Id};
 
@@ -13,15 +13,15 @@ pub(crate) enum PacketRole {
     Restart,
     /// Later pictures may refer to it.
     Reference,
-    /// No other picture refers to it, unless to one in a lower temporal layer than the stream's highest.
+    /// No other picture refers to it, unless it is in a lower temporal layer than the stream's highest.
     Disposable,
 }
 
-/// One packet, looked at from outside.
+/// One packet, seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Anatomy {
     pub role: PacketRole,
-    /// Whether the packet's picture is put out. Of a packet that is understood at most one is.
+    /// Whether the decoder outputs the packet's picture. A packet that is understood has at most one such picture.
     pub shown: bool,
     /// Temporal layer; 0 in streams without layers.
     pub layer: u8,
@@ -35,10 +35,10 @@ impl Anatomy {
     }
 }
 
-/// How the packets of a stream are to be read.
+/// How to read the packets of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// H.264 as MP4, Matroska and FLV hold it: each NAL unit after its length, which takes so many bytes.
+    /// H.264 as MP4, Matroska and FLV hold it: each NAL unit follows its length, which has this many bytes.
     H264 {
         length_bytes: usize,
     },
@@ -53,9 +53,9 @@ pub(crate) enum Syntax {
 }
 
 impl Syntax {
-    /// The syntax of a stream, if it is one of those understood.
+    /// The syntax of a stream, if it is one of these.
     pub fn of(parameters: &codec::Parameters) -> Option<Self> {
-        // SAFETY: `parameters` is live; `extradata` is null or points to `extradata_size` bytes that belong to it.
+        // SAFETY: `parameters` is live; `extradata` is null or points to `extradata_size` bytes that it owns.
         let extradata = unsafe {
             let p = &*parameters.as_ptr();
             match (p.extradata.is_null(), usize::try_from(p.extradata_size)) {
@@ -78,7 +78,7 @@ impl Syntax {
         }
     }
 
-    /// Looks at the data of one packet.
+    /// Reads the data of one packet.
     pub fn read(self, data: &[u8]) -> Option<Anatomy> {
         match self {
             Syntax::H264 { length_bytes } => h264(Units { data, length_bytes }),
@@ -118,8 +118,8 @@ impl<'a> Iterator for Units<'a> {
 
 /// ITU-T H.264, 7.3.1, 7.4.1 and table 7-1.
 ///
-/// After an IDR picture nothing refers to what was before it (7.4.1.2.4); a picture whose slices have `nal_ref_idc` 0 is not
-/// referred to at all. A packet of two fields has two first slices and is not understood.
+/// After an IDR picture nothing refers to what came before it (7.4.1.2.4). Nothing refers to a picture whose slices have
+/// `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
 fn h264(units: Units) -> Option<Anatomy> {
     let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
     let mut parameter_sets = false;
@@ -151,8 +151,8 @@ fn h264(units: Units) -> Option<Anatomy> {
 
 /// ITU-T H.265, 7.3.1.2 and table 7-1.
 ///
-/// After an IDR picture nothing refers to what was before it. A sub-layer non-reference picture (an even type below 16) may
-/// be referred to from a higher temporal layer only.
+/// After an IDR picture nothing refers to what came before it. Only a higher temporal layer may refer to a sub-layer
+/// non-reference picture (an even type below 16).
 fn hevc(units: Units) -> Option<Anatomy> {
     let (mut pictures, mut parameter_sets, mut first) = (0, false, None);
     for unit in units {
@@ -185,7 +185,7 @@ fn hevc(units: Units) -> Option<Anatomy> {
 
 /// RFC 6386, 9.1. A key frame replaces all three references and every probability.
 ///
-/// Other frames all count as references: even one that replaces no picture may change probabilities.
+/// All other frames count as references: even one that replaces no picture may change probabilities.
 fn vp8(data: &[u8]) -> Option<Anatomy> {
     let &[tag, ..] = data else { return None };
     let role = if tag & 1 == 0 { PacketRole::Restart } else { PacketRole::Reference };
@@ -194,8 +194,8 @@ fn vp8(data: &[u8]) -> Option<Anatomy> {
 
 /// VP9 bitstream specification, 6.2 and annex B. A key frame replaces all eight references and every context.
 ///
-/// Other frames all count as references: one that replaces no picture may still change contexts, and lends its motion
-/// vectors to the next.
+/// All other frames count as references: one that replaces no picture may still change contexts, and the next frame may
+/// use its motion vectors.
 fn vp9(data: &[u8]) -> Option<Anatomy> {
     let (mut shown, mut role) = (0, None);
     for frame in vp9_frames(data)? {

@@ -1,4 +1,4 @@
-//! What a container claims of the length of a video, against what it holds: a file that was cut off may give no error.
+//! How long a video is according to its container: reading a truncated file may give no error.
 
 use ffmpeg_next::format::context;
 use ffmpeg_next::{Stream, ffi};
@@ -6,7 +6,7 @@ use ffmpeg_next::{Stream, ffi};
 use super::clock;
 use crate::video::timeline::Moment;
 
-/// Seconds that the container gives for the stream, or for the whole file where it gives none.
+/// Seconds that the container states for the stream, or for the whole file if it states none for the stream.
 pub(crate) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> Option<f64> {
     // SAFETY: the context is live; the enumeration is a plain field of it.
     let method = unsafe { (*context.as_ptr()).duration_estimation_method };
@@ -22,8 +22,8 @@ pub(crate) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> 
     tag.map(|end| end - late).into_iter().chain([own, whole - late]).find(|&s| s.is_finite() && s > 0.0)
 }
 
-/// Seconds from a container's own 0, from which it claims the length of the whole, to the first frame. A second or less
-/// counts as nothing: [`VideoFacts::is_cut_off`](crate::video::VideoFacts::is_cut_off) allows for as much.
+/// Seconds from a container's own 0, where the claimed length of the whole begins, to the first frame. A second or less
+/// counts as 0: [`VideoFacts::is_cut_off`](crate::video::VideoFacts::is_cut_off) tolerates as much.
 fn seconds_before(context: &context::Input, stream: &Stream<'_>) -> f64 {
     let (start, unit) = (stream.start_time(), stream.time_base());
     if start == ffi::AV_NOPTS_VALUE || clock::player_zero(context, stream) != Moment::ZERO {

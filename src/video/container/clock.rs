@@ -1,14 +1,14 @@
 //! What a player's clock shows.
 //!
-//! Most containers have a timeline of their own that begins at 0, and a player shows a frame at its time there: MP4 and
+//! Most containers have their own timeline that begins at 0, and a player shows a frame at its time there: MP4 and
 //! MOV (the movie's timeline, after edit lists; an empty edit at the beginning delays the picture), Matroska and WebM,
 //! AVI, ASF, MXF, FLV (whose first tag is at 0). In those, a player's clock is the container's.
 //!
-//! Streams that are broadcast or cut go on from wherever they were: MPEG transport streams begin at 1.4 s as FFmpeg writes
-//! them, and anywhere as receivers record them. FFmpeg marks such formats with `AVFMT_TS_DISCONT`. Players show the time
+//! Streams that are broadcast or cut begin wherever they were: MPEG transport streams begin at 1.4 s if FFmpeg writes
+//! them, and anywhere if receivers record them. FFmpeg marks such formats with `AVFMT_TS_DISCONT`. Players show the time
 //! since the first packet of any stream, so audio that begins before the picture counts: FFmpeg's
-//! `AVFormatContext.start_time`, to which `ffplay -ss` and `ffmpeg -ss` add. Ogg is one of them: granule positions of a
-//! stream that was cut go on from those before, and players subtract the first.
+//! `AVFormatContext.start_time`, to which `ffplay -ss` and `ffmpeg -ss` add. Ogg is one of them: the granule positions of a
+//! stream that was cut continue those before, and players subtract the first.
 
 use std::iter;
 
@@ -27,7 +27,7 @@ fn start_of(stream: &Stream<'_>) -> Moment {
     Moment { pts: stream.start_time(), time_base: (unsigned(unit.numerator()), unsigned(unit.denominator())) }
 }
 
-/// Whether a moment is at so many microseconds, rounded either way.
+/// Whether a moment is at this many microseconds. Halves may be rounded either way.
 fn is_at(moment: Moment, us: i64) -> bool {
     let (num, den) = (i128::from(moment.time_base.0), i128::from(moment.time_base.1));
     // Below 2^63 * 2^32 * 2^21.
@@ -35,14 +35,14 @@ fn is_at(moment: Moment, us: i64) -> bool {
     twice.abs() <= den
 }
 
-/// Where on the clock of an open container a player's clock shows 0; `stream` is the one that is shown.
+/// Where on the clock of an open container a player's clock shows 0; `stream` is the one that the player shows.
 pub(crate) fn player_zero(context: &context::Input, stream: &Stream<'_>) -> Moment {
     // SAFETY: the context is live; `start_time` is a plain field of it.
     let start_us = unsafe { (*context.as_ptr()).start_time };
     if !BEGIN_ANYWHERE.contains(&context.format().name()) || start_us == ffi::AV_NOPTS_VALUE {
         return Moment::ZERO;
     }
-    // FFmpeg has rounded the start of the first stream to microseconds; the stream has it exactly.
+    // FFmpeg rounds the start of the first stream to microseconds; the stream has the exact value.
     let mut starts = iter::once(start_of(stream)).chain(context.streams().map(|s| start_of(&s)));
     let exact = starts.find(|start| start.pts != ffi::AV_NOPTS_VALUE && is_at(*start, start_us));
     exact.unwrap_or(Moment { pts: start_us, time_base: (1, 1_000_000) })

@@ -1,7 +1,8 @@
-//! Opening a file and choosing the stream. Nothing but the one file is ever opened.
+//! Opening a file and choosing the stream. FFmpeg never opens another file.
 //!
-//! FFmpeg reads through a Rust [`File`](std::fs::File) and is not told the file's name, so no name can be taken for a URL, an option or
-//! a pattern, and the container is known by content alone. No protocol is allowed, so a playlist cannot open others.
+//! FFmpeg reads through a Rust [`File`](std::fs::File) and does not learn the file's name. So it cannot take a
+//! name for a URL, an option or a pattern, and recognizes the container by content alone. No protocol is allowed, so a
+//! playlist cannot open other files.
 
 use std::path::Path;
 use std::time::Instant;
@@ -29,7 +30,7 @@ pub(crate) struct Input {
     heard: Heard,
 }
 
-/// What reading on gives.
+/// What the next read returns.
 pub(crate) enum NextPacket {
     /// A packet of the video stream.
     Packet(Packet),
@@ -43,9 +44,9 @@ impl Input {
         let file_bytes = file.bytes;
         let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
-        // No protocol has this name, so whatever a demuxer wants to open is refused.
+        // No protocol has this name, so FFmpeg refuses whatever a demuxer wants to open.
         options.set("protocol_whitelist", "none");
-        // Checksums that a demuxer compares only if it is asked to.
+        // Demuxers compare these checksums only on request.
         options.set("err_detect", "crccheck");
         let late = move || Instant::now() >= deadline;
         let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
@@ -67,7 +68,7 @@ impl Input {
         self.file_bytes
     }
 
-    /// What FFmpeg logged as errors while the file was opened and read, so far.
+    /// The errors that FFmpeg has logged so far while it opened and read the file.
     pub fn heard(&self) -> &Heard {
         &self.heard
     }
@@ -82,10 +83,10 @@ impl Input {
         Ok(StreamInfo::of(&self.context, &stream))
     }
 
-    /// Reads on to the next packet of the video stream.
+    /// Reads the next packet of the video stream.
     ///
-    /// A broken packet does not end the file for FFmpeg: demuxers find their way again where they can. What
-    /// `av_read_frame` returns as an error is final, as it is for the `ffmpeg` program.
+    /// A broken packet does not end the file for FFmpeg: demuxers resynchronize where they can. An error from
+    /// `av_read_frame` is final, as it is for the `ffmpeg` program.
     pub fn next(&mut self) -> Result<NextPacket, VideoError> {
         loop {
             if Instant::now() >= self.deadline {
@@ -116,7 +117,7 @@ fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {
     VideoError::new(Stage::Open, ffmpeg_error(&format!("FFmpeg cannot open it as a video{said}"), e))
 }
 
-/// The stream that FFmpeg likes best, unless that is a cover picture and there is a real video.
+/// The stream that FFmpeg ranks first, unless that is a cover picture and there is a real video.
 fn choose_stream(context: &context::Input) -> Result<usize, VideoError> {
     let is_cover = |s: &Stream| s.disposition().contains(Disposition::ATTACHED_PIC);
     if let Some(best) = context.streams().best(media::Type::Video)

@@ -1,8 +1,8 @@
-//! The checksums of Matroska and WebM files, which FFmpeg does not look at.
+//! The checksums of Matroska and WebM files, which FFmpeg does not check.
 //!
-//! An element may begin with a CRC-32 of all that follows in it (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer writes
-//! one in each child of the segment. Checked are those on which pictures and times depend; a cue or a tag that somebody
-//! edited harms nothing.
+//! An element may begin with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer writes one in
+//! each child of the segment. This checks the elements on which pictures and times depend; an edited cue or tag does no
+//! harm.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,21 +17,21 @@ const CRC32: u32 = 0xbf;
 /// The checked children of a segment.
 const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (0x1654_ae6b, "Tracks"), (0x1f43_b675, "Cluster")];
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const READ_BYTES: usize = 128 << 10;
 
-/// What became of the checksums of a file.
+/// The result of checking a file's checksums.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checksums {
-    /// Elements whose checksum does not fit.
+    /// Elements whose checksum does not match.
     pub failed: u64,
     /// The first of them and its place.
     pub first: Option<String>,
 }
 
-/// Compares the checksums in a file, if its container is Matroska. Others have none that are looked at here.
+/// Compares the checksums in a file, if its container is Matroska. Other containers have none that this checks.
 ///
-/// What is cut off or makes no sense ends the search: that is FFmpeg's to judge.
+/// Truncated or nonsensical data ends the search: FFmpeg judges those.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ impl From<io::Error> for CheckStop {
 struct Element {
     id: u32,
     start: u64,
-    /// `None` if its size is unknown: it goes on until something comes that cannot be in it.
+    /// `None` if its size is unknown: it ends where something follows that cannot be part of it.
     end: Option<u64>,
 }
 
@@ -82,7 +82,7 @@ impl<R: Read + Seek> ElementReader<R> {
         let mut found = Checksums::default();
         while let Some(element) = self.element(self.end)? {
             self.look_at_the_clock()?;
-            // Into the segment, and past all others.
+            // Enter the segment, and skip all others.
             if element.id == SEGMENT {
                 continue;
             }
@@ -123,7 +123,7 @@ impl<R: Read + Seek> ElementReader<R> {
         Ok(Some((u32::from_le_bytes(stored), hasher.finalize())))
     }
 
-    /// The head of the next element that is whole before `end`.
+    /// The head of the next element that ends at `end` or before it.
     fn element(&mut self, end: u64) -> io::Result<Option<Element>> {
         let Some(id) = self.number(end, false)?.and_then(|(id, _)| u32::try_from(id).ok()) else { return Ok(None) };
         let Some((size, bytes)) = self.number(end, true)? else { return Ok(None) };
@@ -133,8 +133,8 @@ impl<R: Read + Seek> ElementReader<R> {
         Ok((is_unknown || id == SEGMENT || last.is_some_and(|last| last <= end)).then_some(element))
     }
 
-    /// A number of 1 to 8 bytes, and how many: the position of the first 1 says it (RFC 8794, 4). That bit belongs to an
-    /// id, and not to a size.
+    /// A number of 1 to 8 bytes, and its length: the position of the first 1 bit (RFC 8794, 4). That bit is part of an id,
+    /// but not of a size.
     fn number(&mut self, end: u64, drop_marker: bool) -> io::Result<Option<(u64, u32)>> {
         let mut bytes = [0; 8];
         if self.at >= end {

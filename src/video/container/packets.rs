@@ -1,4 +1,4 @@
-//! The packets of the video stream: read once to count them, then given out as often as wanted.
+//! The packets of the video stream: read once to count them, then replayed as often as needed.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,10 +14,10 @@ use crate::video::error::VideoError;
 use crate::video::log::Heard;
 use crate::video::timeline::Timeline;
 
-/// What a packet costs in memory beside its data: the structures of FFmpeg and its allocator.
+/// The memory that a packet takes besides its data: structures of FFmpeg and of its allocator.
 const PACKET_OVERHEAD: usize = 512;
 
-/// What is remembered of every packet.
+/// What vidrec remembers of every packet.
 #[derive(Debug, Clone)]
 pub(crate) struct Note {
     pub pts: Option<i64>,
@@ -25,7 +25,7 @@ pub(crate) struct Note {
     pub key: bool,
     /// It holds no data, or an edit list hides its frame.
     pub hidden: bool,
-    /// What the data says of itself, if it is understood.
+    /// What the data says about itself, if vidrec understands it.
     pub anatomy: Option<Anatomy>,
 }
 
@@ -51,12 +51,12 @@ impl Note {
 pub(crate) struct Packets {
     path: PathBuf,
     deadline: Instant,
-    /// Empty when the stream was too long to keep.
+    /// `None` if the stream was too long to keep.
     kept: Option<Vec<Packet>>,
     notes: Vec<Note>,
     /// Packets that the demuxer marked as damaged.
     pub corrupt: u64,
-    /// What FFmpeg logged as errors while the file was opened and read.
+    /// The errors that FFmpeg logged while it opened and read the file.
     pub heard: Heard,
     /// The container's own checksums.
     pub checksums: Checksums,
@@ -65,7 +65,8 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// Reads the stream to its end, and keeps it if it is not over `keep_bytes`. Compares the container's checksums.
+    /// Reads the stream to its end, and keeps it in memory if it is no larger than `keep_bytes`. Compares the container's
+    /// checksums.
     pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
         let checksums = matroska::check(&path, &stream.container, input.deadline())?;
         let mut all = Packets {
@@ -103,7 +104,7 @@ impl Packets {
     pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
         let promising = self.notes.iter().filter(|n| n.promises());
         let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
-        // Stable: packets without a time stay in their order, at the end.
+        // The sort is stable: packets without a time stay in their order, at the end.
         frames.sort_by_key(|&(pts, _)| pts);
         let (pts, key) = frames.into_iter().unzip();
         Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
@@ -117,21 +118,20 @@ impl Packets {
         Some(units as f64 * f64::from(stream.time_base.0) / f64::from(stream.time_base.1))
     }
 
-    /// The first thing that was found amiss while the file was read.
+    /// The first flaw that reading the file revealed.
     pub fn first_error(&self) -> Option<String> {
         let read_error = || self.read_error.map(|e| format!("reading: {e}"));
         self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
     }
 
-    /// What was noted of every packet, if nothing says that the file is damaged and they are as many as the container
-    /// claims.
+    /// The notes of all packets, if nothing indicates damage and their number is the one that the container claims.
     pub fn intact_notes(&self, stream: &StreamInfo) -> Option<&[Note]> {
         let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
         let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
         (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
     }
 
-    /// Gives packets to `each` with their places, from the first to the last: all, or those that `feed` names.
+    /// Calls `each` with every packet and its place, from the first to the last: all packets, or those that `feed` names.
     pub fn replay<E: From<VideoError>>(
         &self,
         feed: Option<&[bool]>,
@@ -160,7 +160,7 @@ fn is_hidden(packet: &Packet) -> bool {
     unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
 }
 
-/// Whether the packet brings new parameters for the decoder with it.
+/// Whether the packet brings new parameters for the decoder.
 fn changes_parameters(packet: &Packet) -> bool {
     packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
 }

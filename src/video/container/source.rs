@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::Error;
 use crate::video::error::{Stage, VideoError};
 
-/// The operating system's own error, kept beside FFmpeg, which would make a broken disk look like a broken video.
+/// The operating system's own error. Through FFmpeg alone, a broken disk would look like a broken video.
 #[derive(Clone, Default)]
 pub(crate) struct ReadFailure(Arc<Mutex<Option<(io::Error, std::path::PathBuf)>>>);
 
@@ -32,7 +32,7 @@ pub(crate) struct FileSource {
 impl FileSource {
     pub fn open(path: &Path) -> Result<(Self, ReadFailure), VideoError> {
         let io = |e| VideoError::new(Stage::Open, Error::io("open the video", path, e));
-        // Asked before opening, because opening a named pipe waits for its writer.
+        // Checked before opening, because opening a named pipe waits for its writer.
         let meta = std::fs::metadata(path).map_err(io)?;
         if !meta.is_file() {
             return Err(VideoError::new(Stage::Open, Error::usage("not a regular file")));
@@ -60,13 +60,13 @@ impl Read for FileSource {
 }
 
 impl Seek for FileSource {
-    /// A demuxer may ask for places that do not exist; that is its own affair and no failure of the disk.
+    /// A demuxer may ask for places that do not exist; that is not a failure of the disk.
     fn seek(&mut self, pos: SeekFrom) -> io::Result<u64> {
         self.file.seek(pos)
     }
 }
 
-/// Says clearly what a playlist is, which FFmpeg would only fail to follow: the protocols that it needs are closed.
+/// Refuses a playlist by name. FFmpeg would only fail to follow it, because the protocols that it needs are closed.
 fn refuse_playlist(file: &mut File) -> io::Result<Result<(), VideoError>> {
     const STARTS: [(&[u8], &str); 5] = [
         (b"#EXTM3U", "an HLS playlist"),

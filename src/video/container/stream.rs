@@ -24,10 +24,10 @@ pub(crate) struct StreamInfo {
     pub claimed_seconds: Option<f64>,
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
-    /// Pictures that the decoder will hold back to bring them into order, where it does not know that for sure from the
-    /// stream: FFmpeg guesses it for H.264, and loses pictures that come later than that.
+    /// Pictures that the decoder will hold back to reorder them, if the stream does not state it for sure: FFmpeg guesses
+    /// the number for H.264, and loses pictures that come later than that.
     pub reorder: Option<usize>,
-    /// Width, height and bits a pixel of the pictures as the container has them; 24 bits if it does not say.
+    /// Width, height and bits per pixel of the pictures according to the container; 24 bits if it does not say.
     pub picture: (u32, u32, u32),
 }
 
@@ -42,7 +42,7 @@ impl StreamInfo {
         StreamInfo {
             codec: parameters.id().name(),
             tag: of_codec.codec_tag.to_le_bytes(),
-            // A copy of its own: the original keeps the file open.
+            // A copy: the original keeps the file open.
             parameters: parameters.clone(),
             container: context.format().name().to_owned(),
             time_base: (unsigned(time_base.numerator()).max(1), unsigned(time_base.denominator()).max(1)),
@@ -72,7 +72,7 @@ impl StreamInfo {
     }
 }
 
-/// Bits that a pixel takes in memory, over all planes, in a pixel format of FFmpeg's; 24 if it is none.
+/// Bits that a pixel takes in memory, over all planes, in a pixel format of FFmpeg; 24 if there is no such format.
 fn bits_per_pixel(format: c_int) -> u32 {
     if !(0..ffi::AVPixelFormat::AV_PIX_FMT_NB as c_int).contains(&format) {
         return 24;

@@ -1,7 +1,7 @@
-//! The decoder's loop: packets in, frames out, every error told apart and counted.
+//! The decoder's loop: packets in, frames out, every error counted by kind.
 //!
-//! With one thread a decoder decodes a packet when it gets it, or when it is asked for frames before it gets the next. So
-//! what FFmpeg logs in between is about that packet.
+//! With one thread, a decoder decodes a packet when it receives it, or when it is asked for frames before the next packet.
+//! So what FFmpeg logs in between concerns that packet.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -17,14 +17,14 @@ use crate::video::container::{Packets, StreamInfo};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
 use crate::video::log::{self, Heard};
 
-/// Errors in a row, without a frame between them, after which a decoder that is being emptied is given up.
+/// Consecutive errors without a frame, after which vidrec stops draining a decoder.
 const MAX_FLUSH_ERRORS: u32 = 1000;
 
-/// What decoders look for beside what they stumble over: checksums, and violations of the standard that "have not been seen in
-/// the wild" (FFmpeg's words for `careful`).
+/// What decoders check for besides errors that stop them: checksums, and violations of the standard that "have not been seen
+/// in the wild" (FFmpeg's words for `careful`).
 ///
-/// The other flags found nothing more in files with flipped bits, and call legal things errors: `bitstream` the stuffing at
-/// the end of an MPEG-1 picture, `aggressive` what Xvid writes.
+/// The other flags found nothing more in files with flipped bits, and report legal data as errors: `bitstream` the stuffing
+/// at the end of an MPEG-1 picture, `aggressive` what Xvid writes.
 const ERROR_DETECTION: c_int = (ffi::AV_EF_CRCCHECK | ffi::AV_EF_CAREFUL) as c_int;
 
 /// What went wrong in one pass over a stream.
@@ -43,7 +43,7 @@ impl ErrorTally {
         self.errors == 0 && self.logged == 0
     }
 
-    /// Takes down what was logged during a call and the error that it gave.
+    /// Records what a call logged and the error that it returned.
     fn note(&mut self, place: ErrorPlace, heard: Heard, error: Option<ffmpeg_next::Error>) {
         self.errors += u64::from(error.is_some());
         self.logged += heard.errors;
@@ -57,14 +57,14 @@ impl ErrorTally {
     }
 }
 
-/// Where in the stream an error came up.
+/// Where in the stream an error occurred.
 #[derive(Debug, Clone, Copy)]
 enum ErrorPlace {
-    /// After so many packets, counted from 0.
+    /// At this packet, counted from 0.
     Packet(u64),
     /// When the decoder was opened.
     Opening,
-    /// When the decoder was emptied.
+    /// When the decoder was drained.
     End,
 }
 
@@ -89,13 +89,13 @@ pub(crate) struct PacketDecoder {
     frame: frame::Video,
 }
 
-/// What became of a call of the decoder.
+/// The result of a call of the decoder.
 #[derive(Debug, PartialEq, Eq)]
 enum CallResult {
     Done,
-    /// It has nothing to give, or takes nothing before its frames are taken out.
+    /// It has no frame ready, or accepts no packet until its frames are taken out.
     NotNow,
-    /// It gave an error, which is taken down.
+    /// It returned an error, which is recorded.
     Refused,
 }
 
@@ -104,7 +104,7 @@ enum CallResult {
 pub(crate) enum Halt {
     /// The video cannot be read.
     Failed(VideoError),
-    /// What came out is not what was expected. The stream has to be decoded whole.
+    /// Other frames came out than expected. The stream has to be decoded whole.
     Unexpected,
 }
 
@@ -145,7 +145,7 @@ impl PacketDecoder {
         Ok(PacketDecoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
-    /// Decodes all packets, or those that `feed` names, and gives every frame to `on_frame`, in the order of presentation.
+    /// Decodes all packets, or those that `feed` names, and passes every frame to `on_frame`, in presentation order.
     pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<ErrorTally, Halt> {
         packets.replay(feed, |index, packet| self.feed(packet, ErrorPlace::Packet(index), on_frame))?;
         self.suspects.begin(None, self.delay());
@@ -156,7 +156,7 @@ impl PacketDecoder {
 
     fn feed(&mut self, packet: &Packet, place: ErrorPlace, on_frame: OnFrame) -> Result<(), Halt> {
         if packet.size() == 0 {
-            return Ok(()); // to a decoder it would mean the end of the stream
+            return Ok(()); // to a decoder an empty packet means the end of the stream
         }
         self.suspects.begin(packet.pts(), self.delay());
         if self.call(place, |decoder, _| decoder.send_packet(packet))? == CallResult::NotNow {
@@ -188,8 +188,8 @@ impl PacketDecoder {
         Ok(())
     }
 
-    /// Calls the decoder, and takes down what goes wrong: errors of the data, that is. An error of the machine ends the pass,
-    /// because a second run could differ.
+    /// Calls the decoder, and records errors of the data. An error of the machine ends the pass, because a second run could
+    /// differ.
     fn call(
         &mut self,
         place: ErrorPlace,
@@ -212,7 +212,7 @@ impl PacketDecoder {
         Ok(answer)
     }
 
-    /// Pictures that the decoder holds back to bring them into order.
+    /// Pictures that the decoder holds back to reorder them.
     fn delay(&self) -> u32 {
         // SAFETY: the context is live; this is a plain field of it.
         u32::try_from(unsafe { (*self.inner.as_ptr()).has_b_frames }).unwrap_or(0)
@@ -232,8 +232,8 @@ fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
     ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e)
 }
 
-/// Whether the decoder conceals damage with FFmpeg's common code for it (`error_resilience.c`), and so marks every frame that
-/// it had to patch up. What it logs beside that harms no picture, such as a misplaced NAL unit.
+/// Whether the decoder conceals damage with FFmpeg's common code (`error_resilience.c`), and so marks every frame that it
+/// patched up. Its other log messages, such as one about a misplaced NAL unit, mean no damage to a picture.
 fn marks_damage(id: codec::Id) -> bool {
     use codec::Id;
     matches!(

@@ -20,7 +20,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Settles it by this frame.
+    /// What this first frame settles.
     pub fn new(
         frame: &frame::Video,
         picture: PictureFormat,
@@ -42,8 +42,8 @@ impl Look {
 
     /// The size for a frame before it is turned: all of the target, if the picture is as large as the first one.
     ///
-    /// A later one of another size has a shape of its own, which is kept as a player keeps it. Whoever asks for an exact size
-    /// wants it filled, whatever the shape.
+    /// A later picture of another size keeps its own shape, as in a player. If the options ask for an exact size, the
+    /// picture fills it, whatever its shape.
     pub fn size_of(&self, frame: &frame::Video, picture: PictureFormat, wanted: FrameSize) -> Size {
         if picture.size == self.picture.size || matches!(wanted, FrameSize::Exact { .. }) {
             return self.target;
@@ -53,14 +53,14 @@ impl Look {
     }
 }
 
-/// The shape of a pixel that the frame names; 0:1 if it does not.
+/// The pixel shape that the frame states; 0:1 if it states none.
 fn own_sar(frame: &frame::Video) -> (u32, u32) {
     let own = frame.aspect_ratio();
     (u32::try_from(own.numerator()).unwrap_or(0), u32::try_from(own.denominator()).unwrap_or(0))
 }
 
-/// The picture in the middle of a black one of `size`, which is at least as large. It lies at even places, as its chroma
-/// samples do.
+/// The picture in the middle of a black one of `size`, which is at least as large. It starts at an even row and column,
+/// as its chroma samples do.
 pub(crate) fn with_bars(image: &Planes, size: Size) -> crate::Result<Planes> {
     let mut whole = Planes::new(size.width, size.height)?;
     let left = (size.width.saturating_sub(image.width()) / 2) as usize & !1;

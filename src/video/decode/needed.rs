@@ -1,4 +1,4 @@
-//! Which packets have to be decoded for the wanted frames, in streams where that is known beforehand.
+//! Which packets have to be decoded for the wanted frames, in streams where this is known in advance.
 //!
 //! The module documentation of [`video`](crate::video) states the rule and what rests on it.
 
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use crate::video::container::{Anatomy, Note, PacketRole, Packets, StreamInfo};
 
-/// A stream of which the packets alone tell which frames come out and what each of them needs.
+/// A stream whose packets alone tell which frames come out and what each of them needs.
 pub(crate) struct PacketMap {
     packets: Vec<MapEntry>,
-    /// The packet of each frame, in the order of presentation.
+    /// The packet of each frame, in presentation order.
     shown: Vec<usize>,
 }
 
@@ -19,17 +19,17 @@ struct MapEntry {
     shown: bool,
     /// No other packet needs it.
     disposable: bool,
-    /// The packet with which decoding has to begin for this one.
+    /// The packet at which decoding has to begin for this one.
     start: usize,
 }
 
-/// What to decode, and what must come of it.
+/// What to decode, and which frames must come out.
 pub(crate) struct DecodePlan {
     /// For each packet of the stream whether the decoder gets it.
     pub feed: Vec<bool>,
     /// The frames that come out, in order.
     pub expected: Vec<Expected>,
-    /// Frames that do not come out, because their packets are not decoded.
+    /// Frames that do not come out because their packets are not decoded.
     pub undecoded: u32,
 }
 
@@ -43,15 +43,15 @@ pub(crate) struct Expected {
 }
 
 impl PacketMap {
-    /// The map of a stream, if nothing says that the file is damaged, all packets are understood, and they are as many as
-    /// the container claims.
+    /// The map of a stream, if nothing indicates damage, all packets are understood, and their number is the one that the
+    /// container claims.
     pub fn of(packets: &Packets, stream: &StreamInfo) -> Option<Self> {
         Self::new(packets.intact_notes(stream)?, stream.reorder)
     }
 
     /// The map of packets, if they do not contradict themselves or each other.
     ///
-    /// `reorder` is the number of pictures that the decoder may hold back to bring them into order, where that limits it.
+    /// `reorder` is the number of pictures that the decoder may hold back to reorder them, if that is limited.
     fn new(notes: &[Note], reorder: Option<usize>) -> Option<Self> {
         let anatomies: Vec<Anatomy> = notes.iter().map(|n| n.anatomy).collect::<Option<_>>()?;
         let first = anatomies.first()?;
@@ -64,7 +64,7 @@ impl PacketMap {
             return None;
         }
         let top_layer = anatomies.iter().map(|a| a.layer).max()?;
-        // A packet that is skipped must not hold what later ones are read with.
+        // A skipped packet must not hold parameters that later packets need.
         let skips = !anatomies[1..].iter().any(|a| a.parameter_sets);
         let mut start = 0;
         let mut packets = Vec::with_capacity(notes.len());
@@ -96,7 +96,7 @@ impl PacketMap {
     /// What to decode for the frames `wanted`, by ordinal; `None` if there is no such frame.
     pub fn plan(&self, wanted: &[u32]) -> Option<DecodePlan> {
         let mut feed = vec![false; self.packets.len()];
-        // The first packet may hold what the decoder has to know of the encoder; the first frame settles the size.
+        // The first packet may hold what the decoder has to know about the encoder; the first frame settles the size.
         let mut runs = BTreeMap::from([(0, 0)]);
         for &ordinal in [0].iter().chain(wanted) {
             let last = *self.shown.get(ordinal as usize)?;
@@ -119,11 +119,10 @@ impl PacketMap {
     }
 }
 
-/// How many pictures a decoder has to hold back at most so that `decoded`, packets in the order of decoding, comes out as
-/// `presented`.
+/// The most pictures that a decoder has to hold back to turn `decoded`, packets in decoding order, into `presented`.
 fn held_back(decoded: &[usize], presented: &[usize]) -> usize {
-    // The worst case is a picture before which everything that is shown earlier has been decoded; for such a picture the
-    // number of those held back is the distance between its places.
+    // The worst case is a picture before which everything that is shown earlier has been decoded. For such a picture, the
+    // number held back is the distance between its two places.
     let place = |packet: usize| decoded.binary_search(&packet).unwrap_or(0); // `decoded` ascends and holds it
     presented.iter().enumerate().map(|(shown, &packet)| place(packet).saturating_sub(shown)).max().unwrap_or(0)
 }

@@ -37,7 +37,7 @@ impl DecodePass<'_> {
         Ok(found)
     }
 
-    /// Decodes what `plan` names and takes the `wanted` ordinals; `None` if anything else comes out than planned.
+    /// Decodes what `plan` names and takes the `wanted` ordinals; `None` if other frames come out than planned.
     pub fn run_plan<T>(
         &self,
         wanted: &[u32],

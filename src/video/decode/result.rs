@@ -3,7 +3,7 @@
 use super::look::Look;
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::facts::VideoFacts;
-use crate::video::sampled::SampledVideo;
+use crate::video::frames::SampledVideo;
 use crate::video::timeline::Timeline;
 
 /// Which frames count.
@@ -15,12 +15,12 @@ pub(crate) enum Keep {
     Any,
 }
 
-/// What a pass found, and what was made of the frames that it took: whoever drops a pass drops both.
+/// What a pass found, and what the caller made of the frames that it took: whoever drops a pass's result drops both.
 pub(crate) struct PassResult<T> {
     pub frames: Vec<T>,
     /// Time and key flag of the frames that count.
     pub counted: Vec<(i64, bool)>,
-    /// The same of those that do not: the damaged ones, when only intact ones count.
+    /// The same of the frames that do not count: the damaged ones, if only intact ones count.
     pub left_out: Vec<(i64, bool)>,
     pub damaged: u32,
     pub interlaced: u32,
@@ -56,7 +56,7 @@ impl<T> PassResult<T> {
         u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.undecoded)
     }
 
-    /// Intact frames if there are any, else the damaged ones; and which those are.
+    /// Which frames to keep, and their timeline: the intact ones if there are any, else the damaged ones.
     pub fn what_to_keep(&self, stream: &StreamInfo) -> (Keep, Timeline) {
         let (keep, frames) =
             if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };

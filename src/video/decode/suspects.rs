@@ -1,27 +1,27 @@
-//! Which frames come of packets at which FFmpeg logged an error.
+//! Which frames come from packets at which FFmpeg logged an error.
 
 use std::collections::BTreeSet;
 
 use ffmpeg_next::{frame, picture};
 
-/// The packets that FFmpeg logged errors at, known by what their frames have in common with them: the time.
+/// The packets at which FFmpeg logged errors, identified by what their frames share with them: the time.
 #[derive(Debug, Default)]
 pub(crate) struct Suspects {
-    /// Time of the packet that the decoder is at.
+    /// Time of the packet that the decoder is working on.
     current: Option<i64>,
     /// Pictures that the decoder holds back.
     delay: u32,
     times: BTreeSet<i64>,
-    /// So many frames that others may refer to are still to be suspected, as is every frame before the last of them: an
-    /// error was logged at a packet without a time (AVI, bare streams), whose frame is not known from others.
+    /// The next so many frames that others may refer to are suspects, and so is every frame before the last of them: an
+    /// error was logged at a packet without a time (AVI, bare streams), whose frame cannot be told from others.
     untimed: u32,
 }
 
 impl Suspects {
-    /// The decoder gets a packet with the time `pts`, while it holds back `delay` pictures.
+    /// The decoder receives a packet with the time `pts` while it holds back `delay` pictures.
     pub fn begin(&mut self, pts: Option<i64>, delay: u32) {
         if self.delay == 0 {
-            self.untimed = 0; // its frame would have come already
+            self.untimed = 0; // its frame would have come out already
         }
         (self.current, self.delay) = (pts, delay);
     }

@@ -8,9 +8,9 @@ use super::needed::Expected;
 use super::result::{Keep, PassResult};
 use crate::video::container::StreamInfo;
 use crate::video::error::{Stage, VideoError};
+use crate::video::frames::SampledFrame;
 use crate::video::options::VideoOptions;
 use crate::video::picture::{ColorConversion, PictureFormat, Scaler};
-use crate::video::sampled::SampledFrame;
 use crate::{Error, Planes};
 
 /// What the caller makes of a chosen frame.
@@ -41,7 +41,7 @@ impl<'a, T> Taker<'a, T> {
         Taker { stream, options, wanted, keep, make, scaler: None, clock, last: None, found }
     }
 
-    /// Looks at a frame of a stream that is decoded in part.
+    /// Checks a frame of a stream that is decoded in part.
     pub fn see_expected(&mut self, frame: &frame::Video, damaged: bool, expected: Expected) -> Result<(), Halt> {
         let as_expected = frame.timestamp() == Some(expected.pts) && frame.is_key() == expected.key;
         if !as_expected || damaged {
@@ -111,10 +111,10 @@ fn too_many_frames() -> VideoError {
     VideoError::new(Stage::Decode, Error::limit(format!("more than {} frames", u32::MAX)))
 }
 
-/// Gives each frame a time, also where the file does not.
+/// Gives each frame a time, even if the file does not.
 #[derive(Default)]
 struct Clock {
-    /// Where the next frame should be, if it does not say.
+    /// The time of the next frame, if it has none of its own.
     next: i64,
 }
 

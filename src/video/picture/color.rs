@@ -1,7 +1,7 @@
 //! From a source's own color to JPEG's: range, matrix, chroma position, and the one rounding to 8 bits.
 //!
-//! Everything is linear algebra on YUV, never through 8-bit RGB. The work is in `f32`: 24 bits of precision for 16-bit
-//! samples, the same result on every machine, and loops that the compiler turns into vectors.
+//! Everything is linear algebra on YUV, never through 8-bit RGB. The arithmetic is in `f32`: 24 bits of precision for
+//! 16-bit samples, the same result on every machine, and loops that the compiler vectorizes.
 
 use crate::{Planes, Result, allocation};
 
@@ -79,12 +79,12 @@ fn multiply(a: &Matrix3, b: &Matrix3) -> Matrix3 {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..3).map(|k| a[i][k] * b[k][j]).sum()))
 }
 
-/// The whole conversion as coefficients for 16-bit samples: what to multiply and add to get 8-bit code values.
+/// The whole conversion as coefficients for 16-bit samples: factors and summands that give 8-bit code values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ColorConversion {
-    /// Luma out of luma, and a constant that has the rounding in it.
+    /// The factor of luma, and a constant that includes the rounding.
     y: (f32, f32),
-    /// What chroma adds to luma; `None` when the matrix stays as it is.
+    /// What chroma adds to luma; `None` if the matrix does not change.
     y_chroma: Option<Mix>,
     cb: Mix,
     cr: Mix,
@@ -193,7 +193,7 @@ impl ColorConversion {
 
 /// Cuts off what lies outside of 0 to 255, and the fraction; the 0.5 of rounding is in the constants.
 ///
-/// The same as a cast to `u8`, in a form that the compiler turns into vectors.
+/// The same as a cast to `u8`, in a form that the compiler vectorizes.
 #[inline]
 #[allow(clippy::manual_clamp)] // `clamp` would leave a NaN
 fn byte(v: f32) -> u8 {
@@ -201,7 +201,7 @@ fn byte(v: f32) -> u8 {
     unsafe { v.max(0.0).min(255.0).to_int_unchecked::<i32>() as u8 }
 }
 
-/// The mean of each 2x2 block; a block that is cut by the edge repeats its last sample.
+/// The mean of each 2x2 block; a block cut by the edge repeats its last sample.
 fn halve(plane: &[u16], size: Size) -> Result<Vec<u16>> {
     let (w, h) = (size.width as usize, size.height as usize);
     let mut out = allocation::with_capacity(w.div_ceil(2) * h.div_ceil(2), "a picture")?;
@@ -224,7 +224,7 @@ pub(crate) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
         let mut line = vec![0u16; w];
         for row in plane.chunks_exact_mut(w) {
             line.copy_from_slice(row);
-            // The inner samples, in a form that the compiler turns into vectors; then those at the edges.
+            // The inner samples, in a form that the compiler vectorizes; then those at the edges.
             for (o, v) in row.iter_mut().skip(1).zip(line.windows(4)) {
                 *o = quarter(v[0], v[1], v[2], v[3]);
             }

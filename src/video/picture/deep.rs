@@ -14,9 +14,9 @@ pub(crate) enum ChromaLayout {
     Full,
 }
 
-/// Planes of 16-bit samples: the code values of the source, shifted left until they fill 16 bits.
+/// Planes of 16-bit samples: the code values of the source, shifted left to fill 16 bits.
 ///
-/// So an 8-bit 235 and a 10-bit 940 both are 60,160, and neutral chroma is 32,768 at any depth.
+/// So an 8-bit 235 and a 10-bit 940 are both 60,160, and neutral chroma is 32,768 at any depth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Deep {
     pub size: Size,
@@ -39,7 +39,7 @@ impl Deep {
         self.layout.chroma(self.size)
     }
 
-    /// The plane in the order of FFmpeg's planar formats, with its size.
+    /// The plane with this index in FFmpeg's planar formats, and its size.
     pub fn plane_mut(&mut self, index: usize) -> (&mut [u16], Size) {
         let chroma = self.chroma_size();
         match index {
@@ -56,8 +56,8 @@ impl Deep {
 
     /// Turns and mirrors all planes.
     ///
-    /// With half-size chroma, a side that is mirrored should be even: else the last chroma sample, which sits half
-    /// outside of the picture, would become the first. The caller asks for [`ChromaLayout::Full`] then.
+    /// With half-size chroma, a mirrored side should be even: otherwise the last chroma sample, which lies half outside of
+    /// the picture, would become the first. In that case the caller asks for [`ChromaLayout::Full`].
     pub fn turn(&mut self, o: Orientation) -> Result<()> {
         if o.is_identity() {
             return Ok(());

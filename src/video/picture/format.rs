@@ -7,7 +7,7 @@ use ffmpeg_next::{ffi, frame};
 use super::color::{ColorRange, Matrix};
 use super::geometry::Size;
 
-/// The families of pixel formats, which take different ways to 4:2:0.
+/// The families of pixel formats, which reach 4:2:0 in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Luma and two chroma planes, whatever the packing.
@@ -18,7 +18,7 @@ pub(crate) enum Class {
     Rgb,
 }
 
-/// All that the scaler and the color pass need to know of a frame. While it stays equal, they can be reused.
+/// All that the scaler and the color pass need to know about a frame. As long as it stays equal, they can be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PictureFormat {
     pub format: ffi::AVPixelFormat,
@@ -27,18 +27,18 @@ pub(crate) struct PictureFormat {
     pub class: Class,
     pub matrix: Matrix,
     pub range: ColorRange,
-    /// Base-2 logarithm of how many luma samples there are to a chroma sample, across and down.
+    /// Base-2 logarithm of the luma samples per chroma sample, across and down.
     pub subsampling: (u32, u32),
     /// Where the first chroma sample lies, across and down, in 1/256 of a luma sample from the first luma sample.
     pub siting: (c_int, c_int),
-    /// Each sample is a whole byte or native 16-bit word in a plane of its own: it can be read without swscale.
+    /// Each component has its own plane of whole bytes or native 16-bit words, which can be read without swscale.
     pub plain_planes: bool,
     /// Significant bits of a sample.
     pub depth: u32,
 }
 
 impl PictureFormat {
-    /// Reads the description of a decoded frame; `None` if FFmpeg does not know the pixel format, or it is not in
+    /// Reads the description of a decoded frame; `None` if FFmpeg does not know the pixel format, or the frame is not in
     /// ordinary memory.
     pub fn of(frame: &frame::Video) -> Option<Self> {
         // SAFETY: the frame is a live AVFrame; these are plain fields of it, valid for any frame.
@@ -123,7 +123,7 @@ fn class(desc: &ffi::AVPixFmtDescriptor, name: &str) -> Class {
     }
 }
 
-/// Each component in a plane of its own, one or two whole native bytes a sample, nothing shifted, no floats.
+/// Each component in its own plane, one or two whole native bytes per sample, nothing shifted, no floats.
 fn plain_planes(desc: &ffi::AVPixFmtDescriptor) -> bool {
     let big_endian = desc.flags & ffi::AV_PIX_FMT_FLAG_BE as u64 != 0;
     let float = desc.flags & ffi::AV_PIX_FMT_FLAG_FLOAT as u64 != 0;

@@ -13,7 +13,7 @@ pub(crate) struct Size {
 
 /// How a decoded picture becomes an upright one: first the rows and columns are exchanged, then it is mirrored.
 ///
-/// These three switches are all eight ways to lay a rectangle on a rectangle.
+/// These three switches cover all eight ways to lay a rectangle on a rectangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Orientation {
     pub transpose: bool,
@@ -34,7 +34,7 @@ impl Orientation {
         }
     }
 
-    /// The same as words: mirror left to right if `true`, then turn clockwise by so many degrees.
+    /// The same in other terms: mirror left to right if `true`, then turn clockwise by this many degrees.
     pub fn as_mirror_and_turn(self) -> (bool, u32) {
         match (self.transpose, self.flip_x, self.flip_y) {
             (false, false, false) => (false, 0),
@@ -52,12 +52,12 @@ impl Orientation {
         self == Orientation::default()
     }
 
-    /// The size of the upright picture, or back: exchanging the sides is its own inverse.
+    /// The size of the upright picture, or of the decoded one: exchanging the sides is its own inverse.
     pub fn apply(self, size: Size) -> Size {
         if self.transpose { Size { width: size.height, height: size.width } } else { size }
     }
 
-    /// Lays out one plane of `size` samples anew.
+    /// Turns and mirrors one plane of `size` samples.
     pub fn turn(self, plane: &[u16], size: Size) -> Result<Vec<u16>> {
         let (w, h) = (size.width as usize, size.height as usize);
         let out = self.apply(size);
@@ -98,7 +98,7 @@ pub(crate) fn display_size(coded: Size, (num, den): (u32, u32)) -> Size {
     Size { width: u32::try_from(width).unwrap_or(u32::MAX), height: coded.height }
 }
 
-/// The size to store a picture of `display` size at.
+/// The size at which to store a picture of `display` size.
 ///
 /// # Errors
 ///
@@ -128,10 +128,10 @@ pub(crate) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
     Ok(target)
 }
 
-/// The size at which a picture of the shape `shown` is put into frames of the size `frame`: as large as it fits.
+/// The size of a picture of the shape `shown` inside frames of the size `frame`: as large as fits.
 ///
 /// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than 1 % fills
-/// the frame, as pixels that are nearly square are square.
+/// the frame, just as nearly square pixels count as square.
 pub(crate) fn fit(shown: Size, frame: Size) -> Size {
     let wide = u64::from(shown.width) * u64::from(frame.height);
     let tall = u64::from(shown.height) * u64::from(frame.width);

@@ -1,11 +1,11 @@
-//! FFmpeg's scaler, held to scaling: same matrix and same range on both sides, chroma positions said out loud.
+//! FFmpeg's scaler, used for scaling only: same matrix and same range on both sides, explicit chroma positions.
 //!
-//! Three habits of swscale are worked around here (seen in FFmpeg 5.1):
+//! This works around three habits of swscale (seen in FFmpeg 5.1):
 //! * at the same size and subsampling it only copies planes: chroma positions are ignored, and full-range samples are
-//!   widened to 16 bits by repeating bits where the scaling path shifts. Such pictures do not go through swscale;
-//! * asked to change the matrix between two YUV formats it goes through RGB. It is never asked;
-//! * when a filter gets too long (to a sixtieth, or a thirtieth where chroma is halved too) it scales in two steps of its
-//!   own and forgets range and positions on the way. Scaling that far is taken in steps of [`MAX_FACTOR`] here.
+//!   widened to 16 bits by repeating bits, but the scaling path shifts them. Such pictures do not go through swscale;
+//! * it changes the matrix between two YUV formats through RGB. vidrec never asks it to;
+//! * if a filter gets too long (to a sixtieth, or a thirtieth if chroma is halved too), it scales in two steps of its own
+//!   and loses range and positions in between. vidrec scales that far in steps of [`MAX_FACTOR`].
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -23,12 +23,12 @@ use crate::video::error::ffmpeg_error;
 
 /// Bicubic, all chroma samples used, exact rounding, the same result on every CPU.
 ///
-/// swscale widens the filter when it makes a picture smaller, so it does not alias. `format-spec/notes.md` has it measured
-/// beside the others.
+/// swscale widens the filter when it makes a picture smaller, so it does not alias. `format-spec/notes.md` compares it with
+/// the other filters.
 const FLAGS: c_int =
     ffi::SWS_BICUBIC | ffi::SWS_ACCURATE_RND | ffi::SWS_FULL_CHR_H_INT | ffi::SWS_FULL_CHR_H_INP | ffi::SWS_BITEXACT;
 
-/// Most that swscale shrinks a side in one step.
+/// The most that swscale shrinks a side in one step.
 const MAX_FACTOR: u32 = 16;
 
 /// Scales frames of one description to one size and layout.
@@ -36,7 +36,7 @@ pub(crate) struct Scaler {
     from: PictureFormat,
     size: Size,
     layout: ChromaLayout,
-    /// Empty when the planes of the frame are read as they are.
+    /// Empty if the planes of the frame are read as they are.
     steps: Vec<ScaleStep>,
 }
 
@@ -112,7 +112,7 @@ impl Scaler {
         Ok(deep)
     }
 
-    /// Does for planes that were only read what swscale does for those that it scales.
+    /// Centres chroma in planes that were only read; swscale does this for planes that it scales.
     fn centre(&self, deep: &mut Deep) {
         if self.layout != ChromaLayout::Half {
             return;
@@ -137,7 +137,7 @@ fn next_size(from: Size, to: Size) -> Size {
     }
 }
 
-/// What swscale has to know of a picture that it reads.
+/// What swscale has to know about a picture that it reads or writes.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     format: ffi::AVPixelFormat,
@@ -147,7 +147,7 @@ struct Side {
     siting: (c_int, c_int),
 }
 
-/// swscale's word for "centre, at any subsampling".
+/// swscale's value for "centre, at any subsampling".
 const CENTRE: c_int = -513;
 
 impl Side {
@@ -239,7 +239,7 @@ fn row<T>(frame: &frame::Video, plane: usize, y: usize, width: usize) -> Result<
     Ok(unsafe { std::slice::from_raw_parts(data.offset(stride * y as isize).cast::<T>(), width) })
 }
 
-/// An `SwsContext` of our own: ffmpeg-next's does not let one set positions and ranges, nor says whether it worked.
+/// Our own wrapper of an `SwsContext`: ffmpeg-next's cannot set positions and ranges, and does not report failures.
 struct Swscale(*mut ffi::SwsContext);
 
 // SAFETY: the context belongs to this value alone and is not tied to a thread.
@@ -296,8 +296,9 @@ impl Swscale {
 
     fn run(&mut self, from: &frame::Video, to: &mut frame::Video) -> Result<()> {
         let (height, rows) = (int(from.height())?, int(to.height())?);
-        // SAFETY: both frames are live, and `Scaler::run` has compared the first frame's size and format with those
-        // that the first step was made for, and each further step was made for what the one before writes; so swscale stays within the planes that the two frames describe.
+        // SAFETY: both frames are live. `Scaler::run` has compared the first frame's size and format with those that the
+        // first step was made for, and each further step was made for what the one before writes; so swscale stays within
+        // the planes that the two frames describe.
         let done = unsafe {
             let (from, to) = (from.as_ptr(), to.as_mut_ptr());
             ffi::sws_scale(

@@ -7,7 +7,7 @@ use super::neon::NeonIdct;
 use super::portable::PortableIdct;
 use super::transform::{Idct, IdctWork};
 
-/// Kinds of machines that there is code for.
+/// The kinds of machines that have code of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdctMachine {
     Portable,
@@ -18,7 +18,7 @@ pub(crate) enum IdctMachine {
 }
 
 impl IdctMachine {
-    /// All kinds that this machine is of, the fastest first.
+    /// All kinds that fit this machine, the fastest first.
     pub fn all() -> Vec<IdctMachine> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]

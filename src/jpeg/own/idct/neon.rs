@@ -1,4 +1,4 @@
-//! The inverse DCT for 64-bit ARM, of which every machine has NEON: a block at a time, eight lines side by side.
+//! The inverse DCT for 64-bit ARM, where every machine has NEON: a block at a time, eight lines side by side.
 
 use std::arch::aarch64::*;
 
@@ -138,7 +138,7 @@ fn butterfly<const SHIFT: i32>(even: Sums, odd: Sums) -> [int16x8_t; 2] {
     [descale::<SHIFT>(add(even, odd)), descale::<SHIFT>(sub(even, odd))]
 }
 
-/// In steps, for NEON's rounding shift does not wrap around where it overflows, and its narrowing one goes to 16.
+/// In steps, because NEON's rounding shift does not wrap around on overflow, and its narrowing one shifts by at most 16.
 #[inline]
 #[target_feature(enable = "neon")]
 fn descale<const SHIFT: i32>([low, high]: Sums) -> int16x8_t {

@@ -35,7 +35,7 @@ pub(crate) fn pair<I: Idct, const N: usize>(idct: I, blocks: [&Block; 2], factor
 /// Whether all coefficients but the first are zero.
 #[inline(always)]
 fn only_dc([a, b]: [&Block; 2]) -> bool {
-    // The next two say no, mostly.
+    // These four coefficients settle most blocks.
     let likely = a[1] | a[8] | b[1] | b[8];
     likely == 0 && a[1..].iter().chain(&b[1..]).fold(0, |all, coefficient| all | coefficient) == 0
 }

@@ -1,4 +1,4 @@
-//! The inverse DCT in plain Rust: for any machine, and the definition of what the others compute.
+//! The inverse DCT in plain Rust: for any machine, and the definition that the others follow.
 
 use super::factors::Factors;
 use super::fix::*;
@@ -131,7 +131,7 @@ pub(crate) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8;
     };
     let columns = [0, 1, 3, 5, 7].map(column);
     std::array::from_fn(|y| {
-        // The first column alone goes on with 32 bits.
+        // Only the first column continues with 32 bits.
         let even = columns[0][y].wrapping_shl(15);
         let odd = odd([1, 2, 3, 4].map(|i: usize| saturate(columns[i][y])));
         butterfly::<20>(even, odd).map(sample)

@@ -8,8 +8,8 @@ pub(crate) type SampleRows = [[u8; 16]; 8];
 
 /// The inverse DCT of two blocks for one kind of machine. A value exists only where the machine is of that kind.
 ///
-/// The answer is false, and `out` anything, where a coefficient in the first row is beyond [`FIRST_ROW_BITS`]. (With
-/// no others in the block libjpeg-turbo takes a short cut, in which they overflow in another way.)
+/// The result is false, and `out` is unspecified, if a coefficient in the first row exceeds [`FIRST_ROW_BITS`]. (If the
+/// block has no others, libjpeg-turbo takes a short cut, in which such coefficients overflow differently.)
 pub(crate) trait Idct: Copy {
     /// Runs `work`, compiled for this machine.
     fn run(self, work: impl IdctWork) -> Option<()>;
@@ -21,7 +21,7 @@ pub(crate) trait Idct: Copy {
     fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool;
 }
 
-/// Coefficients of the first row have to be within this many bits, sign included. No picture's are beyond 12.
+/// Coefficients of the first row must fit this many bits, sign included. Those of pictures fit 12.
 pub(crate) const FIRST_ROW_BITS: u32 = 14;
 
 /// Work that is generic over the machine.

@@ -1,6 +1,6 @@
-//! Our decoder without libjpeg-turbo beside it, so that Miri can run it: all machines give the same, whatever the bytes.
+//! Our decoder without libjpeg-turbo, so that Miri can run it: all machines give the same, whatever the bytes.
 //!
-//! That libjpeg-turbo gives it, too, is proven of the same pictures elsewhere.
+//! Other tests prove that libjpeg-turbo gives the same for these pictures.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::jpeg::own::{TileDecoder, TilePlanes, Tiles};
 use crate::jpeg::tiles::Tiler;
 use crate::random::Random;
 
-/// What `RegionDecoder::planes` does, but for all that libjpeg-turbo is asked.
+/// What `RegionDecoder::planes` does, without libjpeg-turbo.
 fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region, scale: Scale) -> Option<[Vec<u8>; 3]> {
     let selection = tiler.select(jpeg, region, true)?;
     if tiler.is_new() {
@@ -34,7 +34,7 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
     own.decode(&tiles, scale, target).map(|()| planes)
 }
 
-/// Decodes at a scale and in part as `turn` says; says whether ours gave pixels.
+/// Decodes at a scale and in part as `turn` says; true if our decoder gave pixels.
 fn same_on_all_machines(tiler: &mut Tiler, on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool {
     let Some((width, height)) = tiler.size(jpeg).filter(|&(width, height)| width.max(height) <= 256) else {
         return false;

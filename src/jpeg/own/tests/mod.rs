@@ -1,4 +1,4 @@
-//! Our decoder beside libjpeg-turbo: every byte of every plane, and for what is not as it should be, the same refusals.
+//! Our decoder beside libjpeg-turbo: the same bytes in every plane, and the same refusals of damaged data.
 
 mod alone;
 #[cfg(feature = "pack")]
@@ -48,7 +48,7 @@ fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
     }
 }
 
-/// Every window of whole tiles, of which there are seven in a row; any other touches the tiles of one of these.
+/// Every window of whole tiles, seven in a row; any other window touches the same tiles as one of these.
 #[test]
 fn every_window_of_tiles_gives_libjpeg_turbos_planes() {
     let (width, height) = (112, 64);
@@ -129,14 +129,13 @@ fn a_cut_or_lengthened_tile_is_an_error_from_all() {
             let mut decoder = RegionDecoder::new(choice).unwrap();
             let whole = planes(&mut decoder, &bad, Region::whole((64, 48)), Scale::Full);
             assert!(whole.unwrap_err().contains("damaged data"), "{choice:?}");
-            // Whoever does not need the tile does not see it.
+            // A region without the tile does not notice.
             planes(&mut decoder, &bad, Region { x: 0, y: 32, width: 64, height: 16 }, Scale::Full).unwrap();
         }
     }
 }
 
-/// The same 20,000 on every machine; or for as long as `VIDREC_FUZZ_SECONDS` says, from the number on that
-/// `VIDREC_FUZZ_FROM` gives.
+/// The same 20,000 on every machine; or for `VIDREC_FUZZ_SECONDS` seconds, starting with number `VIDREC_FUZZ_FROM`.
 #[test]
 fn changed_pictures_are_decoded_as_libjpeg_turbo_does_or_refused() {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());

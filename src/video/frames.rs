@@ -6,26 +6,27 @@ use crate::Planes;
 /// One chosen frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampledFrame {
-    /// The picture, upright and at the size asked for.
+    /// The picture, upright and at the requested size.
     pub image: Planes,
     /// Presentation time in units of [`SampledVideo::time_base`].
     ///
     /// FFmpeg's best-effort timestamp. Where a file has none, the time of the frame before plus its duration, and 0 for
     /// a first frame.
     pub pts: i64,
-    /// Ordinal of the frame among all that decode, from 0.
+    /// Ordinal of the frame among all frames that decode, from 0.
     pub source_index: u32,
 }
 
-/// What [`sample`] gives; of [`Video::sample_with`], with what was made of each frame in its place.
+/// The result of [`sample`](super::sample). That of [`Video::sample_with`](super::Video::sample_with) has what the caller
+/// made of each frame in place of the frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledVideo<T = SampledFrame> {
-    /// One entry for each distinct ordinal that was chosen, ascending.
+    /// One entry for each distinct chosen ordinal, ascending.
     pub frames: Vec<T>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
     /// Frames of the video: those that decode, and [`VideoFacts::undecoded_frames`].
     pub frame_count: u32,
-    /// What was found on the way.
+    /// What became known of the video.
     pub facts: VideoFacts,
 }
