@@ -1,8 +1,8 @@
 //! Fill bytes that keep RecordIO's magic word off the offsets where it would split a record.
 //!
 //! RecordIO splits a payload wherever its magic word stands at a multiple of 4, which happens about once in a million
-//! frames. In JPEG, fill bytes 0xFF without a meaning may precede any marker (T.81, B.1.1.2). One to three of them move the
-//! magic word away from the multiple of 4; every decoder gives the same pixels, and the frame stays in one part.
+//! frames. In JPEG, fill bytes 0xFF without a meaning may precede any marker (T.81, B.1.1.2). One to three of them move
+//! the magic word away from the multiple of 4; every decoder gives the same pixels, and the frame stays in one part.
 
 use super::markers::Markers;
 
@@ -13,8 +13,8 @@ const MAGIC: [u8; 4] = [0x0A, 0x23, 0xD7, 0xCE];
 ///
 /// The offsets are those in `jpeg`; a record's payload has a header of 24 bytes before them, which changes nothing
 /// modulo 4. Each segment that holds the magic word at a bad place is moved by the fewest bytes that free it, together
-/// with all segments behind it. If that fails (no JPEG, or one segment with the magic word at all four residues), `jpeg`
-/// does not change.
+/// with all segments behind it. If that fails (no JPEG, or one segment with the magic word at all four residues),
+/// `jpeg` does not change.
 pub(crate) fn avoid_magic(jpeg: &mut Vec<u8>) -> bool {
     if !holds_magic(jpeg, 0) {
         return true;

@@ -1,14 +1,15 @@
 //! JPEG: encode from planes, decode to RGB or planes, and keep RecordIO's magic word off bad places. Opens no file.
 //!
-//! What [`Encoder`] writes is an ordinary baseline JPEG (4:2:0, standard Huffman tables) whose restart markers cut
-//! the picture into tiles of 16 rows and 32 columns (16 if the number of 16-pixel columns is odd). A reader that wants a
+//! What [`Encoder`] writes is an ordinary baseline JPEG (4:2:0, standard Huffman tables) whose restart markers cut the
+//! picture into tiles of 16 rows and 32 columns (16 if the number of 16-pixel columns is odd). A reader that wants a
 //! crop can copy the tiles that it touches and decode only those.
 //!
-//! The loader decodes only the tiles under a crop, and never touches the entropy-coded data of the others. Either our own
-//! decoder reads the tiles, or they are cut out for libjpeg-turbo; [`JpegDecoder`] chooses, and the samples are the same.
+//! The loader decodes only the tiles under a crop, and never touches the entropy-coded data of the others. Either our
+//! own decoder reads the tiles, or they are cut out for libjpeg-turbo; [`JpegDecoder`] chooses, and the samples are the
+//! same.
 //!
-//! [`Decoder`] uses libjpeg-turbo's defaults: accurate inverse DCT and smooth ("fancy") chroma upsampling. So it gives the
-//! same pixels as Pillow and OpenCV built on libjpeg-turbo.
+//! [`Decoder`] uses libjpeg-turbo's defaults: accurate inverse DCT and smooth ("fancy") chroma upsampling. So it gives
+//! the same pixels as Pillow and OpenCV built on libjpeg-turbo.
 //!
 //! ```
 //! use vidrec::Planes;

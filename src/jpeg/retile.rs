@@ -53,8 +53,8 @@ impl Retiler {
             // A JPEG that cannot be decoded at all is an error; one without planes of this kind is only unfit.
             return self.decoder.decode_picture(jpeg).map(|_| Retiled::Unfit);
         }
-        // A marker takes at most 3 bytes with its padding, a tile has at least 256 pixels, and the standard tables need at
-        // most twice the bytes of the best ones.
+        // A marker takes at most 3 bytes with its padding, a tile has at least 256 pixels, and the standard tables need
+        // at most twice the bytes of the best ones.
         let room = 4096 + jpeg.len() * 3 + header.rgb_len() / 64;
         if self.out.len() < room {
             self.out.resize(room, 0);

@@ -6,10 +6,10 @@
 //! the planes need no margin around the wanted window. Smooth upsampling of chroma does need one: see
 //! [`Region::with_chroma_neighbours`].
 //!
-//! This trusts nothing but the bytes of the JPEG. It is tiled if they say so: baseline, 8 bits, three components of 2x2, 1x1
-//! and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, .. RST7, RST0
-//! in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the caller decodes it
-//! whole.
+//! This trusts nothing but the bytes of the JPEG. It is tiled if they say so: baseline, 8 bits, three components of
+//! 2x2, 1x1 and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, ..
+//! RST7, RST0 in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the
+//! caller decodes it whole.
 
 use std::ops::Range;
 
@@ -200,11 +200,11 @@ fn read_frame(header: &MarkerSegment<'_>) -> Option<((u32, u32), usize)> {
     (width > 0 && height > 0).then_some(((width, height), header.end - header.body.len() + 1))
 }
 
-/// Finds the entropy-coded data of the tiles behind `from`; `None` unless there are `count`, numbered in order, followed by
-/// the end of the image.
+/// Finds the entropy-coded data of the tiles behind `from`; `None` unless there are `count`, numbered in order,
+/// followed by the end of the image.
 ///
-/// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more bytes
-/// 0xFF, which are fill and belong to no tile.
+/// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more
+/// bytes 0xFF, which are fill and belong to no tile.
 fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>) -> Option<()> {
     tiles.clear();
     let (mut start, mut at, mut stuffed) = (from, from, 0);

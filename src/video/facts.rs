@@ -39,8 +39,8 @@ pub struct VideoFacts {
     pub chroma_location: String,
     /// How often the size or pixel format changed within the decoded frames.
     pub format_changes: u32,
-    /// How often the size changed within the decoded frames. Pictures of another shape than the first are fitted into its
-    /// size, with black bars.
+    /// How often the size changed within the decoded frames. Pictures of another shape than the first are fitted into
+    /// its size, with black bars.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_changes: u32,
     /// Interlaced frames among those that were decoded.
@@ -56,10 +56,11 @@ pub struct VideoFacts {
     /// Parts of the container whose checksum does not match: clusters and headers of Matroska and WebM.
     #[serde(skip_serializing_if = "is_zero")]
     pub failed_checksums: u64,
-    /// Frames that decoded with damage: FFmpeg marks them or, if its decoder has no marks, logs an error at their packets.
+    /// Frames that decoded with damage: FFmpeg marks them or, if its decoder has no marks, logs an error at their
+    /// packets.
     pub damaged_frames: u32,
-    /// Frames that were not decoded, because no wanted frame needs them. They are counted by their packets, and damage in
-    /// them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
+    /// Frames that were not decoded, because no wanted frame needs them. They are counted by their packets, and damage
+    /// in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
     /// The first error in FFmpeg's words, with its place, or the first checksum that does not match.
     pub first_error: Option<String>,

@@ -17,8 +17,8 @@ pub struct SampledFrame {
     pub source_index: u32,
 }
 
-/// The result of [`sample`](super::sample). That of [`Video::sample_with`](super::Video::sample_with) has what the caller
-/// made of each frame in place of the frame.
+/// The result of [`sample`](super::sample). That of [`Video::sample_with`](super::Video::sample_with) has what the
+/// caller made of each frame in place of the frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledVideo<T = SampledFrame> {
     /// One entry for each distinct chosen ordinal, ascending.

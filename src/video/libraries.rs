@@ -18,7 +18,8 @@ pub(crate) fn init() {
     });
 }
 
-/// The versions of FFmpeg's libraries in use, such as `libavcodec 59.37.100, libavformat 59.27.100, libswscale 6.7.100`.
+/// The versions of FFmpeg's libraries in use, such as `libavcodec 59.37.100, libavformat 59.27.100, libswscale
+/// 6.7.100`.
 ///
 /// The same file, options and versions give the same pictures.
 #[must_use]

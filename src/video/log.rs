@@ -1,8 +1,8 @@
 //! What FFmpeg logs while it works for one video.
 //!
 //! FFmpeg has one log callback per process. A caller of FFmpeg listens during the call, on its own thread: decoders and
-//! demuxers are opened with one thread here, so they log on the thread that calls them. Nothing is printed; messages that
-//! nobody listens to are dropped.
+//! demuxers are opened with one thread here, so they log on the thread that calls them. Nothing is printed; messages
+//! that nobody listens to are dropped.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -43,13 +43,14 @@ pub(super) fn listen<R>(work: impl FnOnce() -> R) -> (R, Heard) {
 
 /// Takes over FFmpeg's messages, for the whole process.
 pub(super) fn take_over() {
-    // SAFETY: `on_message` may be called at any time and on any thread: it touches only its arguments and what belongs to
-    // its thread.
+    // SAFETY: `on_message` may be called at any time and on any thread: it touches only its arguments and what belongs
+    // to its thread.
     unsafe { av_log_set_callback(Some(on_message)) }
 }
 
-/// FFmpeg's `va_list`. Every ABI that this is built for passes it to a function as one pointer: to a structure on x86-64
-/// (System V) and 64-bit ARM (AAPCS64 6.8.2, C.4: a composite of more than 16 bytes goes by reference), itself on the others.
+/// FFmpeg's `va_list`. Every ABI that this is built for passes it to a function as one pointer: to a structure on
+/// x86-64 (System V) and 64-bit ARM (AAPCS64 6.8.2, C.4: a composite of more than 16 bytes goes by reference), itself
+/// on the others.
 type Arguments = *mut c_void;
 
 type Callback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, Arguments);

@@ -1,19 +1,19 @@
 //! Reading video: chosen frames of a file, as small pictures in JPEG's own color.
 //!
-//! [`sample`] opens a file, finds out how many frames really decode, asks the caller which of them it wants, and returns
-//! those. Only this module and the encoder of previews (`interop::preview`) call FFmpeg.
+//! [`sample`] opens a file, finds out how many frames really decode, asks the caller which of them it wants, and
+//! returns those. Only this module and the encoder of previews (`interop::preview`) call FFmpeg.
 //!
 //! # What counts as a frame
 //!
 //! A frame is what the decoder outputs, in presentation order, when it decodes the stream from its first packet to its
-//! last. vidrec does not trust headers: they claim frames that do not exist. Frames that an edit list hides do not count.
-//! The presentation time identifies a frame ([`SampledFrame::pts`], in the stream's time base).
+//! last. vidrec does not trust headers: they claim frames that do not exist. Frames that an edit list hides do not
+//! count. The presentation time identifies a frame ([`SampledFrame::pts`], in the stream's time base).
 //!
-//! A decoder marks a frame as damaged if part of it was missing or made no sense. (We checked the marks on broken files:
-//! the marked pictures do have holes, and no good picture has the mark.) Only the decoders of H.264, MPEG-1 to MPEG-4,
-//! H.263 and VC-1 set such marks. With all others, a frame counts as damaged if FFmpeg logs an error at the packet with
-//! its time. While a video has intact frames, only those count; if all frames are damaged, all count. vidrec never refuses
-//! what FFmpeg decodes. A frame that only refers to a damaged one has no mark and counts.
+//! A decoder marks a frame as damaged if part of it was missing or made no sense. (We checked the marks on broken
+//! files: the marked pictures do have holes, and no good picture has the mark.) Only the decoders of H.264, MPEG-1 to
+//! MPEG-4, H.263 and VC-1 set such marks. With all others, a frame counts as damaged if FFmpeg logs an error at the
+//! packet with its time. While a video has intact frames, only those count; if all frames are damaged, all count.
+//! vidrec never refuses what FFmpeg decodes. A frame that only refers to a damaged one has no mark and counts.
 //!
 //! # Which damage is noticed
 //!
@@ -25,8 +25,8 @@
 //!   ([`VideoFacts::failed_checksums`]);
 //! * less video than the container claims.
 //!
-//! A codec without checksums that can decode any bits, such as VP8, VP9 and mostly HEVC, shows other pictures without any
-//! sign.
+//! A codec without checksums that can decode any bits, such as VP8, VP9 and mostly HEVC, shows other pictures without
+//! any sign.
 //!
 //! # How often a stream is decoded
 //!
@@ -45,37 +45,39 @@
 //!
 //! * The codec is H.264 or HEVC in a container that stores parameter sets separately (MP4, Matroska, FLV), VP8, VP9,
 //!   ProRes or DNxHD. The headers of every packet are understood, and show one picture, or one that is never shown.
-//! * The container gives every packet a presentation time, no time occurs twice, no packet is marked as damaged, reading
-//!   ends without a returned or logged error, all checksums match, and the number of packets is the claimed one, if the
-//!   container claims one.
+//! * The container gives every packet a presentation time, no time occurs twice, no packet is marked as damaged,
+//!   reading ends without a returned or logged error, all checksums match, and the number of packets is the claimed
+//!   one, if the container claims one.
 //! * Decoding can begin with the first packet, key flags agree with the packets' own headers, no packet changes the
 //!   parameters, and for H.264 the decoder holds back enough pictures to reorder them.
 //!
-//! Then vidrec skips three kinds of packets: those after the last wanted frame; those of entirely unwanted groups, if the
-//! next wanted frame comes after an IDR picture (VP8, VP9: a key frame) and there are no parameter sets in between; and
-//! pictures that nothing refers to (H.264 with `nal_ref_idc` 0, HEVC's sub-layer non-reference pictures in the highest
-//! layer). It always decodes the first packet. So the decoder sees a stream that the standard allows, and never a seek.
+//! Then vidrec skips three kinds of packets: those after the last wanted frame; those of entirely unwanted groups, if
+//! the next wanted frame comes after an IDR picture (VP8, VP9: a key frame) and there are no parameter sets in between;
+//! and pictures that nothing refers to (H.264 with `nal_ref_idc` 0, HEVC's sub-layer non-reference pictures in the
+//! highest layer). It always decodes the first packet. So the decoder sees a stream that the standard allows, and never
+//! a seek.
 //!
 //! Every frame that comes out must have the time and key flag that its packet promised, in order and without a mark of
-//! damage. None may be missing, and the decoder may not return or log a single error. Otherwise vidrec discards everything
-//! and decodes the whole stream, as it does with any stream that does not meet the conditions. The pictures are those of
-//! [`Decode::All`], bit for bit. The price is knowledge about skipped packets: damage in them stays unknown, and frames
-//! that they promise count even if they would not decode. [`VideoFacts::undecoded_frames`] says how many there are.
+//! damage. None may be missing, and the decoder may not return or log a single error. Otherwise vidrec discards
+//! everything and decodes the whole stream, as it does with any stream that does not meet the conditions. The pictures
+//! are those of [`Decode::All`], bit for bit. The price is knowledge about skipped packets: damage in them stays
+//! unknown, and frames that they promise count even if they would not decode. [`VideoFacts::undecoded_frames`] says how
+//! many there are.
 //!
 //! # Color
 //!
-//! Pictures come out as [`Planes`](crate::Planes): full-range BT.601, 4:2:0, centred chroma. swscale only scales; vidrec
-//! converts range, matrix and chroma position itself, in one step with one rounding. A stream that does not name its
-//! matrix counts as BT.601, as in FFmpeg's own conversion, so PyAV, OpenCV and decord show the same colors. HDR (PQ, HLG)
-//! is not tone mapped: code values are kept. Alpha is ignored.
+//! Pictures come out as [`Planes`](crate::Planes): full-range BT.601, 4:2:0, centred chroma. swscale only scales;
+//! vidrec converts range, matrix and chroma position itself, in one step with one rounding. A stream that does not name
+//! its matrix counts as BT.601, as in FFmpeg's own conversion, so PyAV, OpenCV and decord show the same colors. HDR
+//! (PQ, HLG) is not tone mapped: code values are kept. Alpha is ignored.
 //!
 //! # Geometry
 //!
 //! Pictures are upright and have square pixels. vidrec applies the rotation and mirroring of the display matrix, to the
-//! nearest quarter turn, after scaling. It applies the sample aspect ratio to the width. All pictures of a video get the
-//! size that the first one has; a later one of another shape keeps its shape, with black bars, unless the options ask for
-//! an exact size. An interlaced frame is taken whole, both fields woven, as PyAV and OpenCV return it: scaling down blends
-//! the fields, and no frame rate is invented.
+//! nearest quarter turn, after scaling. It applies the sample aspect ratio to the width. All pictures of a video get
+//! the size that the first one has; a later one of another shape keeps its shape, with black bars, unless the options
+//! ask for an exact size. An interlaced frame is taken whole, both fields woven, as PyAV and OpenCV return it: scaling
+//! down blends the fields, and no frame rate is invented.
 
 mod container;
 mod decode;

@@ -47,8 +47,8 @@ pub struct VideoOptions {
     pub max_pixels: u64,
     /// The longest video, by the times of its packets; a longer one fails before it is decoded. Default: no limit.
     pub max_duration: Option<Duration>,
-    /// Bytes of compressed video to keep in memory, so that a file is read only once. A longer video is read twice, with
-    /// the same result. Default: 64 MiB.
+    /// Bytes of compressed video to keep in memory, so that a file is read only once. A longer video is read twice,
+    /// with the same result. Default: 64 MiB.
     pub keep_bytes: usize,
 }
 

@@ -54,9 +54,9 @@ impl Video {
         open().map_err(|e: VideoError| e.of_file(path))
     }
 
-    /// An upper bound for the memory that decoding takes, in bytes, according to the container: the packets kept in memory,
-    /// as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of the chosen
-    /// frames comes on top.
+    /// An upper bound for the memory that decoding takes, in bytes, according to the container: the packets kept in
+    /// memory, as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of
+    /// the chosen frames comes on top.
     pub(crate) fn memory_needed(&self) -> u64 {
         /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
         const PICTURES: u64 = 18;
@@ -98,10 +98,11 @@ impl Video {
 
     /// Reads the frames that `choose` picks, and keeps what `make` returns for each, such as a compressed picture.
     ///
-    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. If the stream has to be decoded a second
-    /// time ([why](crate::video)), `make` gets the frames again, and this function drops the earlier results. So `make`
-    /// should depend on the frame alone, and leave the collecting to this function. If `make` can fail, let it return a
-    /// `Result`; it is still called for the frames after a failure. Its time counts towards [`VideoOptions::timeout`].
+    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. If the stream has to be decoded a
+    /// second time ([why](crate::video)), `make` gets the frames again, and this function drops the earlier results. So
+    /// `make` should depend on the frame alone, and leave the collecting to this function. If `make` can fail, let it
+    /// return a `Result`; it is still called for the frames after a failure. Its time counts towards
+    /// [`VideoOptions::timeout`].
     ///
     /// ```no_run
     /// use vidrec::video::{Video, VideoOptions};

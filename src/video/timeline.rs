@@ -25,8 +25,9 @@ pub struct Timeline {
     pub key: Vec<bool>,
     /// Seconds in a unit of time, as numerator and denominator; both are at least 1.
     pub time_base: (u32, u32),
-    /// When a player's clock shows 0: at 0 in containers with their own timeline, such as MP4 and Matroska; at the first
-    /// packet of any stream, including audio, in containers that begin anywhere, such as MPEG transport streams and Ogg.
+    /// When a player's clock shows 0: at 0 in containers with their own timeline, such as MP4 and Matroska; at the
+    /// first packet of any stream, including audio, in containers that begin anywhere, such as MPEG transport streams
+    /// and Ogg.
     pub player_zero: Moment,
 }
 
@@ -37,7 +38,8 @@ impl Timeline {
     }
 }
 
-/// A choice of frames: takes the frames of a video and returns the wanted ordinals, in ascending order, repeats allowed.
+/// A choice of frames: takes the frames of a video and returns the wanted ordinals, in ascending order, repeats
+/// allowed.
 ///
 /// It may be called more than once for a video, first with the timeline that the container promises and then with the
 /// one that really decoded. It should depend on the timeline alone.

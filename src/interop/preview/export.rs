@@ -9,14 +9,14 @@ use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Result};
 
-/// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second, whatever
-/// their times. The pictures are encoded a second time, so they are not those that a training loop gets.
+/// Writes `CLIP.mp4`, as in `000012.mp4`, for each clip into a new folder: its frames at `fps` frames a second,
+/// whatever their times. The pictures are encoded a second time, so they are not those that a training loop gets.
 ///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if `out` exists already;
-/// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture or
-/// the video cannot be decoded or encoded.
+/// [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a picture
+/// or the video cannot be decoded or encoded.
 pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;

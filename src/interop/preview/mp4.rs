@@ -22,8 +22,8 @@ pub(super) struct Mp4 {
 }
 
 impl Mp4 {
-    /// Creates the file. Sides are rounded up to even numbers, which 4:2:0 needs. H.264 through libx264, or MPEG-4 where
-    /// FFmpeg has no libx264.
+    /// Creates the file. Sides are rounded up to even numbers, which 4:2:0 needs. H.264 through libx264, or MPEG-4
+    /// where FFmpeg has no libx264.
     pub fn create(path: &Path, (width, height): (u32, u32), fps: u32) -> Result<Self> {
         video::init();
         Self::open(path, (width.next_multiple_of(2), height.next_multiple_of(2)), fps).map_err(|e| failed(path, e))

@@ -39,8 +39,8 @@ impl Encoder {
         Ok(Encoder { compressor: Compressor::new(quality)?, target: Vec::new(), padded: Vec::new() })
     }
 
-    /// Gives every picture its own Huffman tables: about 4 % smaller files, the same pixels, two to three times the time.
-    /// Off by default: all pictures then have the standard tables.
+    /// Gives every picture its own Huffman tables: about 4 % smaller files, the same pixels, two to three times the
+    /// time. Off by default: all pictures then have the standard tables.
     ///
     /// # Errors
     ///

@@ -9,7 +9,8 @@ use crate::jpeg::scale::Scale;
 use crate::machine::Shortage;
 use crate::{Error, Result, limits};
 
-/// Most scans of a progressive file: real files have about ten; a hostile one has thousands, each a pass over the picture.
+/// Most scans of a progressive file: real files have about ten; a hostile one has thousands, each a pass over the
+/// picture.
 const MAX_SCANS: c_int = 100;
 
 /// Three planes as TurboJPEG counts them: for 4:2:0 the luma plane is padded to even sides, without other padding.
@@ -172,8 +173,8 @@ impl Decompressor {
         // SAFETY: pointer and length are those of one slice, which the library only reads.
         let status = unsafe { raw::tj3DecompressHeader(self.0.0.as_ptr(), jpeg.as_ptr(), jpeg.len() as _) };
         if let Err(e) = self.0.check(status) {
-            // `tj3DecompressHeader` leaves the instance in the middle of the header (3.1.x), and would read the next file
-            // as its continuation: start with a new instance.
+            // `tj3DecompressHeader` leaves the instance in the middle of the header (3.1.x), and would read the next
+            // file as its continuation: start with a new instance.
             self.0 = Self::instance()?;
             return Err(e);
         }
@@ -198,8 +199,8 @@ impl Decompressor {
         };
         self.0.scale(Scale::Full)?;
         // SAFETY: the library reads `jpeg` within its length and takes the size from the header just read, from the
-        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows, which
-        // is within `out` (checked above).
+        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows,
+        // which is within `out` (checked above).
         let status = unsafe {
             let (handle, format) = (self.0.0.as_ptr(), raw::TJPF_TJPF_RGB as c_int);
             raw::tj3Decompress8(handle, jpeg.as_ptr(), jpeg.len() as _, out.as_mut_ptr(), pitch, format)

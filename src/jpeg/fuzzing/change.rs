@@ -4,8 +4,8 @@ use super::generated::generated;
 use super::wish::Wish;
 use crate::random::Random;
 
-/// Input number `seed` for [`decoders`](super::decoders): a wish, and a picture that is mostly changed: one of `originals`,
-/// or [`generated`].
+/// Input number `seed` for [`decoders`](super::decoders): a wish, and a picture that is mostly changed: one of
+/// `originals`, or [`generated`].
 pub fn changed(seed: u64, originals: &[Vec<u8>]) -> Vec<u8> {
     let mut random = Random::new(seed, &[]);
     let mut input = vec![0; Wish::BYTES];

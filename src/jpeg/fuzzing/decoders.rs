@@ -28,8 +28,8 @@ const LARGEST: u32 = 1024;
 ///
 /// # Panics
 ///
-/// Our decoder gives other planes than libjpeg-turbo, or any planes where libjpeg-turbo refuses or warns; or the automatic
-/// choice does not give the same as libjpeg-turbo; or the next picture, a good one, is not decoded as before.
+/// Our decoder gives other planes than libjpeg-turbo, or any planes where libjpeg-turbo refuses or warns; or the
+/// automatic choice does not give the same as libjpeg-turbo; or the next picture, a good one, is not decoded as before.
 pub fn decoders(input: &[u8]) -> Verdict {
     let Some((&wish, jpeg)) = input.split_first_chunk() else { return Verdict::Refused };
     let wish = Wish::from_bytes(wish);

@@ -4,8 +4,8 @@ use crate::random::Random;
 
 /// Tiled JPEG number `seed`, of random symbols. It conforms to the standard.
 ///
-/// Few have codes like an encoder's: most have long codes for common symbols and short ones for rare ones, runs of zeros up
-/// to the last coefficient, and coefficients of as many bits as the symbols allow, 15 at most.
+/// Few have codes like an encoder's: most have long codes for common symbols and short ones for rare ones, runs of
+/// zeros up to the last coefficient, and coefficients of as many bits as the symbols allow, 15 at most.
 pub fn generated(seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed, &[1]);
     // Pictures have small coefficients; larger ones overflow.
@@ -175,7 +175,8 @@ impl BitWriter {
         }
     }
 
-    /// The bytes, padded with ones as the standard requires, or with anything, and with a zero behind each byte of ones.
+    /// The bytes, padded with ones as the standard requires, or with anything, and with a zero behind each byte of
+    /// ones.
     fn stuffed(mut self, random: &mut Random) -> Vec<u8> {
         let fill = if random.below(8) == 0 { random.below(128) as u32 } else { 127 };
         self.put(fill, 7);

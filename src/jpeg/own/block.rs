@@ -6,8 +6,8 @@ pub(crate) type Block = [i16; BLOCK];
 /// Coefficients in a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// The place of each coefficient in coding order (T.81, figure A.6); places behind the last coefficient map to 64, which is
-/// no coefficient.
+/// The place of each coefficient in coding order (T.81, figure A.6); places behind the last coefficient map to 64,
+/// which is no coefficient.
 pub(crate) const ZIGZAG: [u8; 128] = {
     let mut order = [64; 128];
     let (mut i, mut diagonal) = (0, 0);

@@ -37,8 +37,8 @@ struct HuffmanTables {
 }
 
 impl Coding {
-    /// Reads the tables of `header`, the header of a tiled JPEG. If one of `known` has the same Huffman tables, those are
-    /// shared. `None` if a table is missing, violates the standard, or has more than 8 bits.
+    /// Reads the tables of `header`, the header of a tiled JPEG. If one of `known` has the same Huffman tables, those
+    /// are shared. `None` if a table is missing, violates the standard, or has more than 8 bits.
     pub fn read<'a>(header: &[u8], mut known: impl Iterator<Item = &'a Coding>) -> Option<Self> {
         let mut quantisations = [None; 4];
         let (mut code_bytes, mut quantisation_of, mut codes_of) = (Vec::new(), None, None);

@@ -49,7 +49,8 @@ impl TileDecoder {
         TileDecoder { machine, plain: Vec::new(), blocks: McuBlocks::new() }
     }
 
-    /// Decodes `tiles` to `target`, at `scale`. `None`, and any samples in the planes, unless an encoder writes such data.
+    /// Decodes `tiles` to `target`, at `scale`. `None`, and any samples in the planes, unless an encoder writes such
+    /// data.
     pub fn decode(&mut self, tiles: &Tiles<'_>, scale: Scale, target: TilePlanes<'_>) -> Option<()> {
         self.machine.run(TileWork { decoder: self, tiles, scale, target })
     }

@@ -13,7 +13,8 @@ pub(super) struct HuffmanCode {
 }
 
 impl HuffmanCode {
-    /// `None` unless libjpeg accepts it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than possible, none all ones.
+    /// `None` unless libjpeg accepts it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than possible, none all
+    /// ones.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let mut code = HuffmanCode { limits: [0; 17], offsets: [0; 17], symbols: [0; 256] };
         code.symbols.get_mut(..symbols.len())?.copy_from_slice(symbols);
@@ -39,8 +40,8 @@ impl HuffmanCode {
         Some((self.symbols[place as usize & 255], length as u32))
     }
 
-    /// For every value of the first [`INDEX_BITS`]: the symbol in the upper half, the length of its code in the lower; 0 if
-    /// the code is longer.
+    /// For every value of the first [`INDEX_BITS`]: the symbol in the upper half, the length of its code in the lower;
+    /// 0 if the code is longer.
     fn first_bits(&self) -> Box<[u16]> {
         let mut table = vec![0; 1 << INDEX_BITS].into_boxed_slice();
         for length in 1..=INDEX_BITS {

@@ -3,8 +3,8 @@
 //! A Huffman decoder spends its time on the dependency from one code to the next, and on mispredicted branches: where a
 //! block ends, and where a symbol with its value is too long for the table. Here neither is a branch. A
 //! [step](super::steps) that ends a block selects the next block's DC table instead of the same AC table again. A value
-//! that the table does not hold is deferred: the step knows how many bits the value has, so the loop keeps the bits with
-//! the place of the coefficient, and reads the value after all steps.
+//! that the table does not hold is deferred: the step knows how many bits the value has, so the loop keeps the bits
+//! with the place of the coefficient, and reads the value after all steps.
 
 use std::hint::select_unpredictable;
 
@@ -43,7 +43,8 @@ impl<'a> BlockTables<'a> {
 /// The blocks of an MCU, and the buffers for reading them.
 #[repr(C, align(64))]
 pub(super) struct McuBlocks {
-    /// One block behind the other. A step without a coefficient writes behind its block, to the place of the next block's DC.
+    /// One block behind the other. A step without a coefficient writes behind its block, to the place of the next
+    /// block's DC.
     coefficients: [i16; BLOCK * (MCU + 1)],
     zigzag: [u8; 128],
     /// Bits of deferred values, and one spare entry.
@@ -125,18 +126,18 @@ impl<'a> McuReader<'a, '_> {
     ///
     /// # Safety
     ///
-    /// `base` is that of one of the [`MCU`] blocks, `last` below 63, and `later` at most [`BLOCK`] for each block before
-    /// this one, and one for each coefficient of this one up to `last`. A new reader is so, and stays so.
+    /// `base` is that of one of the [`MCU`] blocks, `last` below 63, and `later` at most [`BLOCK`] for each block
+    /// before this one, and one for each coefficient of this one up to `last`. A new reader is so, and stays so.
     #[inline(always)]
     unsafe fn step(&mut self, plan: &BlockTables<'a>, blocks: &mut McuBlocks) -> Option<()> {
         let step = self.steps[self.bits.peek::<INDEX_BITS>()];
         let ((place1, value1), (place2, value2)) = (step.first(), step.second());
         debug_assert!(self.base / BLOCK < MCU && self.last < 63 && self.later <= self.base + self.last + 1);
         debug_assert!(place1 <= BEYOND.into() && place2 <= BEYOND.into());
-        // SAFETY: `base` is that of a block, and an element of `next` has as many bytes as a block has coefficients (proven
-        // below), so the element is the block's. No step goes further than `BEYOND`, 64, so `last` plus a place is below 128.
-        // All entries of `zigzag` are at most 64, so they lie within the block or right behind it, and there is room for one
-        // more block. Each block has deferred at most 64 values, so there is room for one more.
+        // SAFETY: `base` is that of a block, and an element of `next` has as many bytes as a block has coefficients
+        // (proven below), so the element is the block's. No step goes further than `BEYOND`, 64, so `last` plus a place
+        // is below 128. All entries of `zigzag` are at most 64, so they lie within the block or right behind it, and
+        // there is room for one more block. Each block has deferred at most 64 values, so there is room for one more.
         let NextSteps { ac, dc } = unsafe {
             let next = *plan.next.as_ptr().byte_add(self.base);
             let at1 = self.base + usize::from(*blocks.zigzag.get_unchecked(self.last + place1));

@@ -1,7 +1,7 @@
 //! A decoder for tiled JPEGs: from the bytes of the wanted tiles straight to planes, the same as libjpeg-turbo's.
 //!
-//! It knows only one kind of JPEG, the kind that the packer writes (see [`tiles`](super::tiles)), and of that only what an
-//! encoder writes. It declines everything else, and leaves it to libjpeg-turbo. So it never has to judge damage: its
+//! It knows only one kind of JPEG, the kind that the packer writes (see [`tiles`](super::tiles)), and of that only what
+//! an encoder writes. It declines everything else, and leaves it to libjpeg-turbo. So it never has to judge damage: its
 //! samples are those that libjpeg-turbo gives without a warning, and whatever it declines, libjpeg-turbo decodes or
 //! refuses.
 

@@ -59,8 +59,8 @@ impl Step {
         self.0 as usize & END
     }
 
-    /// 1 if [`value_of`] has to read the coefficient's value, from the bits that this step was looked up with and the value
-    /// in the step, else 0.
+    /// 1 if [`value_of`] has to read the coefficient's value, from the bits that this step was looked up with and the
+    /// value in the step, else 0.
     #[inline(always)]
     pub fn later(self) -> usize {
         (self.0 >> 48) as usize & 1

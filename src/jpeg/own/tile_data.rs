@@ -14,8 +14,8 @@ pub(crate) struct TileData {
 }
 
 impl TileData {
-    /// Its bytes without stuffing, taken from `jpeg` or copied to `copy`. At least [`BitReader::SLACK`] other bytes follow
-    /// them in the slice.
+    /// Its bytes without stuffing, taken from `jpeg` or copied to `copy`. At least [`BitReader::SLACK`] other bytes
+    /// follow them in the slice.
     #[inline]
     pub fn data<'a>(&self, jpeg: &'a [u8], copy: &'a mut Vec<u8>) -> &'a [u8] {
         let Range { start, end } = self.range;

@@ -1,8 +1,8 @@
 //! What a packet says about itself before it is decoded: whether others refer to its picture, and whether decoding can
 //! begin with it.
 //!
-//! This reports only what a codec's own standard guarantees, and only for the codecs below. `None` means "not understood";
-//! the stream is then decoded whole. Memory safety does not depend on anything here.
+//! This reports only what a codec's own standard guarantees, and only for the codecs below. `None` means "not
+//! understood"; the stream is then decoded whole. Memory safety does not depend on anything here.
 
 use ffmpeg_next::codec::{self, Id};
 
@@ -118,8 +118,8 @@ impl<'a> Iterator for Units<'a> {
 
 /// ITU-T H.264, 7.3.1, 7.4.1 and table 7-1.
 ///
-/// After an IDR picture nothing refers to what came before it (7.4.1.2.4). Nothing refers to a picture whose slices have
-/// `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
+/// After an IDR picture nothing refers to what came before it (7.4.1.2.4). Nothing refers to a picture whose slices
+/// have `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
 fn h264(units: Units) -> Option<Anatomy> {
     let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
     let mut parameter_sets = false;

@@ -5,10 +5,10 @@
 //! AVI, ASF, MXF, FLV (whose first tag is at 0). In those, a player's clock is the container's.
 //!
 //! Streams that are broadcast or cut begin wherever they were: MPEG transport streams begin at 1.4 s if FFmpeg writes
-//! them, and anywhere if receivers record them. FFmpeg marks such formats with `AVFMT_TS_DISCONT`. Players show the time
-//! since the first packet of any stream, so audio that begins before the picture counts: FFmpeg's
-//! `AVFormatContext.start_time`, to which `ffplay -ss` and `ffmpeg -ss` add. Ogg is one of them: the granule positions of a
-//! stream that was cut continue those before, and players subtract the first.
+//! them, and anywhere if receivers record them. FFmpeg marks such formats with `AVFMT_TS_DISCONT`. Players show the
+//! time since the first packet of any stream, so audio that begins before the picture counts: FFmpeg's
+//! `AVFormatContext.start_time`, to which `ffplay -ss` and `ffmpeg -ss` add. Ogg is one of them: the granule positions
+//! of a stream that was cut continue those before, and players subtract the first.
 
 use std::iter;
 

@@ -1,8 +1,8 @@
 //! The checksums of Matroska and WebM files, which FFmpeg does not check.
 //!
-//! An element may begin with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer writes one in
-//! each child of the segment. This checks the elements on which pictures and times depend; an edited cue or tag does no
-//! harm.
+//! An element may begin with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer writes
+//! one in each child of the segment. This checks the elements on which pictures and times depend; an edited cue or tag
+//! does no harm.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -133,8 +133,8 @@ impl<R: Read + Seek> ElementReader<R> {
         Ok((is_unknown || id == SEGMENT || last.is_some_and(|last| last <= end)).then_some(element))
     }
 
-    /// A number of 1 to 8 bytes, and its length: the position of the first 1 bit (RFC 8794, 4). That bit is part of an id,
-    /// but not of a size.
+    /// A number of 1 to 8 bytes, and its length: the position of the first 1 bit (RFC 8794, 4). That bit is part of an
+    /// id, but not of a size.
     fn number(&mut self, end: u64, drop_marker: bool) -> io::Result<Option<(u64, u32)>> {
         let mut bytes = [0; 8];
         if self.at >= end {

@@ -65,8 +65,8 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// Reads the stream to its end, and keeps it in memory if it is no larger than `keep_bytes`. Compares the container's
-    /// checksums.
+    /// Reads the stream to its end, and keeps it in memory if it is no larger than `keep_bytes`. Compares the
+    /// container's checksums.
     pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
         let checksums = matroska::check(&path, &stream.container, input.deadline())?;
         let mut all = Packets {
@@ -131,7 +131,8 @@ impl Packets {
         (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
     }
 
-    /// Calls `each` with every packet and its place, from the first to the last: all packets, or those that `feed` names.
+    /// Calls `each` with every packet and its place, from the first to the last: all packets, or those that `feed`
+    /// names.
     pub fn replay<E: From<VideoError>>(
         &self,
         feed: Option<&[bool]>,

@@ -24,8 +24,8 @@ pub(crate) struct StreamInfo {
     pub claimed_seconds: Option<f64>,
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
-    /// Pictures that the decoder will hold back to reorder them, if the stream does not state it for sure: FFmpeg guesses
-    /// the number for H.264, and loses pictures that come later than that.
+    /// Pictures that the decoder will hold back to reorder them, if the stream does not state it for sure: FFmpeg
+    /// guesses the number for H.264, and loses pictures that come later than that.
     pub reorder: Option<usize>,
     /// Width, height and bits per pixel of the pictures according to the container; 24 bits if it does not say.
     pub picture: (u32, u32, u32),

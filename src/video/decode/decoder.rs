@@ -1,7 +1,7 @@
 //! The decoder's loop: packets in, frames out, every error counted by kind.
 //!
-//! With one thread, a decoder decodes a packet when it receives it, or when it is asked for frames before the next packet.
-//! So what FFmpeg logs in between concerns that packet.
+//! With one thread, a decoder decodes a packet when it receives it, or when it is asked for frames before the next
+//! packet. So what FFmpeg logs in between concerns that packet.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -20,11 +20,11 @@ use crate::video::log::{self, Heard};
 /// Consecutive errors without a frame, after which vidrec stops draining a decoder.
 const MAX_FLUSH_ERRORS: u32 = 1000;
 
-/// What decoders check for besides errors that stop them: checksums, and violations of the standard that "have not been seen
-/// in the wild" (FFmpeg's words for `careful`).
+/// What decoders check for besides errors that stop them: checksums, and violations of the standard that "have not been
+/// seen in the wild" (FFmpeg's words for `careful`).
 ///
-/// The other flags found nothing more in files with flipped bits, and report legal data as errors: `bitstream` the stuffing
-/// at the end of an MPEG-1 picture, `aggressive` what Xvid writes.
+/// The other flags found nothing more in files with flipped bits, and report legal data as errors: `bitstream` the
+/// stuffing at the end of an MPEG-1 picture, `aggressive` what Xvid writes.
 const ERROR_DETECTION: c_int = (ffi::AV_EF_CRCCHECK | ffi::AV_EF_CAREFUL) as c_int;
 
 /// What went wrong in one pass over a stream.
@@ -188,8 +188,8 @@ impl PacketDecoder {
         Ok(())
     }
 
-    /// Calls the decoder, and records errors of the data. An error of the machine ends the pass, because a second run could
-    /// differ.
+    /// Calls the decoder, and records errors of the data. An error of the machine ends the pass, because a second run
+    /// could differ.
     fn call(
         &mut self,
         place: ErrorPlace,
@@ -232,8 +232,8 @@ fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
     ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e)
 }
 
-/// Whether the decoder conceals damage with FFmpeg's common code (`error_resilience.c`), and so marks every frame that it
-/// patched up. Its other log messages, such as one about a misplaced NAL unit, mean no damage to a picture.
+/// Whether the decoder conceals damage with FFmpeg's common code (`error_resilience.c`), and so marks every frame that
+/// it patched up. Its other log messages, such as one about a misplaced NAL unit, mean no damage to a picture.
 fn marks_damage(id: codec::Id) -> bool {
     use codec::Id;
     matches!(

@@ -43,8 +43,8 @@ pub(crate) struct Expected {
 }
 
 impl PacketMap {
-    /// The map of a stream, if nothing indicates damage, all packets are understood, and their number is the one that the
-    /// container claims.
+    /// The map of a stream, if nothing indicates damage, all packets are understood, and their number is the one that
+    /// the container claims.
     pub fn of(packets: &Packets, stream: &StreamInfo) -> Option<Self> {
         Self::new(packets.intact_notes(stream)?, stream.reorder)
     }
@@ -121,8 +121,8 @@ impl PacketMap {
 
 /// The most pictures that a decoder has to hold back to turn `decoded`, packets in decoding order, into `presented`.
 fn held_back(decoded: &[usize], presented: &[usize]) -> usize {
-    // The worst case is a picture before which everything that is shown earlier has been decoded. For such a picture, the
-    // number held back is the distance between its two places.
+    // The worst case is a picture before which everything that is shown earlier has been decoded. For such a picture,
+    // the number held back is the distance between its two places.
     let place = |packet: usize| decoded.binary_search(&packet).unwrap_or(0); // `decoded` ascends and holds it
     presented.iter().enumerate().map(|(shown, &packet)| place(packet).saturating_sub(shown)).max().unwrap_or(0)
 }

@@ -56,8 +56,8 @@ impl Deep {
 
     /// Turns and mirrors all planes.
     ///
-    /// With half-size chroma, a mirrored side should be even: otherwise the last chroma sample, which lies half outside of
-    /// the picture, would become the first. In that case the caller asks for [`ChromaLayout::Full`].
+    /// With half-size chroma, a mirrored side should be even: otherwise the last chroma sample, which lies half outside
+    /// of the picture, would become the first. In that case the caller asks for [`ChromaLayout::Full`].
     pub fn turn(&mut self, o: Orientation) -> Result<()> {
         if o.is_identity() {
             return Ok(());

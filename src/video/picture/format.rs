@@ -38,8 +38,8 @@ pub(crate) struct PictureFormat {
 }
 
 impl PictureFormat {
-    /// Reads the description of a decoded frame; `None` if FFmpeg does not know the pixel format, or the frame is not in
-    /// ordinary memory.
+    /// Reads the description of a decoded frame; `None` if FFmpeg does not know the pixel format, or the frame is not
+    /// in ordinary memory.
     pub fn of(frame: &frame::Video) -> Option<Self> {
         // SAFETY: the frame is a live AVFrame; these are plain fields of it, valid for any frame.
         let (pixel, space, range, primaries, location) = unsafe {
@@ -138,9 +138,9 @@ fn plain_planes(desc: &ffi::AVPixFmtDescriptor) -> bool {
 
 /// FFmpeg's `AVColorSpace` numbers, which are those of ITU-T H.273.
 ///
-/// Unspecified counts as BT.601, at any size: that is what FFmpeg's own conversion does, and so what PyAV, OpenCV
-/// and decord show. The three codings that are not linear in R'G'B' (BT.2020 constant luminance, SMPTE 2085, ICtCp)
-/// get BT.2020's ordinary matrix: hues shift slightly, nothing fails. As in FFmpeg, YUV that is tagged as RGB is BT.709.
+/// Unspecified counts as BT.601, at any size: that is what FFmpeg's own conversion does, and so what PyAV, OpenCV and
+/// decord show. The three codings that are not linear in R'G'B' (BT.2020 constant luminance, SMPTE 2085, ICtCp) get
+/// BT.2020's ordinary matrix: hues shift slightly, nothing fails. As in FFmpeg, YUV that is tagged as RGB is BT.709.
 fn matrix(space: c_int, primaries: c_int) -> Matrix {
     match (space, primaries) {
         (0 | 1, _) | (12 | 13, 1) => Matrix::Bt709,

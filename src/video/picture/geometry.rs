@@ -130,8 +130,8 @@ pub(crate) fn target_size(display: Size, wanted: FrameSize) -> Result<Size> {
 
 /// The size of a picture of the shape `shown` inside frames of the size `frame`: as large as fits.
 ///
-/// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than 1 % fills
-/// the frame, just as nearly square pixels count as square.
+/// Sides that do not fill the frame are even, so that chroma samples stay whole. A shape that differs by less than 1 %
+/// fills the frame, just as nearly square pixels count as square.
 pub(crate) fn fit(shown: Size, frame: Size) -> Size {
     let wide = u64::from(shown.width) * u64::from(frame.height);
     let tall = u64::from(shown.height) * u64::from(frame.width);

@@ -4,8 +4,8 @@
 //! * at the same size and subsampling it only copies planes: chroma positions are ignored, and full-range samples are
 //!   widened to 16 bits by repeating bits, but the scaling path shifts them. Such pictures do not go through swscale;
 //! * it changes the matrix between two YUV formats through RGB. vidrec never asks it to;
-//! * if a filter gets too long (to a sixtieth, or a thirtieth if chroma is halved too), it scales in two steps of its own
-//!   and loses range and positions in between. vidrec scales that far in steps of [`MAX_FACTOR`].
+//! * if a filter gets too long (to a sixtieth, or a thirtieth if chroma is halved too), it scales in two steps of its
+//!   own and loses range and positions in between. vidrec scales that far in steps of [`MAX_FACTOR`].
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -23,8 +23,8 @@ use crate::video::error::ffmpeg_error;
 
 /// Bicubic, all chroma samples used, exact rounding, the same result on every CPU.
 ///
-/// swscale widens the filter when it makes a picture smaller, so it does not alias. `format-spec/notes.md` compares it with
-/// the other filters.
+/// swscale widens the filter when it makes a picture smaller, so it does not alias. `format-spec/notes.md` compares it
+/// with the other filters.
 const FLAGS: c_int =
     ffi::SWS_BICUBIC | ffi::SWS_ACCURATE_RND | ffi::SWS_FULL_CHR_H_INT | ffi::SWS_FULL_CHR_H_INP | ffi::SWS_BITEXACT;
 
@@ -233,9 +233,9 @@ fn row<T>(frame: &frame::Video, plane: usize, y: usize, width: usize) -> Result<
     if !fits || stride % align_of::<T>() as isize != 0 || !data.cast::<T>().is_aligned() {
         return Err(Error::decode("FFmpeg gave a picture without its planes"));
     }
-    // SAFETY: `PictureFormat` says that this plane holds whole samples of T, and FFmpeg keeps a plane's rows `stride` bytes
-    // apart, for as many rows as the picture's size gives this plane, which the caller's `y` is below; `width` samples
-    // fit in a row (checked above), and the borrow of `frame` keeps its buffers alive.
+    // SAFETY: `PictureFormat` says that this plane holds whole samples of T, and FFmpeg keeps a plane's rows `stride`
+    // bytes apart, for as many rows as the picture's size gives this plane, which the caller's `y` is below; `width`
+    // samples fit in a row (checked above), and the borrow of `frame` keeps its buffers alive.
     Ok(unsafe { std::slice::from_raw_parts(data.offset(stride * y as isize).cast::<T>(), width) })
 }
 
@@ -296,9 +296,9 @@ impl Swscale {
 
     fn run(&mut self, from: &frame::Video, to: &mut frame::Video) -> Result<()> {
         let (height, rows) = (int(from.height())?, int(to.height())?);
-        // SAFETY: both frames are live. `Scaler::run` has compared the first frame's size and format with those that the
-        // first step was made for, and each further step was made for what the one before writes; so swscale stays within
-        // the planes that the two frames describe.
+        // SAFETY: both frames are live. `Scaler::run` has compared the first frame's size and format with those that
+        // the first step was made for, and each further step was made for what the one before writes; so swscale stays
+        // within the planes that the two frames describe.
         let done = unsafe {
             let (from, to) = (from.as_ptr(), to.as_mut_ptr());
             ffi::sws_scale(

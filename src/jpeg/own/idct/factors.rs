@@ -33,8 +33,8 @@ impl Quantisation {
 
     /// Whether coefficients are larger than those of a picture, so that 16 bits might not suffice everywhere.
     ///
-    /// After the first pass no value is above 4 * 1.39 times the sum of magnitudes, and the sum of two values is within 16
-    /// bits for sums up to 5,900. A block of pixels has no sum above 8,192, and rarely one above 4,000.
+    /// After the first pass no value is above 4 * 1.39 times the sum of magnitudes, and the sum of two values is within
+    /// 16 bits for sums up to 5,900. A block of pixels has no sum above 8,192, and rarely one above 4,000.
     pub fn beyond_pictures(&self, block: &Block) -> bool {
         let magnitude = |(&coefficient, &factor): (&i16, &i16)| i32::from(coefficient).abs() * i32::from(factor);
         block.iter().zip(&self.0).map(magnitude).sum::<i32>() > 5900

@@ -138,7 +138,8 @@ fn butterfly<const SHIFT: i32>(even: Sums, odd: Sums) -> [int16x8_t; 2] {
     [descale::<SHIFT>(add(even, odd)), descale::<SHIFT>(sub(even, odd))]
 }
 
-/// In steps, because NEON's rounding shift does not wrap around on overflow, and its narrowing one shifts by at most 16.
+/// In steps, because NEON's rounding shift does not wrap around on overflow, and its narrowing one shifts by at most
+/// 16.
 #[inline]
 #[target_feature(enable = "neon")]
 fn descale<const SHIFT: i32>([low, high]: Sums) -> int16x8_t {
