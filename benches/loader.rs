@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::Order;
 use vidrec::{
     Augmentation, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Pictures, Planes, Sampling, Writer,
@@ -93,7 +93,7 @@ fn set(dir: &Path) -> Dataset {
 fn whole_decode(set: &Dataset, threads: usize) {
     let next = AtomicU64::new(0);
     let work = || {
-        let (mut decoder, mut rgb) = (Decoder::new().unwrap(), Vec::new());
+        let (mut decoder, mut rgb) = (Decoder::new().unwrap(), RgbPicture::default());
         loop {
             let clip = next.fetch_add(1, Ordering::Relaxed);
             if clip >= u64::from(CLIPS) {
@@ -102,9 +102,7 @@ fn whole_decode(set: &Dataset, threads: usize) {
             let clip = set.clip(clip % set.len()).unwrap();
             for t in 0..FRAMES {
                 let frame = clip.frame(t % clip.frame_count()).unwrap();
-                let header = decoder.header(frame.jpeg()).unwrap();
-                rgb.resize(header.rgb_len(), 0);
-                decoder.decode_rgb(frame.jpeg(), &mut rgb, header.width as usize * 3).unwrap();
+                decoder.decode_picture_into(frame.jpeg(), &mut rgb).unwrap();
             }
         }
     };

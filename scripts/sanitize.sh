@@ -25,7 +25,7 @@ miri() {
   # Proptest reads its files of earlier failures, hence no isolation.
   MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS="-C target-feature=+avx2,+bmi1,+bmi2" \
     cargo +nightly miri test --locked --no-default-features --lib --target-dir target/miri -- \
-    jpeg::own::{bits,huffman,steps,blocks} jpeg::own::tests::alone \
+    jpeg::own::{bits,huffman,steps,mcu} jpeg::own::tests::alone \
     loader::kernel::tests::{a_slot,a_gray_picture,ycbcr_pictures}
 }
 

@@ -16,11 +16,7 @@ fn image_crate(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
 }
 
 fn decode(jpeg: &[u8]) -> Vec<u8> {
-    let mut decoder = Decoder::new().unwrap();
-    let header = decoder.header(jpeg).unwrap();
-    let mut rgb = vec![0; header.rgb_len()];
-    decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).unwrap();
-    rgb
+    Decoder::new().unwrap().decode_picture(jpeg).unwrap().pixels
 }
 
 fn picture(width: u32, height: u32) -> Planes {

@@ -6,8 +6,8 @@
 
 #[path = "video/bit_flips.rs"]
 mod bit_flips;
-#[path = "video/colour.rs"]
-mod colour;
+#[path = "video/color.rs"]
+mod color;
 #[path = "video/damage.rs"]
 mod damage;
 #[path = "video/frames.rs"]

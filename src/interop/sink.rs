@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
-use crate::jpeg::{Decoder, Retiled, Retiler};
+use crate::jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
 use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, limits, threads};
 
@@ -172,12 +172,12 @@ struct Bench {
     decoder: Decoder,
     /// Created when first needed.
     retiler: Option<Retiler>,
-    rgb: Vec<u8>,
+    rgb: RgbPicture,
 }
 
 impl Bench {
     fn new() -> Result<Self> {
-        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: Vec::new() })
+        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: RgbPicture::default() })
     }
 
     fn prepare<'a>(&mut self, picture: &'a [u8], options: &ImportOptions) -> Result<Prepared<'a>> {
@@ -203,8 +203,7 @@ impl Bench {
                 Retiled::Unfit => prepared.unfit = true,
             }
         } else if options.check {
-            self.rgb.resize(header.rgb_len(), 0);
-            self.decoder.decode_rgb(&prepared.jpeg, &mut self.rgb, header.width as usize * 3)?;
+            self.decoder.decode_picture_into(&prepared.jpeg, &mut self.rgb)?;
         }
         Ok(prepared)
     }

@@ -15,7 +15,7 @@ use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
-use crate::jpeg::Decoder;
+use crate::jpeg::{Decoder, RgbPicture};
 use crate::{ClipInfo, Result, limits};
 
 /// A clip with all its frames.
@@ -57,7 +57,7 @@ pub(super) struct Salvage<'a> {
     /// Whether its SHA-256 proves that the record file is intact.
     is_proven: bool,
     decoder: Decoder,
-    pixels: Vec<u8>,
+    pixels: RgbPicture,
     /// Where the next record begins, if no problem was found so far.
     end: Option<u64>,
     next: (u64, u64),
@@ -87,7 +87,7 @@ impl<'a> Salvage<'a> {
             sha256,
             is_proven: by_index || by_list,
             decoder: Decoder::new()?,
-            pixels: Vec::new(),
+            pixels: RgbPicture::default(),
             end: Some(0),
             next: (0, 0),
         })
@@ -212,10 +212,8 @@ impl<'a> Salvage<'a> {
     fn size_of(&mut self, jpeg: &[u8], decode: bool) -> Option<(u32, u32)> {
         let header = self.decoder.header(jpeg).ok().filter(|_| jpeg.starts_with(&[0xff, 0xd8]))?;
         if decode {
-            self.pixels.resize(header.rgb_len(), 0);
-            // A new decoder for each image, because a decoder keeps tables that a damaged image may lack.
-            let mut decoder = Decoder::new().ok()?;
-            decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
+            // A decoder keeps tables that a damaged picture may lack, so each picture gets a new one.
+            Decoder::new().ok()?.decode_picture_into(jpeg, &mut self.pixels).ok()?;
         }
         Some((header.width, header.height))
     }

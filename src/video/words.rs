@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Decode, FrameSize};
+use super::options::{Decode, FrameSize};
 use crate::words::words;
 use crate::{Error, Result, limits};
 

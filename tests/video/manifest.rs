@@ -25,9 +25,9 @@ const OTHER_BOUNDS: [(&str, f64, &str); 8] = [
     ("odd/decord_corrupted.mp4", 0.0, "the reference counts damaged frames"),
     ("odd/broken_zero_hole.mp4", 0.0, "the reference counts damaged frames"),
     ("odd/made_anim.gif", 19.0, "a dithered palette in 4:2:0"),
-    ("odd/media3_editlist_1fps_444.mp4", 26.0, "a test pattern in 4:4:4 with one-pixel colour edges"),
-    ("odd/torchcodec_hevc_10bit.mp4", 29.0, "a test pattern with one-pixel colour edges"),
-    ("odd/torchcodec_av1.mkv", 29.0, "a test pattern with one-pixel colour edges"),
+    ("odd/media3_editlist_1fps_444.mp4", 26.0, "a test pattern in 4:4:4 with one-pixel color edges"),
+    ("odd/torchcodec_hevc_10bit.mp4", 29.0, "a test pattern with one-pixel color edges"),
+    ("odd/torchcodec_av1.mkv", 29.0, "a test pattern with one-pixel color edges"),
 ];
 
 pub fn folder() -> Option<PathBuf> {

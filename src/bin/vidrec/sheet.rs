@@ -168,13 +168,10 @@ fn shown(count: u32) -> Vec<u32> {
 
 fn picture(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<RgbImage, Box<dyn std::error::Error>> {
     frame.check()?;
-    let header = decoder.header(frame.jpeg())?;
-    let mut pixels = vec![0; header.rgb_len()];
-    decoder.decode_rgb(frame.jpeg(), &mut pixels, header.width as usize * 3)?;
-    let full = RgbImage::from_raw(header.width, header.height, pixels).ok_or("the frame has an unexpected size")?;
+    let full = decoder.decode_picture(frame.jpeg())?;
     // Very wide frames are limited to eight times the height of the row.
-    let width =
-        (u64::from(header.width) * u64::from(height) / u64::from(header.height)).clamp(1, u64::from(height) * 8);
+    let width = (u64::from(full.width) * u64::from(height) / u64::from(full.height)).clamp(1, u64::from(height) * 8);
+    let full = RgbImage::from_raw(full.width, full.height, full.pixels).ok_or("the frame has an unexpected size")?;
     Ok(imageops::resize(&full, width as u32, height, FilterType::Triangle))
 }
 

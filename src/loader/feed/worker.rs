@@ -3,12 +3,12 @@
 use crate::Result;
 use crate::allocation;
 use crate::dataset::Clip;
-use crate::jpeg::{Cut, Decoder, JpegDecoder, Region, Scale};
+use crate::jpeg::{Cut, JpegDecoder, Region, RegionDecoder, Scale};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
-    decoder: Decoder,
+    decoder: RegionDecoder,
     /// Of a part of the frame: luma and chroma, or red, green and blue.
     planes: [Vec<u8>; 3],
     /// Of a part of the frame, 3 bytes a pixel.
@@ -32,7 +32,7 @@ pub(super) struct DecodeCost {
 impl Worker {
     pub fn new(decoder: JpegDecoder) -> Result<Self> {
         let planes = [const { Vec::new() }; 3];
-        let (decoder, scratch) = (Decoder::with_choice(decoder)?, Scratch::default());
+        let (decoder, scratch) = (RegionDecoder::new(decoder)?, Scratch::default());
         Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new() })
     }
 
@@ -70,7 +70,7 @@ impl Worker {
         other: impl Fn((u32, u32)) -> Kernel,
         slot: PictureSlot<'_, S>,
     ) -> Result<DecodeCost> {
-        let picture = self.decoder.picture(jpeg)?;
+        let picture = self.decoder.format(jpeg)?;
         let own;
         let kernel = match kernel.filter(|kernel| kernel.frame() == picture.size) {
             Some(kernel) => kernel,
@@ -92,13 +92,13 @@ impl Worker {
     }
 
     fn decode_planes(&mut self, jpeg: &[u8], region: Region, scale: Scale) -> Result<(Cut, [usize; 3])> {
-        let cut = self.decoder.region_planes(jpeg, region, scale, &mut self.planes)?;
+        let cut = self.decoder.planes(jpeg, region, scale, &mut self.planes)?;
         let pitch = cut.luma_pitch(scale);
         Ok((cut, [pitch, pitch / 2, pitch / 2]))
     }
 
     fn decode_rgb(&mut self, jpeg: &[u8], region: Region) -> Result<(Cut, [usize; 3])> {
-        let cut = self.decoder.region_rgb(jpeg, region, &mut self.rgb)?;
+        let cut = self.decoder.rgb(jpeg, region, &mut self.rgb)?;
         let pixels = cut.region.width as usize * cut.region.height as usize;
         let rgb = &self.rgb.as_chunks().0[..pixels];
         for (c, plane) in self.planes.iter_mut().enumerate() {

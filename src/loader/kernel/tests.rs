@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Planes;
-use crate::jpeg::{Decoder, Encoder, Scale};
+use crate::jpeg::{Decoder, Encoder, JpegDecoder, RegionDecoder, Scale};
 use crate::random::Random;
 
 /// All of `length` pixels from `start` on, as `out` pixels.
@@ -190,15 +190,14 @@ proptest! {
 /// libjpeg-turbo decodes the JPEG whole, to RGB; the kernel gets planes of as little as it asks for.
 #[test]
 fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
-    let mut decoder = Decoder::new().unwrap();
+    let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
     for frame in [(1, 1), (4, 9), (5, 1), (5, 7), (33, 35), (97, 61), (160, 48)] {
         let mut jpeg = Vec::new();
         let mut picture = Planes::new(frame.0, frame.1).unwrap();
         let (noise, _) = noise(frame, true, 3);
         [picture.y, picture.cb, picture.cr] = noise;
         Encoder::new(97).unwrap().encode(&picture, &mut jpeg).unwrap();
-        let mut rgb = vec![0; (frame.0 * frame.1 * 3) as usize];
-        decoder.decode_rgb(&jpeg, &mut rgb, frame.0 as usize * 3).unwrap();
+        let rgb = Decoder::new().unwrap().decode_picture(&jpeg).unwrap().pixels;
         let mut random = Random::new(4, &[frame.0.into()]);
         for case in 0..40 {
             let mut draw = |below: u32| random.below(below.into()) as u32;
@@ -212,7 +211,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
                 continue;
             }
             let mut planes = [const { Vec::new() }; 3];
-            let cut = decoder.region_planes(&jpeg, tables.region, Scale::Full, &mut planes).unwrap();
+            let cut = decoder.planes(&jpeg, tables.region, Scale::Full, &mut planes).unwrap();
             let pitch = cut.luma_pitch(Scale::Full);
             let decoded = Decoded {
                 planes: planes.each_ref().map(Vec::as_slice),
@@ -396,15 +395,13 @@ fn natural((width, height): (u32, u32), seed: u64) -> Planes {
 fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f64) {
     let mut jpeg = Vec::new();
     Encoder::new(90).unwrap().encode(&natural(frame, 5), &mut jpeg).unwrap();
-    let mut decoder = Decoder::new().unwrap();
-    let mut rgb = vec![0; (frame.0 * frame.1 * 3) as usize];
-    decoder.decode_rgb(&jpeg, &mut rgb, frame.0 as usize * 3).unwrap();
+    let rgb = Decoder::new().unwrap().decode_picture(&jpeg).unwrap().pixels;
     let planes = [0, 1, 2].map(|c| rgb.iter().skip(c).step_by(3).copied().collect());
     let expected = naive_rgb(view, target.size, &planes, [frame.0 as usize; 3], 1);
     let kernel = Kernel::new(target, view, frame);
     let (Wanted::Planes(scale), region) = kernel.wants(Pixels::Ycc420) else { panic!("planes") };
     let mut planes = [const { Vec::new() }; 3];
-    let cut = decoder.region_planes(&jpeg, region, scale, &mut planes).unwrap();
+    let cut = RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
     let decoded = Decoded {
         planes: planes.each_ref().map(Vec::as_slice),

@@ -15,10 +15,10 @@ use super::encode::encoder;
 use super::failure::{ClipFailure, PackStage};
 use super::options::{FrameOptions, Recipe};
 use super::source::{EncodedPicture, EncodedSource};
-use crate::jpeg::{Decoder, Encoder};
+use crate::jpeg::{self, Decoder, Encoder, RgbPicture};
 use crate::pack::plan;
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
-use crate::{Error, Hint, Result, allocation, limits};
+use crate::{Error, Hint, Result, limits};
 
 /// Reads the pictures that `choose` wants.
 pub(super) fn sample(
@@ -135,38 +135,17 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
         return Err(Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length));
     }
     let jpeg = fs::read(path).map_err(|e| Error::io("read the picture", path, e))?;
-    let mut decoder = Decoder::new()?;
-    let header = decoder.header(&jpeg)?;
-    if u64::from(header.width) * u64::from(header.height) > limits::MAX_PIXELS {
-        let error = Error::limit("the picture is too large").expected(format!("at most {} pixels", limits::MAX_PIXELS));
-        return Err(error.found(format!("{}x{}", header.width, header.height)));
-    }
-    let mut pixels = allocation::zeroed(header.rgb_len(), "a picture")?;
-    decoder.decode_rgb(&jpeg, &mut pixels, header.width as usize * 3)?;
+    let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage("EXIF says to turn the picture, and bytes that pass through cannot be turned")
             .hint(Hint::Unset("pass_through")));
     }
-    Ok((jpeg, (header.width, header.height)))
+    Ok((jpeg, (width, height)))
 }
 
-/// What EXIF says about the way up, if there is any: the first APP1 segment before the picture's data.
+/// The orientation that EXIF gives, if there is any.
 fn orientation(jpeg: &[u8]) -> Option<Orientation> {
-    let mut rest = jpeg.strip_prefix(&[0xff, 0xd8])?;
-    loop {
-        let &[0xff, marker, high, low, ..] = rest else { return None };
-        if marker == 0xff {
-            rest = &rest[1..]; // a fill byte
-            continue;
-        }
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        let body = rest.get(4..2 + length)?;
-        match (marker, body.strip_prefix(b"Exif\0\0")) {
-            (0xe1, Some(exif)) => return Orientation::from_exif_chunk(exif),
-            (0xda, _) => return None,
-            _ => rest = rest.get(2 + length..)?,
-        }
-    }
+    Orientation::from_exif_chunk(jpeg::exif(jpeg)?)
 }
 
 fn failure(stage: Stage, e: &Error) -> ClipFailure {

@@ -28,8 +28,8 @@ struct Counts {
 struct Bench<'a> {
     /// With the standard tables, and with the picture's own, for each quality.
     encoders: Vec<[Encoder; 2]>,
-    theirs: Decoder,
-    ours: Vec<(Machine, Decoder)>,
+    theirs: RegionDecoder,
+    ours: Vec<(IdctMachine, RegionDecoder)>,
     jpeg: Vec<u8>,
     counts: &'a Counts,
 }
@@ -43,14 +43,15 @@ impl<'a> Bench<'a> {
         };
         Bench {
             encoders: QUALITIES.map(|quality| [false, true].map(|optimise| encoder(quality, optimise))).into(),
-            theirs: decoder(JpegDecoder::Turbo, Machine::Portable),
-            ours: Machine::all().into_iter().map(|machine| (machine, decoder(JpegDecoder::Own, machine))).collect(),
+            theirs: decoder(JpegDecoder::Turbo, IdctMachine::Portable),
+            ours: IdctMachine::all().into_iter().map(|machine| (machine, decoder(JpegDecoder::Own, machine))).collect(),
             jpeg: Vec::new(),
             counts,
         }
     }
 
-    /// With quality and tables number `kind`, at full size and one smaller scale, for the fastest machine and one other.
+    /// With quality and tables number `kind`, at full size and one smaller scale, for the fastest machine and one
+    /// other.
     fn compare(&mut self, picture: &Planes, kind: usize, what: &str) {
         let Bench { encoders, theirs, ours, jpeg, counts } = self;
         encoders[kind / 2][kind % 2].encode(picture, jpeg).unwrap();
@@ -83,9 +84,9 @@ fn videos() -> Option<Vec<PathBuf>> {
     Some(files.filter(|file| file.file_type().is_file()).map(|file| file.into_path()).collect())
 }
 
-/// With `VIDREC_SOAK=1` all frames of all videos: with all qualities at 256 pixels on the shorter side, and with one after
-/// another at the video's own size, each with one kind of tables and the next frame with the other. Otherwise a few frames
-/// of a few videos.
+/// With `VIDREC_SOAK=1` all frames of all videos: with all qualities at 256 pixels on the shorter side, and with one
+/// after another at the video's own size, each with one kind of tables and the next frame with the other. Otherwise a
+/// few frames of a few videos.
 #[test]
 fn frames_of_videos_give_libjpeg_turbos_planes() {
     let Some(files) = videos() else { return };
