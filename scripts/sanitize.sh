@@ -17,7 +17,8 @@ asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
   "${test[@]}" --lib -- jpeg loader map storage format
-  "${test[@]}" --test hostile --test loader --test loader_decoder --test loader_views --test jpeg
+  "${test[@]}" --test loader -- batches decoder views
+  "${test[@]}" --test library -- hostile jpeg
 }
 
 # Miri supports the CPU features that it is compiled with; the portable code runs in any case.

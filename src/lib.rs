@@ -86,6 +86,9 @@ mod progress;
 mod random;
 mod repair;
 pub mod sampler;
+#[cfg(test)]
+#[path = "../tests/common/skip.rs"]
+mod skip;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
 mod threads;

@@ -3,8 +3,11 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod hostile;
 pub mod names;
 pub mod rich;
+pub mod skip;
+pub mod until;
 
 use std::path::{Path, PathBuf};
 

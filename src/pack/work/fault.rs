@@ -1,7 +1,10 @@
 //! A codec that fails on purpose, so that tests can see what happens to the other videos. Not in release builds.
 
-/// Stands for a codec that crashes, hangs or takes two seconds: in a debug build, `VIDREC_DECODER_FAULT` is
-/// `abort:SOURCE`, `hang:SOURCE` or `slow:SOURCE`; `kill:SOURCE` for a system that runs out of memory and kills it.
+use std::io::Read;
+
+/// Stands for a codec that crashes or hangs: in a debug build, `VIDREC_DECODER_FAULT` is `abort:SOURCE` or `hang:SOURCE`;
+/// `kill:SOURCE` for a system that runs out of memory and kills it; `wait:SOURCE:PIPE` for one that waits until there is a
+/// byte in a named pipe.
 pub(super) fn decoder(source: &str) {
     if cfg!(debug_assertions)
         && let Ok(plan) = std::env::var("VIDREC_DECODER_FAULT")
@@ -15,7 +18,13 @@ pub(super) fn decoder(source: &str) {
             Some(("hang", name)) if name == source => loop {
                 std::thread::park();
             },
-            Some(("slow", name)) if name == source => std::thread::sleep(std::time::Duration::from_secs(2)),
+            Some(("wait", gate)) => match gate.split_once(':') {
+                Some((name, pipe)) if name == source => {
+                    let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
+                    byte.expect("the test has opened the pipe");
+                }
+                _ => {}
+            },
             _ => {}
         }
     }

@@ -25,6 +25,8 @@ struct MemoryState {
     holders: u32,
     /// Bytes of JPEGs.
     held: u64,
+    /// Threads that wait for a share.
+    waiting: u32,
 }
 
 /// A share of a [`MemoryBound`], given back on drop.
@@ -41,7 +43,8 @@ impl MemoryBound {
     }
 
     fn new(most: u64) -> Self {
-        MemoryBound { most, state: Mutex::new(MemoryState { decoding: 0, holders: 0, held: 0 }), freed: Condvar::new() }
+        let state = MemoryState { decoding: 0, holders: 0, held: 0, waiting: 0 };
+        MemoryBound { most, state: Mutex::new(state), freed: Condvar::new() }
     }
 
     /// Waits until `bytes` are free. Who asks for more than there is waits to be the only one that decodes.
@@ -49,9 +52,11 @@ impl MemoryBound {
     /// A holder that asks for a second share may wait for itself.
     pub fn share(&self, bytes: u64) -> MemoryShare<'_> {
         let mut state = self.lock();
+        state.waiting += 1;
         while state.holders > 0 && state.decoding.saturating_add(state.held).saturating_add(bytes) > self.most {
             state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.waiting -= 1;
         state.decoding = state.decoding.saturating_add(bytes);
         state.holders += 1;
         MemoryShare { memory: self, bytes }
@@ -177,7 +182,9 @@ mod tests {
                 let _share = memory.share(40);
                 second_has_begun.store(1, SeqCst);
             });
-            thread::sleep(std::time::Duration::from_millis(20));
+            while memory.lock().waiting == 0 && second_has_begun.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
             assert_eq!(second_has_begun.load(SeqCst), 0, "10 of 100 are used for decoding, 90 by JPEGs");
             drop(waiting); // written
         });

@@ -1,9 +1,6 @@
 //! `vidrec pack`: what it says of damaged videos, and what it keeps of them.
 #![cfg(all(feature = "pack", feature = "cli"))]
 
-#[path = "common/names.rs"]
-mod names;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,12 +8,15 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use vidrec::Dataset;
 
+use crate::common::names::file;
+use crate::common::skip::skip;
+
 fn ffmpeg(args: &str, out: &Path) -> bool {
     let mut ffmpeg = Command::new("ffmpeg");
     ffmpeg.args(["-v", "error", "-nostdin", "-f", "lavfi", "-i"]).args(args.split_whitespace()).arg(out);
     let made = ffmpeg.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     if !made {
-        eprintln!("skipped: no ffmpeg on the PATH that makes {}", out.display());
+        skip(&format!("no ffmpeg program that makes {}", out.display()));
     }
     made
 }
@@ -89,7 +89,7 @@ fn logged_errors_and_failed_checksums_are_reported() {
         other_report["seconds"] = report["seconds"].clone();
         assert_eq!(other_report, report, "{name}");
         for name_of in ["shard-00000.rec", "shard-00000.vidx"] {
-            let read = |dir| fs::read(names::file(dir, name_of)).unwrap();
+            let read = |dir| fs::read(file(dir, name_of)).unwrap();
             assert!(read(&out) == read(&other), "{name}: {name_of}");
         }
     }

@@ -1,8 +1,6 @@
 //! Which frames and which parts of them a loader gives, and in which colours.
 
-mod common;
-
-use common::{jpeg, loader, options, set, write};
+use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::order::Order;
 use vidrec::{
     Augmentation, Batch, ColorJitter, Crop, Dataset, Dtype, Layout, Loader, LoaderOptions, Pictures, SampleParams,

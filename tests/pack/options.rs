@@ -8,6 +8,8 @@ use serde_json::Value;
 use vidrec::Dataset;
 use vidrec::jpeg::Decoder;
 
+use crate::common::skip::skip;
+
 /// Packs `videos` and gives the data set and how its settings name the frames.
 fn pack(videos: &Path, out: &Path, options: &[&str]) -> (Dataset, Value) {
     let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
@@ -42,8 +44,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
             .arg(videos.join(name))
             .status();
         if !made.is_ok_and(|s| s.success()) {
-            eprintln!("skipped: no ffmpeg with x264 on the PATH");
-            return;
+            return skip("no ffmpeg program with x264");
         }
     }
     let out = |name: &str| dir.path().join(name);

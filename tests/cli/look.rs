@@ -1,11 +1,10 @@
 //! The subcommands that look at a data set, from outside, where names are long and classes have odd labels.
 #![cfg(feature = "cli")]
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::common;
 use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 

@@ -1,8 +1,6 @@
 //! The loader on data sets that are packed for the test.
 
-mod common;
-
-use common::{jpeg, loader, options, set, write};
+use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::jpeg::Decoder;
 use vidrec::order::Order;
 use vidrec::{Augmentation, Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling};

@@ -1,8 +1,6 @@
 //! What a data set is made of, counted.
 
-mod common;
-
-use common::rich::Rich;
+use crate::common::rich::Rich;
 use vidrec::{Dataset, stats};
 
 #[test]

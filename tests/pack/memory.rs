@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use vidrec::Dataset;
 
+use crate::common::skip::skip;
+
 /// Runs `vidrec pack` to its end and gives the most memory that it had, in bytes.
 fn peak_of_pack(args: &[&str], out: &Path, videos: &Path) -> u64 {
     let mut pack = Command::new(env!("CARGO_BIN_EXE_vidrec"));
@@ -33,8 +35,7 @@ fn two_4k_videos_at_a_time_take_less_than_a_gigabyte() {
     std::fs::create_dir(&videos).unwrap();
     let source = "testsrc2=s=3840x2160:r=10 -frames:v 6";
     if !make(&videos.join("a.mp4"), &format!("{source} -c:v mpeg4 -q:v 8")) {
-        eprintln!("skipped: no ffmpeg on the PATH");
-        return;
+        return skip("no ffmpeg program");
     }
     // Every frame refers to the ones before; without x264, the first file twice.
     let x264 = format!("{source} -pix_fmt yuv420p -c:v libx264 -preset ultrafast -refs 4");
@@ -53,8 +54,7 @@ fn the_pictures_of_a_long_video_are_not_in_memory_together() {
     std::fs::create_dir(&videos).unwrap();
     let args = format!("testsrc2=s=640x360:r=100,gblur=8 -frames:v {FRAMES} -c:v mpeg4 -q:v 8 -g 50");
     if !make(&videos.join("long.mp4"), &args) {
-        eprintln!("skipped: no ffmpeg on the PATH");
-        return;
+        return skip("no ffmpeg program");
     }
     let peak = peak_of_pack(&["--all", "--original"], &out, &videos);
     assert_eq!(Dataset::open(&out).unwrap().frame_count(), FRAMES);

@@ -1,8 +1,6 @@
 //! Runs that stop and go on: at every batch, with other batch sizes, on other numbers of ranks.
 
-mod common;
-
-use common::{loader, options, set};
+use crate::common::{loader, options, set};
 use vidrec::order::Order;
 use vidrec::{Dataset, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch, Sampling, Temporal};
 

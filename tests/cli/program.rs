@@ -1,14 +1,11 @@
 //! The `vidrec` program from outside: exit status, standard output, files.
 #![cfg(all(feature = "pack", feature = "cli"))]
 
-#[path = "common/names.rs"]
-mod names;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use names::file;
+use crate::common::names::file;
 use serde_json::Value;
 
 /// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.

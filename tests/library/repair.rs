@@ -1,14 +1,12 @@
 //! Damaged data sets: what damage did not touch is saved, what it did is never passed off as intact.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use common::names::file;
-use common::rich::{Rich, assert_verifies, clips, describe, files};
+use crate::common::names::file;
+use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use vidrec::{Dataset, RepairOptions, RepairReport, repair};

@@ -1,12 +1,9 @@
 //! Data sets from outside: what is written is read, what is damaged is refused, and `verify` finds every flipped byte.
 
-#[path = "common/names.rs"]
-mod names;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use names::file;
+use crate::common::names::file;
 use vidrec::jpeg::Encoder;
 use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Planes, VerifyOptions, Writer, WriterOptions, verify};
 

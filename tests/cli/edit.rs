@@ -1,13 +1,12 @@
 //! The subcommands that make data sets out of data sets, from outside: exit status, standard output, files.
 #![cfg(feature = "cli")]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::rich::{Rich, clips, files};
+use crate::common;
+use crate::common::rich::{Rich, clips, files};
 use serde_json::Value;
 
 /// A folder with a set of seven clips, in which commands run.

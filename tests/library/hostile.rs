@@ -1,16 +1,10 @@
 //! Hostile indexes: whatever stands in one, with every checksum made to fit, reading it gives values or errors.
 
-#[path = "common/hostile.rs"]
-mod hostile;
-
-#[path = "common/names.rs"]
-mod names;
-
 use std::fs;
 use std::path::Path;
 
-use hostile::{input, read_everything, seal};
-use names::file;
+use crate::common::hostile::{self, input, read_everything, seal};
+use crate::common::names::file;
 use proptest::prelude::*;
 use vidrec::format::{footer, frame_entry, header};
 use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};

@@ -1,14 +1,13 @@
 //! Data sets made of data sets: what goes in comes out, byte for byte, and what makes no sense is refused.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use common::names::file;
-use common::rich::{Rich, assert_verifies, clips, describe, files};
+use crate::common;
+use crate::common::names::file;
+use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
 use vidrec::edit::{self, Change, ClipList, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};

@@ -1,10 +1,9 @@
 //! Batches made ahead into the consumer's own memory, part of an epoch's batches, and waiting for a moment.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{damage, loader, options, set};
+use crate::common::until::until;
+use crate::common::{damage, loader, options, set};
 use vidrec::order::Order;
 use vidrec::{Batch, Dtype, Epochs, LoaderOptions, Pictures, Sampling};
 
@@ -86,7 +85,7 @@ fn a_wait_in_pieces_counts_as_one_question() {
     (0..9).for_each(|_| assert!(!batches.wait(Duration::from_millis(1))));
     (0..2).for_each(|_| batches.provide(vec![0; loader.batch_bytes()]));
     assert!(batches.next().unwrap().is_ok());
-    while loader.stats().ready < 1 {}
+    until("a batch is ready", || loader.stats().ready == 1);
     assert!(batches.wait(Duration::ZERO));
     assert!(batches.next().unwrap().is_ok());
     // None ready when the first was asked for, one when the second was.
@@ -97,7 +96,7 @@ fn a_wait_in_pieces_counts_as_one_question() {
 fn parts_taken_in_turn_are_the_whole() {
     let (_folder, dir) = set(13, 1, (32, 24));
     let loader = loader(&dir, shuffled());
-    let whole: Vec<Batch> = common::one_by_one(&loader, 1).map(Result::unwrap).collect();
+    let whole: Vec<Batch> = crate::common::one_by_one(&loader, 1).map(Result::unwrap).collect();
     for step in 1..4 {
         let part = |first| loader.iter(Epochs::from(1).part(first, step)).unwrap().map(|b| b.unwrap().into_batch());
         let mut parts: Vec<_> = (0..step).map(part).collect();

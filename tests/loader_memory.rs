@@ -1,4 +1,7 @@
-//! A batch costs a few allocations for each clip, and none for each frame; its own memory serves all epochs.
+//! How much memory the loader takes. A batch costs a few allocations for each clip, and none for each frame; its own
+//! memory serves all epochs, and no batch leaves anything behind.
+//!
+//! A program of its own, with an allocator that counts.
 
 mod common;
 
@@ -6,13 +9,18 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use common::until::until;
 use common::{options, set};
+use vidrec::order::Order;
 use vidrec::{Dataset, Dtype, Io, Loader, LoaderOptions, Pictures, Prefetch};
 
 /// Held by each test, for all allocations are counted.
 static ALONE: Mutex<()> = Mutex::new(());
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes in use.
+static IN_USE: AtomicU64 = AtomicU64::new(0);
 
 /// More than anything takes but the batches of one test.
 const LARGE: usize = 8 << 20;
@@ -27,6 +35,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
+        IN_USE.fetch_add(layout.size() as u64, Relaxed);
         if layout.size() >= LARGE {
             LARGE_ONES.fetch_add(1, Relaxed);
             LARGE_IN_USE.fetch_add(1, Relaxed);
@@ -36,6 +45,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
         if layout.size() >= LARGE {
             LARGE_IN_USE.fetch_sub(1, Relaxed);
         }
@@ -100,4 +110,43 @@ fn the_memory_of_batches_serves_all_epochs_and_goes_with_the_loader() {
     drop(loader);
     assert_eq!(LARGE_IN_USE.load(Relaxed), 1, "only the batch that is held");
     assert_eq!(held.map(|batch| batch.shape()), Some([2, 1, 3, 640, 640]));
+}
+
+/// Memory of this process that is in the machine, in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// Batches 10 to 1 000; to 10 000 with `VIDREC_SOAK=1`.
+#[test]
+fn memory_is_flat() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_folder, dir) = set(16, 4, (64, 48));
+    let batches = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000 } else { 1_000 };
+    let set = Dataset::open(&dir).unwrap();
+    let mut o = options(2, (16, 16));
+    o.pictures.dtype = Dtype::F32;
+    o.prefetch.batches = 3;
+    o.sampling.order = Order::Shuffled;
+    let loader = Loader::new(&set, o).unwrap();
+    let mut iter = loader.iter(0..u64::MAX).unwrap();
+    let mut take = |count: usize| {
+        iter.by_ref().take(count).for_each(|batch| drop(batch.unwrap()));
+        // All are made that can be, so nothing is in the middle of its work.
+        until("three batches are ready", || loader.stats().ready == 3);
+        IN_USE.load(Relaxed)
+    };
+    let at_ten = take(10);
+    #[cfg(target_os = "linux")]
+    let resident_at_ten = resident();
+    let at_the_end = take(batches - 10);
+    // Less than one of the batches' 24 KiB.
+    assert!(at_the_end.abs_diff(at_ten) < 8 << 10, "{at_ten} bytes in use at batch 10, then {at_the_end}");
+    #[cfg(target_os = "linux")]
+    {
+        let grown = resident().saturating_sub(resident_at_ten);
+        assert!(grown < 4 << 20, "{grown} bytes more than at batch 10 in the machine");
+    }
 }

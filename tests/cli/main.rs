@@ -1,0 +1,10 @@
+//! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
+#![cfg(feature = "cli")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod edit;
+mod look;
+mod monitor;
+mod program;
+mod readme;
