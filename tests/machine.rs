@@ -1,5 +1,5 @@
 //! A machine with too little of something gives the same data set later, or none and the reason, and never a smaller one.
-#![cfg(all(unix, feature = "pack", feature = "cli"))]
+#![cfg(unix)]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! The subcommands that make data sets out of data sets, from outside: exit status, standard output, files.
-#![cfg(feature = "cli")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! The subcommands that look at a data set, from outside, where names are long and classes have odd labels.
-#![cfg(feature = "cli")]
 
 use std::path::Path;
 use std::process::{Command, Output};

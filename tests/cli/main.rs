@@ -1,5 +1,4 @@
 //! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
-#![cfg(feature = "cli")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,4 @@
 //! `vidrec monitor` from outside: what a loader writes, cut, mixed with other things, or through a pipe.
-#![cfg(feature = "cli")]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,5 @@
 //! The `vidrec` program from outside: exit status, standard output, files.
-#![cfg(all(feature = "pack", feature = "cli"))]
+#![cfg(feature = "pack")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

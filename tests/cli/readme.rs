@@ -1,5 +1,5 @@
 //! The README's tour runs as it is written.
-#![cfg(all(feature = "pack", feature = "cli"))]
+#![cfg(feature = "pack")]
 
 use std::fs;
 use std::path::Path;

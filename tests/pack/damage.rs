@@ -1,5 +1,4 @@
 //! `vidrec pack`: what it says of damaged videos, and what it keeps of them.
-#![cfg(all(feature = "pack", feature = "cli"))]
 
 use std::fs;
 use std::path::Path;

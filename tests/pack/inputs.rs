@@ -1,6 +1,5 @@
 //! What `vidrec pack` makes of each kind of input and of each choice of frames, from outside: the program by process,
 //! clips that `ffmpeg` makes, and plain models of what should come out.
-#![cfg(all(feature = "pack", feature = "cli"))]
 
 use std::fs;
 use std::path::{Path, PathBuf};

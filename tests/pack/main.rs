@@ -1,6 +1,5 @@
 //! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
 //! resumes.
-#![cfg(all(feature = "pack", feature = "cli"))]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
 //! Large pictures and long videos are packed within bounds, by the memory of the processes that do it.
-#![cfg(all(unix, feature = "pack", feature = "cli"))]
+#![cfg(unix)]
 
 use std::path::Path;
 use std::process::{Command, Stdio};

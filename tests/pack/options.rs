@@ -1,5 +1,4 @@
 //! `vidrec pack`: options that change how frames are stored, or only how fast.
-#![cfg(all(feature = "pack", feature = "cli"))]
 
 use std::path::Path;
 use std::process::Command;

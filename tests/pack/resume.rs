@@ -1,7 +1,6 @@
 //! Nothing is lost: packs that are killed, starved of space or interrupted are resumed, to the same bytes.
 //!
 //! `VIDREC_SOAK=1` tries every step and two hundred random moments instead of some.
-#![cfg(all(feature = "pack", feature = "cli"))]
 
 #[path = "../faults/shim.rs"]
 mod shim;

@@ -2,7 +2,6 @@
 //!
 //! `ffmpeg` makes the clips; without it these tests are skipped. `VIDREC_VIDEOS` names a folder of test videos with a
 //! `MANIFEST.csv`; without it, and without `../shared/videos`, the tests over them make a small collection of their own.
-#![cfg(feature = "pack")]
 
 mod bit_flips;
 mod color;
