@@ -1,14 +1,14 @@
 //! The commit point: replacing `dataset.json` turns staged files into a data set.
 //!
-//! A writer stages files: it writes them under temporary names and syncs them to the disk. Publishing has three steps. It
-//! renames the files to their final names, which no other contents ever have. It replaces `dataset.json`. It removes the
-//! files that only the replaced data set had. Readers see the old data set until `dataset.json` is replaced, and the new
-//! one from then on.
+//! A writer stages files: it writes them under temporary names and syncs them to the disk. Publishing has three steps.
+//! It renames the files to their final names, which no other contents ever have. It replaces `dataset.json`. It removes
+//! the files that only the replaced data set had. Readers see the old data set until `dataset.json` is replaced, and
+//! the new one from then on.
 //!
-//! A plan file in each folder says what is being published there, so that a killed process leaves nothing behind. The next
-//! writer in the folder [recovers](recover) first: it completes what was committed and undoes what was not. Folders that
-//! are published together have the same plan. Once one of them is committed, all of them will be. Until then, readers
-//! [refuse](check_whole) them.
+//! A plan file in each folder says what is being published there, so that a killed process leaves nothing behind. The
+//! next writer in the folder [recovers](recover) first: it completes what was committed and undoes what was not.
+//! Folders that are published together have the same plan. Once one of them is committed, all of them will be. Until
+//! then, readers [refuse](check_whole) them.
 
 use std::fs;
 use std::io::{self, Read};
@@ -303,8 +303,8 @@ fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process is writing in
-/// a folder that was being published together with this one, or if the plan is not of this version.
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process is writing
+/// in a folder that was being published together with this one, or if the plan is not of this version.
 pub(crate) fn recover(dir: &Path) -> Result<()> {
     let Some(publication) = Publication::read(dir)? else { return Ok(()) };
     let folders = publication.pending(dir)?;

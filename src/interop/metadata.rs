@@ -82,9 +82,10 @@ const GROUP_ROWS: usize = 1 << 16;
 
 /// Writes the table to `out`, which appears when it is complete.
 ///
-/// The columns for clips are `clip`, `path` (the source), `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
-/// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text). The columns for frames are
-/// `clip`, `frame`, `path`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes` and `crc32`. Unknown values are empty.
+/// The columns for clips are `clip`, `path` (the source), `label`, `class`, `frames`, `width`, `height`, `short` (0 or
+/// 1), `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text). The columns for frames
+/// are `clip`, `frame`, `path`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes` and `crc32`. Unknown values are
+/// empty.
 ///
 /// # Errors
 ///

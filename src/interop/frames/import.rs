@@ -17,8 +17,8 @@ use crate::{Error, Result, limits, source_name};
 /// Imports each folder below `root` that has images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///
 /// Each clip gets all images of its folder as frames, in order of name. Numbers in names compare as numbers, so
-/// `img_9.jpg` comes before `img_10.jpg`. If folders with images are inside other folders, the first folder level is the
-/// class; otherwise there are no labels. If an export wrote a `clip.json`, it gives the rest.
+/// `img_9.jpg` comes before `img_10.jpg`. If folders with images are inside other folders, the first folder level is
+/// the class; otherwise there are no labels. If an export wrote a `clip.json`, it gives the rest.
 ///
 /// # Errors
 ///
