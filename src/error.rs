@@ -112,8 +112,8 @@ impl Error {
         Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
     }
 
-    /// An input/output error on `file`; `doing` completes "could not …". If the machine is at fault rather than the file,
-    /// the error says so.
+    /// An input/output error on `file`; `doing` completes "could not …". If the machine is at fault rather than the
+    /// file, the error says so.
     pub(crate) fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
         let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file).short_of(Shortage::of(&source));
         e.0.source = Some(Box::new(source));
@@ -261,8 +261,8 @@ impl Error {
         self
     }
 
-    /// This error with all its causes, as `{:#}` prints it, but with the hints as `word` words them. A program uses this
-    /// to name its flags.
+    /// This error with all its causes, as `{:#}` prints it, but with the hints as `word` words them. A program uses
+    /// this to name its flags.
     ///
     /// ```
     /// let e = vidrec::Dataset::open("no/such/set").unwrap_err();

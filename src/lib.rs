@@ -6,8 +6,8 @@
 //!
 //! # Write
 //!
-//! The program `vidrec pack` makes a data set from videos, and so does `vidrec::pack::pack` (feature `pack`, which needs
-//! FFmpeg). [`Writer`] takes JPEGs from any source:
+//! The program `vidrec pack` makes a data set from videos, and so does `vidrec::pack::pack` (feature `pack`, which
+//! needs FFmpeg). [`Writer`] takes JPEGs from any source:
 //!
 //! ```
 //! use vidrec::jpeg::Encoder;
@@ -35,8 +35,8 @@
 //!
 //! # Train
 //!
-//! [`Loader`] decodes batches of shape (batch, frames, channels, height, width) in parallel. Their order and crops are a
-//! pure function of the seed. Its page has an example, and `examples/train_loop.rs` is a complete training loop.
+//! [`Loader`] decodes batches of shape (batch, frames, channels, height, width) in parallel. Their order and crops are
+//! a pure function of the seed. Its page has an example, and `examples/train_loop.rs` is a complete training loop.
 //!
 //! # Check
 //!

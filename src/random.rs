@@ -6,7 +6,8 @@
 
 /// The first id of a stream. Each use has its own, so that no two parts of the crate share random numbers.
 pub(crate) mod stream {
-    /// Frames chosen at pack time. Next ids: the ordinal of the video, then the number of the draw unless it is the first.
+    /// Frames chosen at pack time. Next ids: the ordinal of the video, then the number of the draw unless it is the
+    /// first.
     pub const FRAMES: u64 = 1;
     /// The order of an epoch. Next ids: the epoch, then the window if samples are shuffled within windows.
     pub const ORDER: u64 = 2;

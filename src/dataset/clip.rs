@@ -136,8 +136,8 @@ impl<'a> Clip<'a> {
         self.place(t, found)
     }
 
-    /// Like [`frame`](Self::frame), with a buffer that is used if files are not mapped ([`Io::Read`](crate::Io::Read)), so
-    /// that all frames can be read into the same memory.
+    /// Like [`frame`](Self::frame), with a buffer that is used if files are not mapped ([`Io::Read`](crate::Io::Read)),
+    /// so that all frames can be read into the same memory.
     ///
     /// # Errors
     ///

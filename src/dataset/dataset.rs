@@ -20,10 +20,10 @@ use crate::{Error, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
-/// Opening takes the same time for any number of clips. It checks the heads of the files. Each clip entry and frame entry
-/// is checked when it is used, and [`verify`](crate::verify) checks everything. Reads are positional, without a shared
-/// cursor, so threads and forked processes do not disturb each other. Do not change the files in place while they are
-/// open. vidrec itself replaces files by renaming, which is safe.
+/// Opening takes the same time for any number of clips. It checks the heads of the files. Each clip entry and frame
+/// entry is checked when it is used, and [`verify`](crate::verify) checks everything. Reads are positional, without a
+/// shared cursor, so threads and forked processes do not disturb each other. Do not change the files in place while
+/// they are open. vidrec itself replaces files by renaming, which is safe.
 ///
 /// ```no_run
 /// let train = vidrec::Dataset::open("train")?;
@@ -107,13 +107,13 @@ impl Inner {
 impl Dataset {
     /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`.
     ///
-    /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by either of
-    /// its files.
+    /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by
+    /// either of its files.
     ///
     /// # Errors
     ///
-    /// [`Io`](crate::ErrorKind::Io): a file is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a file is
-    /// truncated or damaged, or an index and its record file do not belong together.
+    /// [`Io`](crate::ErrorKind::Io): a file is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a file
+    /// is truncated or damaged, or an index and its record file do not belong together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Io::Map)
     }
@@ -158,8 +158,8 @@ impl Dataset {
         Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
     }
 
-    /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once. The
-    /// files are shared and nothing is copied. The entries of the selected clips are read once, to count frames.
+    /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.
+    /// The files are shared and nothing is copied. The entries of the selected clips are read once, to count frames.
     ///
     /// Clip `i` of the result is clip `clips[i]` of this data set. Methods about files ([`to_json`](Self::to_json),
     /// [`record_files`](Self::record_files)) still describe all files.
@@ -248,8 +248,8 @@ impl Dataset {
         self.0.shards.first().map(|s| &s.index.meta)
     }
 
-    /// The number K of consecutive clips that are draws of one video: clips `i K` to `i K + K - 1`. It is 1 if there is one
-    /// clip per video, if the shards do not agree, or if a selection of clips does not keep all draws of each video
+    /// The number K of consecutive clips that are draws of one video: clips `i K` to `i K + K - 1`. It is 1 if there is
+    /// one clip per video, if the shards do not agree, or if a selection of clips does not keep all draws of each video
     /// together.
     pub fn draws(&self) -> u32 {
         self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
@@ -269,8 +269,9 @@ impl Dataset {
 
     /// The number of frames per clip, if all clips seem to have the same; `None` if they differ or there are no clips.
     ///
-    /// This takes the same time for any number of clips. The counts of clips and frames in the files' headers must match,
-    /// and the first clip and up to 64 others, evenly spread, must agree. The result is certain only for up to 64 clips.
+    /// This takes the same time for any number of clips. The counts of clips and frames in the files' headers must
+    /// match, and the first clip and up to 64 others, evenly spread, must agree. The result is certain only for up to
+    /// 64 clips.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The identity of a data set, in a few bytes.
 
-/// Identifies a data set. Two data sets with the same fingerprint have the same clips in the same order, packed to the same
-/// bytes.
+/// Identifies a data set. Two data sets with the same fingerprint have the same clips in the same order, packed to the
+/// same bytes.
 ///
 /// It depends only on the record files, so names, folders and labels may change. It is computed from the digests in the
 /// indexes, without reading the record files.

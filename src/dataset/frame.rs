@@ -8,7 +8,7 @@ use crate::format::crc32;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::{Error, Result};
 
-/// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record that is stored in parts.
+/// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record stored in parts.
 #[derive(Debug, Clone)]
 pub struct Frame<'a> {
     pub(super) shard: &'a Shard,
@@ -27,8 +27,8 @@ impl Frame<'_> {
 
     /// Compares the JPEG's CRC-32 with the one in the index.
     ///
-    /// If a mapped file is truncated while its bytes are in use, they become zeros ([`Io::Map`](crate::Io::Map)). To notice
-    /// that, check after the use, or call [`lost_pages`](crate::lost_pages).
+    /// If a mapped file is truncated while its bytes are in use, they become zeros ([`Io::Map`](crate::Io::Map)). To
+    /// notice that, check after the use, or call [`lost_pages`](crate::lost_pages).
     ///
     /// # Errors
     ///
@@ -52,8 +52,7 @@ impl Frame<'_> {
             .file(&self.shard.record_path))
     }
 
-    /// Checks that all bytes of the JPEG that were read so far were in the file. Costs nothing unless part of the file is
-    /// lost.
+    /// Checks that all bytes of the JPEG read so far were in the file. Costs nothing unless part of the file is lost.
     pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.shard.records.lost() > 0 { self.check() } else { Ok(()) }
     }

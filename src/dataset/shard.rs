@@ -107,7 +107,7 @@ impl Shard {
         self.of_index(|index, bytes| index.clip(bytes, ordinal))
     }
 
-    /// Reads from the index. Reads again if a page was lost meanwhile, so that an entry is never a mix of data and zeros.
+    /// Reads from the index. Reads again if a page was lost meanwhile, so that no entry is a mix of data and zeros.
     pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a [u8]) -> Result<T>) -> Result<T> {
         loop {
             let lost = self.index_bytes.lost();

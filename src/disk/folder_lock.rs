@@ -60,7 +60,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether `path` still names the open file. Its former owner may have moved or removed it between our open and our lock.
+/// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
 #[cfg(unix)]
 pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

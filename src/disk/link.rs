@@ -7,8 +7,8 @@ use std::path::Path;
 use super::atomic_file::{AtomicFile, Temporary};
 use crate::{Error, Result};
 
-/// Stages a hard link to `from` under the temporary name of `to`, or a copy if a link is not possible. Returns whether it
-/// is a copy.
+/// Stages a hard link to `from` under the temporary name of `to`, or a copy if a link is not possible. Returns whether
+/// it is a copy.
 pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
     let staged = Temporary::vacant(to)?;

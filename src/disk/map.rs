@@ -53,8 +53,8 @@ impl MappedFile {
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }
 
-    /// The number of pages that could not be read so far and are now zeros: the file was truncated while it was open, or
-    /// its disk is failing.
+    /// The number of pages that could not be read so far and are now zeros: the file was truncated while it was open,
+    /// or its disk is failing.
     pub(crate) fn lost(&self) -> u64 {
         self.watch.as_ref().map_or(0, Watch::lost)
     }

@@ -1,8 +1,8 @@
 //! Files and folders that appear completely or not at all. No other module of the library renames, removes, links or
 //! syncs files, and a test enforces that.
 //!
-//! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need fixed
-//! names.
+//! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need
+//! fixed names.
 
 pub(crate) mod advice;
 mod atomic_file;

@@ -19,8 +19,8 @@ pub(crate) struct Written {
     pub bytes: u64,
 }
 
-/// Files are written to `.NAME.partial` beside the folder, and [`publish`](Self::publish) renames that. If this is dropped
-/// before, it removes the partial folder. A partial folder that a killed process left behind is reused.
+/// Files are written to `.NAME.partial` beside the folder, and [`publish`](Self::publish) renames that. If this is
+/// dropped before, it removes the partial folder. A partial folder that a killed process left behind is reused.
 pub(crate) struct NewFolder {
     temporary: PathBuf,
     path: PathBuf,
@@ -113,8 +113,8 @@ impl NewFolder {
         Ok(())
     }
 
-    /// Makes a hard link to a file, or a symbolic link if that is not possible. Returns whether it is symbolic. The bytes
-    /// of the file are not counted.
+    /// Makes a hard link to a file, or a symbolic link if that is not possible. Returns whether it is symbolic. The
+    /// bytes of the file are not counted.
     pub fn link(&mut self, from: &Path, name: impl AsRef<Path>) -> Result<bool> {
         self.count(0);
         link::link(from, &self.join(name))

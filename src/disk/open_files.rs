@@ -1,7 +1,7 @@
 //! Limits on the maps and open files that data sets hold.
 //!
-//! A data set may have more shards than a process may have maps (65,530 on Linux by default) or open files (often 1024),
-//! and the rest of the process needs some too. Files beyond the share of data sets are opened for each read.
+//! A data set may have more shards than a process may have maps (65,530 on Linux by default) or open files (often
+//! 1024), and the rest of the process needs some too. Files beyond the share of data sets are opened for each read.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

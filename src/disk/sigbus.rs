@@ -3,19 +3,21 @@
 //! If a mapped file is truncated, or its disk or network fails, reading a page that no longer exists raises `SIGBUS`. A
 //! handler, installed with the first map, puts a page of zeros there and counts it ([`Watch::lost`]), and the read
 //! continues. Lost pages stay zeros as long as the map exists. Therefore, if the checksum of some bytes matches *after*
-//! they were used, they were right all the time. A reader that checks this, or compares the count before and after, never
-//! mistakes zeros for data.
+//! they were used, they were right all the time. A reader that checks this, or compares the count before and after,
+//! never mistakes zeros for data.
 //!
-//! Every other `SIGBUS` goes to the previous handler, or ends the process as it would without this handler. The handler is
-//! installed once. A handler that is installed later, such as Python's `faulthandler` if it is enabled late, comes first.
-//! No handler is installed if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, or on systems other than Linux.
+//! Every other `SIGBUS` goes to the previous handler, or ends the process as it would without this handler. The handler
+//! is installed once. A handler that is installed later, such as Python's `faulthandler` if it is enabled late, comes
+//! first. No handler is installed if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, or on systems other
+//! than Linux.
 
-/// The number of pages of mapped files that this process could not read so far, because a file was truncated or its disk
-/// is failing.
+/// The number of pages of mapped files that this process could not read so far, because a file was truncated or its
+/// disk is failing.
 ///
-/// Such pages read as zeros from then on. A [`Loader`](crate::Loader) and [`verify`](crate::verify) report them as errors.
-/// Code that uses the bytes of a [`Frame`](crate::Frame) without calling [`check`](crate::Frame::check) afterwards can
-/// compare this number before and after. It is always 0 on systems other than Linux, where the system ends the process.
+/// Such pages read as zeros from then on. A [`Loader`](crate::Loader) and [`verify`](crate::verify) report them as
+/// errors. Code that uses the bytes of a [`Frame`](crate::Frame) without calling [`check`](crate::Frame::check)
+/// afterwards can compare this number before and after. It is always 0 on systems other than Linux, where the system
+/// ends the process.
 pub fn lost_pages() -> u64 {
     #[cfg(target_os = "linux")]
     return linux::lost_pages();
@@ -144,8 +146,9 @@ mod linux {
     fn install() -> Option<sigaction> {
         let mut before = MaybeUninit::<sigaction>::zeroed();
         // SAFETY: `sysconf` takes no memory. All zeros is a valid `sigaction`. Both calls get valid pointers or null.
-        // The handler does only what a signal handler may do: see `on_sigbus`. It is installed after the previous handler
-        // is known, but before `BEFORE` is set. A signal in between ends the process, as it would without the handler.
+        // The handler does only what a signal handler may do: see `on_sigbus`. It is installed after the previous
+        // handler is known, but before `BEFORE` is set. A signal in between ends the process, as it would without the
+        // handler.
         unsafe {
             if let Ok(page @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
                 PAGE.store(page, SeqCst);
@@ -199,9 +202,9 @@ mod linux {
     fn put_zeros(at: usize, length: usize) -> bool {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let address = ptr::without_provenance_mut::<c_void>(at);
-        // SAFETY: the range lies in a watched map, which is not being unmapped now, because the interrupted thread reads
-        // from it. The call replaces a shared, read-only map of a file by one of zeros: it touches no writable memory and
-        // changes no length. Readers of a map never rely on its bytes to stay the same.
+        // SAFETY: the range lies in a watched map, which is not being unmapped now, because the interrupted thread
+        // reads from it. The call replaces a shared, read-only map of a file by one of zeros: it touches no writable
+        // memory and changes no length. Readers of a map never rely on its bytes to stay the same.
         unsafe { libc::mmap(address, length, libc::PROT_READ, flags, -1, 0) != libc::MAP_FAILED }
     }
 

@@ -8,7 +8,8 @@ use super::system::exchange;
 
 /// Exchanges the names of the folders `new` and `old`, in one step if the system can.
 ///
-/// On other systems, the old folder has the name `aside` for a moment. [`undo`] restores it after a crash in that moment.
+/// On other systems, the old folder has the name `aside` for a moment. [`undo`] restores it after a crash in that
+/// moment.
 pub(super) fn swap(new: &Path, old: &Path, aside: &Path) -> io::Result<()> {
     match exchange(new, old) {
         Err(e) if matches!(e.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {

@@ -43,8 +43,8 @@ pub fn edge_crc32(file: &[u8]) -> u32 {
     edges_crc32(&file[..n], &file[file.len() - n..])
 }
 
-/// Like [`edge_crc32`], but takes the file's first and last [`EDGE_BYTES`] bytes. If the file is shorter, each of them is
-/// the whole file.
+/// Like [`edge_crc32`], but takes the file's first and last [`EDGE_BYTES`] bytes. If the file is shorter, each of them
+/// is the whole file.
 pub fn edges_crc32(head: &[u8], tail: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(head);

@@ -8,7 +8,8 @@ use crate::{Error, Result};
 /// Size of the header in bytes.
 pub const BYTES: usize = 64;
 
-/// The first and the last eight bytes of every index file: a byte above 127, the name, a line end and Ctrl-Z, as in PNG.
+/// The first and the last eight bytes of every index file: a byte above 127, the name, a line end and Ctrl-Z, as in
+/// PNG.
 pub const MAGIC: [u8; 8] = *b"\x89VIDX\r\n\x1a";
 
 /// The version that this crate writes. Readers refuse a different major number and accept any minor number.

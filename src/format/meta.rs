@@ -22,8 +22,8 @@ pub struct Meta {
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
     pub settings: Map<String, Value>,
-    /// The number of consecutive clips that are draws of one video; 1 if absent. Each clip of such a group has its number,
-    /// counted from 0, in the attribute `draw`.
+    /// The number of consecutive clips that are draws of one video; 1 if absent. Each clip of such a group has its
+    /// number, counted from 0, in the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
     /// [`FOREIGN_RECORDS`] if another program wrote the ids and labels in the record file; empty otherwise.
@@ -44,7 +44,8 @@ impl Meta {
     ///
     /// The bytes are not a JSON object, or a value has the wrong type.
     pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        // Parsed straight into the fields: through a `Value`, millions of class names would take several times the memory.
+        // Parsed straight into the fields: through a `Value`, millions of class names would take several times the
+        // memory.
         let text = std::str::from_utf8(bytes).map_err(serde_json::Error::custom)?;
         // Serde would also accept an array of the fields in order.
         if !text.trim_ascii_start().starts_with('{') {

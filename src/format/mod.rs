@@ -1,6 +1,7 @@
 //! The bytes of each structure on disk, and nothing else. `format-spec/vidrec-v1.md` is the normative text.
 //!
-//! Each structure has a fixed size, a function that writes its bytes and one that reads them. Nothing here opens a file.
+//! Each structure has a fixed size, a function that writes its bytes and one that reads them. Nothing here opens a
+//! file.
 
 pub mod clip_entry;
 pub mod data_binding;
@@ -19,10 +20,11 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a `u64`.
+/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a
+/// `u64`.
 ///
-/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of the
-/// whole table would be the same for any entries.
+/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of
+/// the whole table would be the same for any entries.
 pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(bytes);

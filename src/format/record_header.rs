@@ -7,7 +7,8 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 /// Size of the header in bytes.
 pub const BYTES: usize = 24;
 
-/// A record's header as vidrec writes it: a scalar label, the ordinal of the record, and the ordinals of clip and frame.
+/// A record's header as vidrec writes it: a scalar label, the ordinal of the record, and the ordinals of clip and
+/// frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordHeader {
     /// Number of float32 labels after the header. vidrec writes 0, which means that the label is in `label`.

@@ -6,8 +6,8 @@
 //! record := part(0)  |  part(1) part(2)* part(3)
 //! ```
 //!
-//! A magic word at a payload offset that is a multiple of 4 is not stored. It ends a part instead, so that a scan for the
-//! magic in steps of 4 bytes finds only the heads of parts. Source: dmlc-core, `include/dmlc/recordio.h` and
+//! A magic word at a payload offset that is a multiple of 4 is not stored. It ends a part instead, so that a scan for
+//! the magic in steps of 4 bytes finds only the heads of parts. Source: dmlc-core, `include/dmlc/recordio.h` and
 //! `src/recordio.cc`.
 
 use std::borrow::Cow;
@@ -25,7 +25,8 @@ pub const PART_HEAD_BYTES: usize = 8;
 /// The bits of the length word that hold the length. The 3 bits above them hold the continuation flag.
 const LENGTH_MASK: u32 = (1 << 29) - 1;
 
-/// Appends a record with the payload `head` followed by `body` to `out`. It has one part, unless the magic occurs aligned.
+/// Appends a record with the payload `head` followed by `body` to `out`. It has one part, unless the magic occurs
+/// aligned.
 ///
 /// # Errors
 ///
@@ -158,8 +159,8 @@ pub struct Record<'a> {
 ///
 /// # Errors
 ///
-/// [`Format`](crate::ErrorKind::Format): there is no magic, the length goes past the end of the file, the padding is not
-/// zero, or the continuation flags are out of order.
+/// [`Format`](crate::ErrorKind::Format): there is no magic, the length goes past the end of the file, the padding is
+/// not zero, or the continuation flags are out of order.
 ///
 /// ```
 /// use vidrec::format::recordio;

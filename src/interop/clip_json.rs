@@ -1,5 +1,5 @@
-//! Everything that a data set knows about a clip except its frames, as JSON. Exports write it beside the frames, so that
-//! an import gives the same clip again.
+//! Everything that a data set knows about a clip except its frames, as JSON. Exports write it beside the frames, so
+//! that an import gives the same clip again.
 
 use std::path::Path;
 

@@ -10,8 +10,8 @@
 //! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
 //! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
 //!
-//! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An export
-//! writes a folder that appears under its name only when it is complete.
+//! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
+//! export writes a folder that appears under its name only when it is complete.
 //!
 //! ```
 //! use vidrec::interop::{ImportOptions, gulp, mxnet};

@@ -21,13 +21,13 @@ pub struct ImportOptions {
     pub overwrite: bool,
     /// Import what is intact, and report the rest. Off by default: the first fault is an error.
     pub salvage: bool,
-    /// Rewrite JPEGs without restart markers so that they have them. The pixels stay the same, bit for bit, and a loader
-    /// can decode crops alone. Off by default: JPEGs stay as they are, byte for byte.
+    /// Rewrite JPEGs without restart markers so that they have them. The pixels stay the same, bit for bit, and a
+    /// loader can decode crops alone. Off by default: JPEGs stay as they are, byte for byte.
     pub retile: bool,
     /// Decode every image. An image that cannot be decoded is a fault. Off by default: only headers are read.
     pub check: bool,
-    /// JPEG quality, 1 to 100, for PNG images, which a data set cannot store. Not set by default: a PNG is a fault, because
-    /// encoding it loses some image quality.
+    /// JPEG quality, 1 to 100, for PNG images, which a data set cannot store. Not set by default: a PNG is a fault,
+    /// because encoding it loses some image quality.
     pub reencode: Option<u8>,
     /// Seconds from one frame to the next, as a fraction, for sources without times. (1, 1) by default: times are then
     /// ordinals.

@@ -28,13 +28,14 @@ use crate::{Error, Result, Writer, WriterOptions, writer};
 /// Each index entry and each image has its own checksum, so vidrec knows what is intact, and saves it. If the index is
 /// lost, vidrec finds clips in the record file. If `dataset.json` or the index still has the file's SHA-256, it proves
 /// their images and labels. Otherwise vidrec saves a clip if its images decode and its labels agree, and marks it as
-/// `unproven`. A clip with a damaged or missing frame is lost. The attribute `repair` of a saved clip says what was lost
-/// of it.
+/// `unproven`. A clip with a damaged or missing frame is lost. The attribute `repair` of a saved clip says what was
+/// lost of it.
 ///
-/// Without an output, vidrec rewrites indexes and `dataset.json` where necessary, and keeps the old ones under names that
-/// end in `.broken`. It never changes record files: if one is damaged and there is no output, vidrec writes nothing, and
-/// the report says so. In a data set that was indexed in place, another program wrote the ids and labels in the records, so
-/// only index entries say which records form a clip. An item of `progress` is a clip that was examined.
+/// Without an output, vidrec rewrites indexes and `dataset.json` where necessary, and keeps the old ones under names
+/// that end in `.broken`. It never changes record files: if one is damaged and there is no output, vidrec writes
+/// nothing, and the report says so. In a data set that was indexed in place, another program wrote the ids and labels
+/// in the records, so only index entries say which records form a clip. An item of `progress` is a clip that was
+/// examined.
 ///
 /// # Errors
 ///

@@ -37,8 +37,8 @@ pub struct RepairReport {
     /// Whether nothing was written because clips are lost or record files are damaged. A repair then needs an output
     /// folder, or a new import of the files in `needs_import`.
     pub needs_output: bool,
-    /// Record files of another program whose index is lost, completely or in part, so that nothing says which records form
-    /// a clip. `vidrec import mxnet` rebuilds the index.
+    /// Record files of another program whose index is lost, completely or in part, so that nothing says which records
+    /// form a clip. `vidrec import mxnet` rebuilds the index.
     pub needs_import: Vec<String>,
     /// What was written. Empty after a dry run, or if the data set was intact.
     pub written: Vec<String>,

@@ -50,9 +50,9 @@ impl<'a> Run<'_, 'a, '_, '_> {
         let name = self.name;
         if shard.record.is_some() && !record_is_whole && foreign && is_known && !old.is_whole {
             self.report.damage.push(format!(
-                "{name}: another program wrote the ids and labels of its records, and the index that says which records \
-                 form a clip is damaged; to rebuild it, import {name} in place again, with the options of the first \
-                 import"
+                "{name}: another program wrote the ids and labels of its records, and the index that says which of \
+                 them form a clip is damaged; to rebuild it, import {name} in place again, with the same options as \
+                 before"
             ));
             self.report.needs_import.push(name.to_owned());
         } else if !record_is_whole && shard.record.is_some() {

@@ -107,8 +107,8 @@ impl<'a> Salvage<'a> {
         said.unwrap_or(0).max(seen).max(self.old.clip_entries).min(limits::MAX_ORDINALS)
     }
 
-    /// Whether everything salvaged so far fills the record file to its end. This includes record headers, if vidrec wrote
-    /// them.
+    /// Whether everything salvaged so far fills the record file to its end. This includes record headers, if vidrec
+    /// wrote them.
     pub fn fills_the_file(&self) -> bool {
         self.end == Some(self.file.len() as u64)
     }

@@ -266,8 +266,8 @@ impl SectionWriter {
         Ok(())
     }
 
-    /// Writes the section table and the footer, and the header in the place reserved for it. Returns the file's length and
-    /// the header's CRC-32.
+    /// Writes the section table and the footer, and the header in the place reserved for it. Returns the file's length
+    /// and the header's CRC-32.
     fn finish(mut self, file: &mut AtomicFile, clip_count: u64, frame_count: u64) -> Result<(u64, u32)> {
         self.pad(file)?;
         let table: Vec<u8> = self.entries.iter().flat_map(SectionEntry::to_bytes).collect();

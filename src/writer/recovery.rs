@@ -86,8 +86,8 @@ impl FinishedShard {
 }
 
 impl ShardWriter {
-    /// Resumes the temporary files of a shard at the last of `points` up to which they are intact, and returns which one
-    /// that is. If there is none, the shard starts over. The files are truncated there.
+    /// Resumes the temporary files of a shard at the last of `points` up to which they are intact, and returns which
+    /// one that is. If there is none, the shard starts over. The files are truncated there.
     ///
     /// The caller must then pass the clips of that checkpoint to [`Writer::restore_clip`].
     fn recover(dir: &Path, ordinal: usize, points: &[Checkpoint]) -> Result<(Self, Option<usize>)> {

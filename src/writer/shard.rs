@@ -97,7 +97,8 @@ impl Edges {
     }
 }
 
-/// The paths of the record file and the index file of a shard while it is written, without the ending of temporary files.
+/// The paths of the record file and the index file of a shard while it is written, without the ending of temporary
+/// files.
 pub(super) fn paths(dir: &Path, ordinal: usize) -> [PathBuf; 2] {
     ["rec", "vidx"].map(|ending| dir.join(format!("{}.{ending}", names::shard(ordinal))))
 }

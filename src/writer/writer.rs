@@ -38,8 +38,8 @@ pub struct Written {
 
 /// Writes a data set to a folder.
 ///
-/// No file has its final name before [`finish`](Self::finish), and a writer that is dropped before leaves the folder as it
-/// was. After an error, all further calls fail.
+/// No file has its final name before [`finish`](Self::finish), and a writer that is dropped before leaves the folder as
+/// it was. After an error, all further calls fail.
 ///
 /// ```
 /// use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions};
@@ -75,9 +75,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, if another process is writing
-    /// one there, or if there is an interrupted pack that can be resumed; [`Io`](crate::ErrorKind::Io) from the file
-    /// system.
+    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, if another process is
+    /// writing one there, or if there is an interrupted pack that can be resumed; [`Io`](crate::ErrorKind::Io) from the
+    /// file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
         Self::create_locked(dir, options, lock(dir)?)
@@ -124,8 +124,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage): there are no frames, the label is out of range or is not that of the class, a
-    /// frame is not a JPEG, or an earlier call failed. [`Limit`](crate::ErrorKind::Limit): the clip is too large.
+    /// [`Usage`](crate::ErrorKind::Usage): there are no frames, the label is out of range or is not that of the class,
+    /// a frame is not a JPEG, or an earlier call failed. [`Limit`](crate::ErrorKind::Limit): the clip is too large.
     /// [`Io`](crate::ErrorKind::Io): from the file system.
     pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
         check_class(clip, &self.meta.classes)?;
@@ -165,8 +165,8 @@ impl Writer {
         self.shard.records.length
     }
 
-    /// Syncs everything to the disk, renames the files to their final names and replaces `dataset.json`. Readers see the
-    /// old data set until then, and the new one from then on.
+    /// Syncs everything to the disk, renames the files to their final names and replaces `dataset.json`. Readers see
+    /// the old data set until then, and the new one from then on.
     ///
     /// # Errors
     ///
@@ -220,13 +220,13 @@ pub(crate) struct Ready {
     pub written: Written,
 }
 
-/// Locks `dir` for writing, and completes or undoes what an interrupted process left there. Creates the folder if it does
-/// not exist.
+/// Locks `dir` for writing, and completes or undoes what an interrupted process left there. Creates the folder if it
+/// does not exist.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage) if another process is writing there, or if there is an interrupted pack that can be
-/// resumed.
+/// [`Usage`](crate::ErrorKind::Usage) if another process is writing there, or if there is an interrupted pack that can
+/// be resumed.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
     let mut lock = FolderLock::take(dir)?;
     if dir.join(names::JOURNAL).exists() {

@@ -21,8 +21,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Format {
-    /// For MXNet, DALI and other readers of RecordIO: links to the record files, without copying them, with .idx and .lst
-    /// beside them, and an all.idx for several record files.
+    /// For MXNet, DALI and other readers of RecordIO: links to the record files, without copying them, with .idx and
+    /// .lst beside them, and an all.idx for several record files.
     Mxnet {
         #[command(flatten)]
         to: To,

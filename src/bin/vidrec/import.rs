@@ -42,8 +42,8 @@ struct Mxnet {
     /// Number of records per clip. [default: as the file says, if vidrec wrote it; otherwise each record is a clip]
     #[arg(short = 'n', long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     frames_per_clip: Option<u32>,
-    /// With --frames-per-clip T, what the records' ids are. grid: k * T + t for frame t of clip k; consecutive: consecutive
-    /// within a clip, starting at any number; ignore: without meaning.
+    /// With --frames-per-clip T, what the records' ids are. grid: k * T + t for frame t of clip k; consecutive:
+    /// consecutive within a clip, starting at any number; ignore: without meaning.
     #[arg(long, default_value_t, value_parser = words::<Ids>(Ids::WORDS))]
     ids: Ids,
     /// Only write an index beside the record file, which stays unchanged in its place.

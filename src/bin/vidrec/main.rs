@@ -45,7 +45,7 @@ use self::outcome::{Outcome, Run};
 
 /// Pack video data sets once, then feed training as fast as the hardware allows.
 ///
-/// Exit status: 0: done; 1: failed; 2: wrong usage; 3: done, but there were problems or skipped inputs; 130: interrupted.
+/// Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but there were problems or skipped inputs; 130 interrupted.
 /// Results go to standard output, everything else to standard error.
 #[derive(Parser)]
 #[command(name = "vidrec", version, long_version = version::long(), max_term_width = 110)]

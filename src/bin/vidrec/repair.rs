@@ -10,9 +10,9 @@ use crate::{Outcome, Run, output, watch};
 /// Save the intact clips of a damaged data set, and list exactly what is lost.
 ///
 /// Without --output, vidrec rebuilds a lost or damaged index or dataset.json in place, from the record files and what
-/// survives of the old ones, which it keeps as *.broken. It never changes record files. If record files are damaged, --output
-/// writes all intact clips to a new data set. The attribute "repair" of a clip says what no checksum proves. The exit
-/// status is 3 if anything was lost.
+/// survives of the old ones, which it keeps as *.broken. It never changes record files. If record files are damaged,
+/// --output writes all intact clips to a new data set. The attribute "repair" of a clip says what no checksum proves.
+/// The exit status is 3 if anything was lost.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a dataset.json, a .rec or a .vidx.
@@ -75,7 +75,8 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
         text += &format!("wrote {written}\n");
     }
     if r.needs_output && r.needs_import.is_empty() {
-        text += "nothing was changed: the record files are damaged; --output DIR writes the intact clips to a new data set\n";
+        text +=
+            "nothing was changed: record files are damaged; --output DIR writes the intact clips to a new data set\n";
     }
     if !r.needs_import.is_empty() {
         let changed = if r.written.is_empty() { "nothing was changed: " } else { "" };

@@ -13,7 +13,7 @@ pub struct Usage {
 #[cfg(unix)]
 pub fn usage() -> Option<Usage> {
     let mut raw = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `raw` is valid memory for the structure that the call fills in, and it is read only if the call succeeded.
+    // SAFETY: `raw` is valid memory for the structure that the call fills in. It is read only if the call succeeded.
     let raw = unsafe {
         if libc::getrusage(libc::RUSAGE_SELF, raw.as_mut_ptr()) == 0 { raw.assume_init() } else { return None }
     };

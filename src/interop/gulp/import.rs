@@ -18,8 +18,8 @@ use crate::{Error, Result};
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
 /// The key `label` becomes the label. A number is the label itself. A name is looked up in `label2idx.json` or, without
-/// that file, becomes its position in the sorted list of names. All other keys become attributes, and the id becomes the
-/// source.
+/// that file, becomes its position in the sorted list of names. All other keys become attributes, and the id becomes
+/// the source.
 ///
 /// # Errors
 ///

@@ -16,12 +16,13 @@ use crate::{Dataset, Error, Result};
 /// * `NAME` is the record file's name without the digits of its digest, such as `shard-00000`.
 /// * `NAME.idx` has each record's id and its offset in `NAME.rec`, for `MXIndexedRecordIO` and readers of one file.
 /// * `NAME.lst` has each record's id, label (-1 for none) and a path, `SOURCE/FRAME.jpg`.
-/// * `all.idx`, if there are several record files, is one index for all of them, as dmlc's and DALI's readers of several
-///   files need it. Its offsets are into the concatenation of the files in order of name, and its keys continue from one
-///   file to the next.
+/// * `all.idx`, if there are several record files, is one index for all of them, as dmlc's and DALI's readers of
+///   several files need it. Its offsets are into the concatenation of the files in order of name, and its keys continue
+///   from one file to the next.
 ///
-/// The links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system they
-/// are symbolic links, and the report says so. With `replace`, the folder of an earlier export is replaced in one step.
+/// The links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system
+/// they are symbolic links, and the report says so. With `replace`, the folder of an earlier export is replaced in one
+/// step.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! Grouping records into clips.
 //!
-//! A record file says nothing about clips. Readers usually assume that the writer wrote exactly T frames per video. Then a
-//! single missing frame gives every later clip a frame and the label of the next one. This module detects such gaps by the
-//! ids and labels of the records.
+//! A record file says nothing about clips. Readers usually assume that the writer wrote exactly T frames per video.
+//! Then a single missing frame gives every later clip a frame and the label of the next one. This module detects such
+//! gaps by the ids and labels of the records.
 
 use std::ops::Range;
 
@@ -33,7 +33,8 @@ pub(super) struct Groups {
     pub by_id2: bool,
 }
 
-/// Groups records: `frames` (at least 1) at a time; or else by `id2`, unless it is zero everywhere; or else one at a time.
+/// Groups records: `frames` (at least 1) at a time; or else by `id2`, unless it is zero everywhere; or else one at a
+/// time.
 pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups {
     match frames {
         Some(frames) => off_the_grid(records, frames, ids).unwrap_or_else(|| by_ids(records, frames as usize, ids)),

@@ -23,21 +23,23 @@ pub struct MxnetOptions {
     pub frames_per_clip: Option<u32>,
     /// What the ids say about clips. Used only with `frames_per_clip`.
     pub ids: Ids,
-    /// The `.idx` file, which is compared with the records. By default, the one beside the record file, if there is one.
+    /// The `.idx` file, which is compared with the records. By default, the one beside the record file, if there is
+    /// one.
     pub index: Option<PathBuf>,
-    /// The `.lst` file, whose paths become the clips' sources. By default, the one beside the record file, if there is one.
+    /// The `.lst` file, whose paths become the clips' sources. By default, the one beside the record file, if there is
+    /// one.
     pub list: Option<PathBuf>,
 }
 
 /// Imports record files, each as a shard, to a data set in `out`.
 ///
-/// Records stay in the order of the files. A clip's records must have the same labels and matching ids: see [`Ids`]. One
-/// label becomes the clip's label; several become its attribute `labels`.
+/// Records stay in the order of the files. A clip's records must have the same labels and matching ids: see [`Ids`].
+/// One label becomes the clip's label; several become its attribute `labels`.
 ///
 /// # Errors
 ///
-/// The first fault, unless [`salvage`](ImportOptions::salvage) is set: a record that cannot be read, records that are not a
-/// clip, an `.idx` that does not match the records, or an image that is not a JPEG. [`Io`](crate::ErrorKind::Io),
+/// The first fault, unless [`salvage`](ImportOptions::salvage) is set: a record that cannot be read, records that are
+/// not a clip, an `.idx` that does not match the records, or an image that is not a JPEG. [`Io`](crate::ErrorKind::Io),
 /// [`Usage`](crate::ErrorKind::Usage).
 pub fn import(
     files: &[PathBuf],

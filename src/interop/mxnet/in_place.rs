@@ -24,10 +24,10 @@ use crate::{ClipInfo, Error, Hint, Result, limits, writer};
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
 ///
-/// If the folder has other record files, they may be data sets of their own. Then only one record file can be indexed at a
-/// time, its index has its name, and no `dataset.json` is written. The record files are not changed, so nothing in them can
-/// be skipped: all their records must be JPEGs of complete clips. The `META` of such a data set says that another program
-/// wrote its records.
+/// If the folder has other record files, they may be data sets of their own. Then only one record file can be indexed
+/// at a time, its index has its name, and no `dataset.json` is written. The record files are not changed, so nothing in
+/// them can be skipped: all their records must be JPEGs of complete clips. The `META` of such a data set says that
+/// another program wrote its records.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! MXNet's image records: `.rec` with `.idx` and `.lst`, as used by `im2rec`, mxnet-videoio and DALI.
 //!
-//! A vidrec record file is already such a file, so an export only adds the files that other readers look for beside it. An
-//! import has to find out which records form a clip, because these files do not say it.
+//! A vidrec record file is already such a file, so an export only adds the files that other readers look for beside it.
+//! An import has to find out which records form a clip, because these files do not say it.
 
 mod export;
 mod grouping;

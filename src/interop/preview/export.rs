@@ -9,14 +9,15 @@ use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Result};
 
-/// Writes `CLIP.mp4`, such as `000012.mp4`, for each clip to a new folder. It shows the frames at `fps` frames per second,
-/// regardless of their times. The frames are encoded a second time, so they differ from those that a training loop gets.
+/// Writes `CLIP.mp4`, such as `000012.mp4`, for each clip to a new folder. It shows the frames at `fps` frames per
+/// second, regardless of their times. The frames are encoded a second time, so they differ from those that a training
+/// loop gets.
 ///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
-/// empty folder; [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode) if a
-/// frame cannot be decoded or the video cannot be encoded.
+/// empty folder; [`Format`](crate::ErrorKind::Format) if the data set is damaged; [`Decode`](crate::ErrorKind::Decode)
+/// if a frame cannot be decoded or the video cannot be encoded.
 pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;

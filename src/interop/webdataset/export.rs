@@ -25,8 +25,8 @@ impl Default for WebdatasetOptions {
 
 /// Writes a sample for each clip to `shard-000000.tar`, `shard-000001.tar` and so on, in a new folder.
 ///
-/// The key `CLIP` of a sample is the clip's ordinal. Its files are `CLIP.000.jpg`, `CLIP.001.jpg` and so on, `CLIP.json`
-/// with everything that is known about the clip, and `CLIP.cls` with the label, if there is one.
+/// The key `CLIP` of a sample is the clip's ordinal. Its files are `CLIP.000.jpg`, `CLIP.001.jpg` and so on,
+/// `CLIP.json` with everything that is known about the clip, and `CLIP.cls` with the label, if there is one.
 ///
 /// # Errors
 ///

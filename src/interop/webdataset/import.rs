@@ -23,10 +23,10 @@ const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// Imports tar files in the given order. Each sample becomes a clip.
 ///
-/// A sample's images (`.jpg`, `.jpeg`, `.png`) are its frames. They are in order of the last number between key and ending
-/// (`KEY.007.jpg`), or in the order of the file if they have none. `.cls` is the label. The keys of `.json` become
-/// attributes, except that its key `label` becomes the label if there is no `.cls`. `.txt` becomes the attribute `txt`.
-/// Other files are counted and ignored.
+/// A sample's images (`.jpg`, `.jpeg`, `.png`) are its frames. They are in order of the last number between key and
+/// ending (`KEY.007.jpg`), or in the order of the file if they have none. `.cls` is the label. The keys of `.json`
+/// become attributes, except that its key `label` becomes the label if there is no `.cls`. `.txt` becomes the attribute
+/// `txt`. Other files are counted and ignored.
 ///
 /// # Errors
 ///
