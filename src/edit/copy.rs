@@ -79,9 +79,9 @@ fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
     }
 }
 
-/// An output that replaced its own input would destroy what it reads, also where the input is links to it.
+/// An output that replaced its own input would destroy what it reads, also where the input consists of links to it.
 pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
-    // A folder that is not there yet is nobody's input.
+    // A folder that does not exist yet cannot be an input.
     let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
     for file in set.files() {
         let folders =
@@ -148,7 +148,7 @@ fn starts_by_count(clips: u64, group: u64, count: u32) -> Result<Vec<usize>> {
         return Err(Error::usage("a data set has at least one shard"));
     }
     let count = count.min(groups);
-    // Both factors are below 2^48 and 2^32 at most, so their product is taken wider.
+    // The factors can be as large as 2^48 and 2^32, so their product needs more than 64 bits.
     let start = |k: u64| (u128::from(groups) * u128::from(k) / u128::from(count)) as u64 * group;
     Ok((1..count).map(|k| start(k) as usize).collect())
 }
