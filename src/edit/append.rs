@@ -1,4 +1,4 @@
-//! Further shards for a data set, beside those that it has.
+//! More shards for a data set, beside those that it has.
 
 use std::path::Path;
 
@@ -11,16 +11,17 @@ use crate::dataset::listing;
 use crate::format::dataset_json::{self, DatasetJson};
 use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 
-/// Adds the clips of `more` to the data set in the folder `to`, as further shards; its own shards are not touched.
+/// Adds the clips of `more` to the data set in the folder `to`, as more shards; its own shards do not change. An item of
+/// `progress` is a clip.
 ///
 /// Classes go by name and must be known to the data set already. The new shards become part of it in one step, when
 /// `dataset.json` is replaced: until then readers see the old data set, and so they do after a crash.
-/// `options.overwrite` has no meaning here. The report is about what was added.
+/// `options.overwrite` has no effect. The report is about what was added.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage): `to` is no data set; `more` has a class that it has not, other draws, or is
-/// the same data set; another process writes there, or a pack was interrupted there. Otherwise as [`reshard`](super::reshard).
+/// [`Usage`](crate::ErrorKind::Usage): `to` is not a data set; `more` has a class that `to` does not have, another number
+/// of draws, or is the same data set; another process writes there, or a pack was interrupted there. Otherwise as [`reshard`](super::reshard).
 pub fn append(
     to: impl AsRef<Path>,
     more: &Dataset,
@@ -39,7 +40,7 @@ pub fn append(
     let old = Dataset::open(to)?;
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
-    // Its shards as the indexes have them, so that what earlier versions did not list is listed from now on.
+    // Its shards as the indexes have them, so that the new list has what earlier versions did not list.
     let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
     let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
     let writer = Writer::extend(to, meta, lock, before)?;

@@ -6,16 +6,16 @@ use crate::{Clip, ClipInfo, Dataset, Error, Result};
 
 use super::output_plan::as_it_is;
 
-/// The names of all, and for each data set where its labels go.
+/// The names of all data sets, and the new labels of each.
 pub(super) struct Union {
     pub classes: Vec<String>,
     /// New label by old label; empty for a data set without class names, whose labels stay.
     pub labels: Vec<Vec<u32>>,
 }
 
-/// The names of the first data set, then those that each further one adds, in their order.
+/// The names of the first data set, then those that each next one adds, in their order.
 ///
-/// Plain integers and names cannot be told to mean the same, so a mixture is refused.
+/// Nothing says which plain integer means which name, so a mixture is an error.
 pub(super) fn union(sets: &[Dataset]) -> Result<Union> {
     let mut union = Union { classes: Vec::new(), labels: Vec::new() };
     let mut places: HashMap<String, u32> = HashMap::new();
@@ -23,7 +23,7 @@ pub(super) fn union(sets: &[Dataset]) -> Result<Union> {
         let mut labels = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         for name in set.classes() {
-            // A name twice in one list: each place is kept, or clips would change class.
+            // A name that is in one list twice would make clips change class.
             if !seen.insert(name) {
                 return Err(repeated(set, name));
             }
@@ -53,7 +53,7 @@ fn place(set: &Dataset) -> &std::path::Path {
 }
 
 fn repeated(set: &Dataset, name: &str) -> Error {
-    Error::usage(format!("class \"{name}\" stands twice in the list of classes")).file(place(set))
+    Error::usage(format!("class \"{name}\" is in the list of classes twice")).file(place(set))
 }
 
 /// Where some have class names, the others must not have labels.
@@ -99,7 +99,7 @@ fn refuse_two_names(sets: &[Dataset]) -> Result<()> {
     Ok(())
 }
 
-/// What is said of a clip after its label went to another number.
+/// What a clip says of itself, with its new label.
 pub(super) fn renumbered(clip: &Clip<'_>, labels: &[u32]) -> Result<ClipInfo> {
     let mut info = as_it_is(clip)?;
     if let Some(label) = info.label.filter(|_| !labels.is_empty()) {

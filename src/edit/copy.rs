@@ -80,9 +80,9 @@ fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
     }
 }
 
-/// An output that replaced its own input would destroy what it reads, also where the input is links to it.
+/// An output that replaced its own input would destroy what it reads, also where the input consists of links to it.
 pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
-    // A folder that is not there yet is nobody's input.
+    // A folder that does not exist yet cannot be an input.
     let Ok(out_folder) = fs::canonicalize(out) else { return Ok(()) };
     for file in set.files() {
         let folders =

@@ -10,8 +10,8 @@ use crate::{Dataset, Error, ProgressFn, Result};
 
 /// Writes the clips of all data sets, one set after the other, as one. An item of `progress` is a clip.
 ///
-/// Classes are joined by name: those of the first data set keep their labels, new names get the next ones. Where the
-/// settings or the programs that packed them differ, the settings say so under `merged`, and so does the report.
+/// Joins classes by name: those of the first data set keep their labels, new names get the next ones. Where the settings
+/// differ, or the programs that packed the data sets, the settings list it under `merged`, and the report says so.
 ///
 /// # Errors
 ///

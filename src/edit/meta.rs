@@ -1,4 +1,4 @@
-//! What is said of several data sets, or shards, in the META of one.
+//! The META of several data sets, or shards, as one.
 
 use serde_json::{Map, Value};
 
@@ -45,7 +45,7 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     (base, Some(note))
 }
 
-/// Keys for what is beside the settings in META.
+/// Keys for what META has beside the settings.
 const TOOL: &str = "tool";
 const FFMPEG: &str = "ffmpeg";
 
@@ -53,7 +53,7 @@ fn text(value: Option<Value>) -> Option<String> {
     value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
-/// A data set's settings, tool and FFmpeg as one object, or as several if it was merged before.
+/// A data set's settings, tool and FFmpeg as one object, or as several if it was merged from others.
 fn rows(meta: &Meta) -> Vec<Map<String, Value>> {
     let mut base = meta.settings.clone();
     base.entry(TOOL).or_insert_with(|| meta.tool.clone().into());

@@ -20,41 +20,41 @@ pub enum Key {
     Clip(u64),
 }
 
-/// What is to be said of some clips.
+/// What changes for some clips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Which clips.
     pub key: Key,
-    /// The new label, a number or a class name. `None` leaves it as it is.
+    /// The new label, a number or a class name. `None` keeps the old one.
     pub label: Option<String>,
     /// Attributes to add or replace; the others stay.
     pub attributes: Map<String, Value>,
 }
 
-/// All that is to change.
+/// Everything that changes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Relabeling {
-    /// Changes of clips. Each clip may be meant by one of them at most.
+    /// Changes of clips. At most one of them may apply to a clip.
     pub changes: Vec<Change>,
-    /// Classes to be renamed: old and new name. Their labels stay.
+    /// Classes to rename: old and new name. Their labels stay.
     pub renamed_classes: Vec<(String, String)>,
 }
 
-/// Writes a data set that says other things of the same clips.
+/// Writes a data set with other labels, class names or attributes for the same clips. An item of `progress` is a clip.
 ///
 /// A label that is a class name of the data set means that class. Otherwise, if all labels of the changes are whole
 /// numbers, they are labels; if not, they are names of new classes, which get the next labels. A data set whose labels
-/// are plain integers takes names only if every labelled clip gets one; they are then numbered in byte order.
+/// are plain integers takes names only if every labeled clip gets one; they then get labels in byte order.
 ///
-/// No picture is touched. Every record holds its clip's label as well, for readers of plain RecordIO; so where a label
-/// changes, record files are written anew, which costs reading and writing all bytes once. Where none does (classes are
-/// renamed, attributes change), and `options.shards` is `None`, the record files are shared with the
-/// input by hard links and only indexes are written; where links cannot be made, they are copied.
+/// Pictures do not change. Every record also holds its clip's label, for readers of plain RecordIO. So where a label
+/// changes, this writes new record files, which costs reading and writing all bytes once. Where none does (classes are
+/// renamed, attributes change), and `options.shards` is `None`, it shares the record files with the input by hard links
+/// and writes only indexes; where it cannot make links, it copies.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage): a clip is meant by two changes; a label without a class; a class to be renamed that
-/// is not there, or to a name that is. Otherwise as [`reshard`](super::reshard).
+/// [`Usage`](crate::ErrorKind::Usage): two changes apply to a clip; a label has no class; a class to rename does not exist,
+/// or its new name does. Otherwise as [`reshard`](super::reshard).
 pub fn relabel(
     set: &Dataset,
     relabeling: &Relabeling,
@@ -178,7 +178,7 @@ fn all_numbers(texts: &[&str]) -> bool {
     texts.iter().all(|text| text.parse::<u64>().is_ok())
 }
 
-/// Where labels were integers, some names and some integers would not go together.
+/// Labels cannot be integers for some clips and names for others.
 fn require_all_named(set: &Dataset, by_clip: &HashMap<u64, &Change>) -> Result<()> {
     for clip in set.clips() {
         let clip = clip?;
@@ -193,7 +193,7 @@ fn require_all_named(set: &Dataset, by_clip: &HashMap<u64, &Change>) -> Result<(
     Ok(())
 }
 
-/// The number of each label, after new classes were added to the list.
+/// The number of each label; adds new classes to the list.
 fn number<'a>(texts: &[&'a str], classes: &mut Vec<String>) -> Result<HashMap<&'a str, u32>> {
     let mut labels: HashMap<&str, u32> = HashMap::new();
     let places: HashMap<String, u32> = (0..).zip(classes.iter()).map(|(i, c)| (c.clone(), i)).collect();
@@ -218,7 +218,7 @@ fn number<'a>(texts: &[&'a str], classes: &mut Vec<String>) -> Result<HashMap<&'
     Ok(labels)
 }
 
-/// A negative number is no name of a class: other tools write it for clips without a label.
+/// A negative number is not the name of a class: other tools write it for clips without a label.
 fn is_negative(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()) && n.parse::<f64>().is_ok())
 }

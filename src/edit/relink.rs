@@ -1,4 +1,4 @@
-//! New indexes for the same record files, which are shared with the input.
+//! New indexes for the same record files, which the output shares with the input.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub(super) fn run(
     publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {
-        0 => "no label changed: the record files are shared with the input (hard links)".into(),
+        0 => "no label changed: the output shares the record files with the input (hard links)".into(),
         n => format!("no label changed, but {n} record files could not be linked and were copied"),
     });
     Ok(EditReport {

@@ -1,4 +1,4 @@
-//! `vidrec append`: further shards for a data set.
+//! `vidrec append`: more shards for a data set.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,11 @@ use crate::edit::OutputArgs;
 use crate::outcome::Run;
 use crate::watch;
 
-/// Add the clips of data sets to another one, in place, as further shards.
+/// Add the clips of data sets to another one, in place, as more shards.
 ///
-/// Its own shards are not touched. The new ones become part of it in one step for each data set added, when dataset.json
-/// is replaced. Classes go by name and must be known to it already; `vidrec merge` joins lists of classes. JPEGs are
-/// copied byte for byte, and their checksums compared.
+/// Its own shards do not change. The new ones become part of it in one step for each added data set, when vidrec replaces
+/// dataset.json. Classes go by name, and the data set must have them already; `vidrec merge` joins lists of classes. JPEGs
+/// are copied byte for byte, and their checksums compared.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of the data set that grows.
@@ -26,7 +26,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     if args.how.force {
-        return Err("--force has no meaning here: append never replaces anything".into());
+        return Err("--force has no effect here: append never replaces anything".into());
     }
     let mut reports = Vec::new();
     let progress = &mut watch::of("clips");

@@ -1,4 +1,4 @@
-//! What the subcommands that make data sets out of data sets have in common.
+//! What subcommands that make data sets out of data sets share.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ fn render(r: &EditReport) -> String {
         text += &format!("  not in the data set: {name}\n");
     }
     if r.not_found.len() > SHOWN {
-        text += &format!("  and {} more that are not in it (--json lists them)\n", r.not_found.len() - SHOWN);
+        text += &format!("  and {} more (--json lists them)\n", r.not_found.len() - SHOWN);
     }
     text
 }

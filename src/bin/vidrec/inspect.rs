@@ -1,4 +1,4 @@
-//! `vidrec inspect`: what is in it?
+//! `vidrec inspect`: what is in a data set?
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::output::{self, bytes, count, grouped};
 
 /// Say what is in a data set, or all about one clip.
 ///
-/// The seconds of frames are the video's own timestamps, on the clock of its container. That is what a player shows, but
-/// for MPEG transport and programme streams and Ogg, which may begin at any time and which players show from 0.
+/// The seconds of frames are the video's own timestamps, on the clock of its container. That is what a player shows, except
+/// for MPEG transport and program streams and Ogg, which may begin at any time and which players show from 0.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json.
     dataset: PathBuf,
-    /// Tell about this clip, counted from 0.
+    /// Describe this clip, counted from 0.
     #[arg(long, value_name = "I")]
     clip: Option<u64>,
     /// Count the clips of each class.
@@ -122,7 +122,7 @@ fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
     Ok(common)
 }
 
-/// Those that have clips and those that have names, in order of label; those without a label come first.
+/// Classes that have clips or names, in order of label; clips without a label come first.
 fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount<'_>>> {
     let names = dataset.classes();
     let mut counts = vec![0u64; names.len()];

@@ -10,8 +10,8 @@ use crate::watch;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
 ///
-/// Classes are joined by name: those of the first data set keep their labels, new names get the next ones. Data sets
-/// with class names do not go together with such whose labels are plain integers. Where settings differ, the new data
+/// vidrec joins classes by name: those of the first data set keep their labels, new names get the next ones. It cannot
+/// merge data sets with class names and data sets whose labels are plain integers. Where settings differ, the new data
 /// set lists them. JPEGs are copied byte for byte, and their checksums compared.
 #[derive(clap::Args)]
 pub struct Args {

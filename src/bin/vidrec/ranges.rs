@@ -26,7 +26,7 @@ impl FromStr for ClipRange {
             None => (number(text)?, number(text)?),
         };
         if first > last {
-            return Err(format!("\"{text}\" ends before it starts"));
+            return Err(format!("\"{text}\" ends before it begins"));
         }
         Ok(ClipRange::Between(first, last))
     }

@@ -107,12 +107,21 @@ fn attributes(row: &Row) -> Result<Map<String, Value>, String> {
 fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, String> {
     let now = set.clip(clip).map_err(|e| e.to_string())?;
     let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
-    let label = row.text("label").filter(|label| Some(label) != label_now.as_ref());
+    let number = row.text("label").filter(|label| Some(label) != label_now.as_ref());
     let class = row.text("class").filter(|class| class != class_now);
-    let (Some(number), Some(name)) = (&label, &class) else { return Ok(label.or(class)) };
-    let named = number.parse::<usize>().ok().and_then(|label| set.classes().get(label));
-    if number == name || named == Some(name) {
-        return Ok(class);
+    let Some(number) = number else { return Ok(class) };
+    // By its name, because other rows may have names that are new, which do not go together with numbers.
+    let label = match number.parse::<usize>().ok().and_then(|label| set.classes().get(label)) {
+        Some(name) => name.clone(),
+        None if set.classes().is_empty() => number,
+        None => {
+            return Err(format!("column \"label\": there is no class {number:?}; column \"class\" takes new names"));
+        }
+    };
+    match class {
+        Some(class) if class != label => {
+            Err(format!("columns \"label\" and \"class\" disagree: {label:?} and {class:?}; change only one of them"))
+        }
+        _ => Ok(Some(label)),
     }
-    Err(format!("columns \"label\" and \"class\" disagree: {number:?} and {name:?}; change only one of them"))
 }

@@ -28,16 +28,16 @@ pub struct Args {
     #[arg(long, value_name = "SHARES", value_delimiter = ',')]
     ratio: Vec<f64>,
     /// With --ratio: the name of each part. [default: train,val or train,val,test]
-    #[arg(long, value_delimiter = ',', requires = "ratio")]
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["list", "attribute"])]
     names: Vec<String>,
     /// With --ratio: seed of the draw.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// With --ratio: draw from all clips together, whatever their classes.
-    #[arg(long, requires = "ratio")]
+    #[arg(long, conflicts_with_all = ["list", "attribute"])]
     no_stratify: bool,
     /// With --ratio: let clips of one source go to different parts. The draws of a video still stay together.
-    #[arg(long, requires = "ratio")]
+    #[arg(long, conflicts_with_all = ["list", "attribute"])]
     no_keep_sources: bool,
     /// A part and a file that names its clips, as `vidrec subset --list` takes it; once for each part. Clips in no list
     /// are in no part.

@@ -1,4 +1,4 @@
-//! `vidrec stats`: what is it made of?
+//! `vidrec stats`: what is a data set made of?
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use crate::output::{self, bytes, count, grouped};
 
 /// Count what a data set is made of: classes, sizes, lengths, bytes.
 ///
-/// Only the index is read.
+/// This reads only the index.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// Show the classes with the most clips, so many of them.
+    /// Show this many classes, those with the most clips.
     #[arg(long, default_value_t = 20, value_name = "K")]
     top: usize,
     /// Show all classes.
@@ -71,7 +71,7 @@ fn render(s: &Stats, shown: usize, width: usize) -> String {
     }
     let from = |bin: &Bin| format!("from {}", bytes(bin.from));
     text += &chart("frames by bytes", &s.bytes_per_frame_bins, from, |bin| bin.count, usize::MAX, width);
-    // The classes with the most clips first; those with as many in order of label.
+    // The classes with the most clips first; classes with equal numbers in order of label.
     let mut classes: Vec<&ClassStats> = s.classes.iter().collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.clips));
     text + &chart("clips by class", &classes, |class| class_name(class), |class| class.clips, shown, width)
@@ -96,7 +96,7 @@ fn class_name(class: &ClassStats) -> String {
     }
 }
 
-/// Bars to the right of names and numbers, in at most `width` columns. What is not shown costs no name.
+/// Bars to the right of names and numbers, in at most `width` columns. Only items that are shown get a name.
 fn chart<T>(
     title: &str,
     items: &[T],
@@ -126,7 +126,7 @@ fn chart<T>(
     text
 }
 
-/// Names come from files: no control characters go to the terminal.
+/// Names come from files, so they may hold control characters, which must not go to the terminal.
 fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
