@@ -4,20 +4,20 @@
 //! of threads, and a run that stopped can be resumed from a few integers ([`LoaderState`]).
 //!
 //! ```text
-//! options  what a training loop can ask for      batch         what it gets
-//! draw     frames, crop, flip, colors            state, stats  where a run stands, what was done
-//! kernel   from decoded planes to the batch      feed          which samples, how each is made, the thread ahead
+//! options  what a training loop can ask for      batch            what it gets
+//! draw     frames, crop, flip, colors            state, counters  where a run stands, what was done
+//! kernel   from decoded planes to the batch      feed             which samples, how each is made, the thread ahead
 //! ```
 
 mod aligned;
 mod batch;
+mod counters;
 mod draw;
 mod feed;
 pub(crate) mod kernel;
 mod options;
 mod require;
 mod state;
-mod stats;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ use crate::dataset::Dataset;
 
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
+pub use counters::LoaderStats;
 pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Start, Temporal};
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into};
 pub use kernel::{Channels, ColorMatrix};
 pub use options::{Draws, Dtype, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling};
 pub use state::LoaderState;
-pub use stats::LoaderStats;
 
 /// Gives the batches of a data set, epoch after epoch.
 ///

@@ -6,9 +6,9 @@ use super::schedule::Schedule;
 use super::space::Space;
 use super::unequal::first_that_differs;
 use crate::dataset::Dataset;
+use crate::loader::counters::Counters;
 use crate::loader::options::{LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
-use crate::loader::stats::Counters;
 use crate::{Error, Result};
 
 /// Everything that makes batches, shared by a loader and its background threads.

@@ -8,9 +8,9 @@ use super::plan::SamplePlan;
 use super::schedule::Seat;
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
+use crate::loader::counters::add;
 use crate::loader::kernel::{PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
-use crate::loader::stats::add;
 use crate::{Error, ErrorKind, Io, Result};
 
 /// Draws of a sample to replace one that cannot be read, before it is an error.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::shelf::Shelf;
 use crate::Result;
-use crate::loader::stats::{Counters, add, add_time};
+use crate::loader::counters::{Counters, add, add_time};
 
 /// Which batch it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
