@@ -11,9 +11,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::Order;
-use vidrec::{Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Planes, Writer, WriterOptions};
+use vidrec::{
+    Augmentation, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Pictures, Planes, Sampling, Writer,
+    WriterOptions,
+};
 
 const WIDTH: u32 = 340;
 const HEIGHT: u32 = 256;
@@ -90,7 +93,7 @@ fn set(dir: &Path) -> Dataset {
 fn whole_decode(set: &Dataset, threads: usize) {
     let next = AtomicU64::new(0);
     let work = || {
-        let (mut decoder, mut rgb) = (Decoder::new().unwrap(), Vec::new());
+        let (mut decoder, mut rgb) = (Decoder::new().unwrap(), RgbPicture::default());
         loop {
             let clip = next.fetch_add(1, Ordering::Relaxed);
             if clip >= u64::from(CLIPS) {
@@ -99,9 +102,7 @@ fn whole_decode(set: &Dataset, threads: usize) {
             let clip = set.clip(clip % set.len()).unwrap();
             for t in 0..FRAMES {
                 let frame = clip.frame(t % clip.frame_count()).unwrap();
-                let header = decoder.header(frame.jpeg()).unwrap();
-                rgb.resize(header.rgb_len(), 0);
-                decoder.decode_rgb(frame.jpeg(), &mut rgb, header.width as usize * 3).unwrap();
+                decoder.decode_picture_into(frame.jpeg(), &mut rgb).unwrap();
             }
         }
     };
@@ -124,25 +125,24 @@ fn loader(c: &mut Criterion) {
         ("random-resized/112/f32", Crop::RANDOM_RESIZED, 112, Dtype::F32),
     ] {
         let options = LoaderOptions {
-            crop,
-            dtype,
-            size: (side, side),
             frames: Some(FRAMES),
             batch_size: CLIPS,
-            flip: 0.5,
-            order: Order::Shuffled,
+            augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
+            pictures: Pictures { size: (side, side), dtype, ..Pictures::default() },
+            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
             ..LoaderOptions::default()
         };
         let loader = Loader::new(&set, options).unwrap();
-        let (mut batch, mut epoch) = (Batch::default(), 0);
+        // A batch of the loader's own has aligned memory, as that of a training loop.
+        let (mut memory, mut epoch) = (loader.batch(0, 0).unwrap(), 0);
         group.bench_function(name, |b| {
             b.iter(|| {
-                loader.fill(epoch, 0, &mut batch).unwrap();
+                loader.batch_into(epoch, 0, memory.data.bytes_mut()).unwrap();
                 epoch += 1;
             });
         });
-        assert_eq!(batch.shape(), [CLIPS as usize, FRAMES as usize, 3, side as usize, side as usize]);
-        assert!(batch == loader.batch(epoch - 1, 0).unwrap());
+        assert_eq!(memory.shape(), [CLIPS as usize, FRAMES as usize, 3, side as usize, side as usize]);
+        assert!(memory.data == loader.batch(epoch - 1, 0).unwrap().data);
     }
     group.finish();
 }

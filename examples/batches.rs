@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use vidrec::{Dataset, Dtype, Loader, LoaderOptions};
+use vidrec::{Dataset, Loader, LoaderOptions, Pictures};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -30,13 +30,12 @@ fn write(dataset: &str, batch: &str, out: &str) -> Result<()> {
     let options = LoaderOptions {
         batch_size: batch.parse()?,
         frames: Some(first.frame_count()),
-        size: (first.width(), first.height()),
-        dtype: Dtype::U8,
+        pictures: Pictures { size: (first.width(), first.height()), ..Pictures::default() },
         ..LoaderOptions::default()
     };
     let loader = Loader::new(&dataset, options)?;
     let mut bytes = Vec::new();
-    for batch in loader.epoch(0) {
+    for batch in loader.iter(0)? {
         bytes.extend_from_slice(batch?.u8().ok_or("not 8 bits a sample")?);
     }
     Ok(std::fs::write(out, bytes)?)

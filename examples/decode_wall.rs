@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use vidrec::jpeg::Decoder;
+use vidrec::jpeg::{Decoder, RgbPicture};
 use vidrec::{Dataset, Frame, Planes};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -99,25 +99,21 @@ fn measure(options: &Options) -> Result<serde_json::Value> {
 /// A decoder and the memory that it decodes into: one a thread.
 struct Target {
     decoder: Decoder,
-    rgb: Vec<u8>,
+    rgb: RgbPicture,
     planes: Option<Planes>,
 }
 
 impl Target {
     fn new(to_planes: bool) -> vidrec::Result<Self> {
         let planes = to_planes.then(|| Planes::new(1, 1)).transpose()?;
-        Ok(Target { decoder: Decoder::new()?, rgb: Vec::new(), planes })
+        Ok(Target { decoder: Decoder::new()?, rgb: RgbPicture::default(), planes })
     }
 
     fn decode(&mut self, frame: &Frame) -> vidrec::Result<()> {
         if let Some(planes) = &mut self.planes {
             return self.decoder.decode_planes(frame.jpeg(), planes);
         }
-        let header = self.decoder.header(frame.jpeg())?;
-        if self.rgb.len() < header.rgb_len() {
-            self.rgb.resize(header.rgb_len(), 0);
-        }
-        self.decoder.decode_rgb(frame.jpeg(), &mut self.rgb, header.width as usize * 3)
+        self.decoder.decode_picture_into(frame.jpeg(), &mut self.rgb)
     }
 }
 

@@ -28,12 +28,8 @@ fn print(dataset: &str, clip: &str, frame: &str) -> Result<(), Box<dyn std::erro
     let frame = dataset.clip(clip.parse()?)?.frame(frame.parse()?)?;
     frame.check()?;
 
-    let mut decoder = Decoder::new()?;
-    let header = decoder.header(frame.jpeg())?;
-    let mut pixels = vec![0; header.rgb_len()];
-    decoder.decode_rgb(frame.jpeg(), &mut pixels, header.width as usize * 3)?;
-
+    let picture = Decoder::new()?.decode_picture(frame.jpeg())?;
     let mut out = std::io::stdout().lock();
-    write!(out, "P6\n{} {}\n255\n", header.width, header.height)?;
-    Ok(out.write_all(&pixels)?)
+    write!(out, "P6\n{} {}\n255\n", picture.width, picture.height)?;
+    Ok(out.write_all(&picture.pixels)?)
 }

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use vidrec::jpeg::Encoder;
 use vidrec::order::Order;
 use vidrec::{
-    Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Planes, Result, Writer, WriterOptions,
+    Augmentation, Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Pictures, Planes, Result,
+    Sampling, Writer, WriterOptions,
 };
 
 const EPOCHS: u64 = 12;
@@ -56,32 +57,32 @@ struct Outcome {
 fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
     let tested_on = if train == val { "training" } else { "held-out" };
     let (train, val) = (Dataset::open(train)?, Dataset::open(val)?);
-    let options = LoaderOptions {
-        frames: Some(8),
-        size: (SIDE as u32, SIDE as u32),
-        resize_short: Some(SIDE as u32),
-        dtype: Dtype::F32,
-        ..LoaderOptions::default()
-    };
+    let pictures = Pictures { size: (SIDE as u32, SIDE as u32), dtype: Dtype::F32, ..Pictures::default() };
+    let options = LoaderOptions { frames: Some(8), pictures, ..LoaderOptions::default() };
+    let whole = Augmentation { resize_short: Some(SIDE as u32), ..Augmentation::default() };
     // A mirrored clip moves the other way, so there is no flip here: it would change the label.
     let crop = Crop::RandomResized { scale: (0.6, 1.0), ratio: (0.8, 1.25) };
-    let augmented = LoaderOptions { order: Order::Shuffled, seed: 1, crop, resize_short: None, ..options.clone() };
-    let (train_loader, val_loader) = (Loader::new(&train, augmented)?, Loader::new(&val, options)?);
+    let training = LoaderOptions {
+        augmentation: Augmentation { crop, ..Augmentation::default() },
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        seed: 1,
+        ..options.clone()
+    };
+    let train_loader = Loader::new(&train, training)?;
+    let val_loader = Loader::new(&val, LoaderOptions { augmentation: whole, ..options })?;
 
     let mut model = Model::new(class_count(&train)?);
     let mut losses = Vec::new();
-    let mut batch = Batch::default(); // one buffer for the whole run
     for epoch in 0..EPOCHS {
         let mut mean = Mean::default();
-        for k in 0..train_loader.batches_per_epoch() {
-            train_loader.fill(epoch, k, &mut batch)?;
-            model.step(&batch, &mut mean);
+        for batch in train_loader.iter(epoch)? {
+            model.step(&*batch?, &mut mean);
         }
         println!("epoch {epoch:2}  loss {:.4}", mean.value());
         losses.push(mean.value());
     }
     let mut correct = Mean::default();
-    for batch in val_loader.epoch(0) {
+    for batch in val_loader.iter(0)? {
         let batch = batch?;
         examples(&batch).for_each(|(x, label)| correct.add(f32::from(model.best(&x) == label)));
     }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws which source file imports which, and fails where imports go in a circle.
+"""Draws which source file imports which, and fails where imports do not go one way.
 
     scripts/imports.py              the rooms and what each imports, then the circles
     scripts/imports.py ROOM         the files of one room (as src/loader) and what each imports
     scripts/imports.py --sources D  reads the sources of another checkout, D
 
 An import is a path that leads to a file where something is defined: through `use`, through re-exports, or written in
-place. Tests inside the sources are left out. The rule is in ARCHITECTURE.md, "Imports go one way".
+place. Tests inside the sources do not count. The rule is in ARCHITECTURE.md, "The map", which this checks as well.
 """
 import re
 import sys
@@ -202,6 +202,43 @@ def inside(graph, folder):
     return part
 
 
+def rooms(root):
+    """The rooms of src/ that ARCHITECTURE.md lists, with the line of each: a room may import those of lines above."""
+    text = (root / "ARCHITECTURE.md").read_text()
+    section = text.partition("## The map")[2].partition("    src/\n")[2]
+    lines = section.split("\n\n")[0].splitlines()
+    return {name.rstrip("/"): i for i, line in enumerate(lines) for name in line.split("  ")[3].split()}
+
+
+def back_edges(graph, levels):
+    """Imports between rooms of src/ that the map does not allow, and rooms that it lacks or that are gone."""
+    part = inside(graph, Path("src"))
+    for room in sorted(set(part) ^ set(levels)):
+        yield f"src/{room} is {'not in the map of ARCHITECTURE.md' if room in part else 'gone, but still in the map'}"
+    for room, targets in part.items():
+        for target in sorted(targets):
+            if room in levels and target in levels and levels[target] >= levels[room]:
+                yield f"src/{room} imports src/{target}, which is not above it in the map of ARCHITECTURE.md"
+
+
+def close_names(graph):
+    """Files of one folder whose names differ by a letter, and files that are modules of a folder beside them."""
+    folders = defaultdict(set)
+    for file in graph:
+        folders[file.parent].add(file.stem)
+    for folder, names in sorted(folders.items()):
+        for name in sorted(names):
+            shorter = {name[:i] + name[i + 1 :] for i in range(len(name))}
+            for other in sorted((shorter & names) | {o for o in names if o < name and one_letter(o, name)}):
+                yield f"{folder}: {other}.rs and {name}.rs differ by a letter"
+            if folder / name in folders:
+                yield f"{folder}/{name}.rs: a module with files of its own is {name}/mod.rs"
+
+
+def one_letter(a, b):
+    return len(a) == len(b) > 3 and sum(x != y for x, y in zip(a, b)) == 1
+
+
 def main():
     sys.setrecursionlimit(10_000)
     arguments = sys.argv[1:]
@@ -226,7 +263,11 @@ def main():
         for circle in circles(inside(graph, folder)):
             bad += 1
             print(f"circle of {len(circle)} in {folder}: " + " ".join(circle))
-    print(f"{len(graph)} files, {sum(map(len, graph.values()))} imports, {bad} circles")
+    elsewhere = "--sources" in sys.argv
+    for fault in [] if elsewhere else [*back_edges(graph, rooms(root)), *close_names(graph)]:
+        bad += 1
+        print(fault)
+    print(f"{len(graph)} files, {sum(map(len, graph.values()))} imports, {bad} faults")
     return 1 if bad else 0
 
 

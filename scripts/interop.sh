@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs tests/interop: other projects' readers on what vidrec writes, and vidrec on what their writers write.
 #
-# Their Python environments, about 2 GB, are in VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop); the script keeps
-# those that are up to date. It skips an environment that it cannot create and reports it; if CI is set, that is an error.
-# PYTHON names the interpreter; MXNet has no wheels for one newer than 3.11.
+# Their Python environments take about 2 GB in VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop). The script makes
+# them again only when their requirements change. If it cannot install one, it skips its tests and says so; with
+# VIDREC_REQUIRE=1 it fails. PYTHON names the interpreter; MXNet has no wheels for one newer than 3.11.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests=$PWD/tests/interop
@@ -24,16 +24,16 @@ environment() { # NAME [REQUIREMENTS TO INSTALL WITHOUT THEIR DEPENDENCIES]
   echo "$wanted" > "$cache/$name/made-for"
 }
 
-ran=() left_out=()
+ran=() skipped=()
 check() { # ENVIRONMENT TEST...
   local name=$1 test
   shift
   if [ ! -e "$cache/$name/made-for" ]; then
-    left_out+=("$name")
+    skipped+=("$name")
     return
   fi
   for test; do
-    "$cache/$name/bin/python" -m pytest --quiet "$tests/test_$test.py"
+    "$cache/$name/bin/python" -m pytest --quiet -r s "$tests/test_$test.py"
     ran+=("$test")
   done
 }
@@ -44,8 +44,8 @@ environment dali || true
 check peers peers streaming
 check mxnet mxnet
 check dali dali
-echo "interop: ran ${ran[*]:-nothing}; skipped ${left_out[*]:-nothing}"
-if ((${#left_out[@]})); then
-  echo "interop: could not install ${left_out[*]} (see above), so their tests did not run" >&2
-  [ -z "${CI:-}" ] || exit 1
+echo "interop: ran ${ran[*]:-nothing}; skipped: ${skipped[*]:-nothing}"
+if ((${#skipped[@]})); then
+  echo "interop: could not install ${skipped[*]} (see above), so nothing is proven of them" >&2
+  case ${VIDREC_REQUIRE:-0} in 0) ;; *) exit 1 ;; esac
 fi

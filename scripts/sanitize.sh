@@ -17,7 +17,8 @@ asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
   "${test[@]}" --lib -- jpeg loader map storage format
-  "${test[@]}" --test hostile --test loader --test loader_decoder --test loader_views --test jpeg
+  "${test[@]}" --test loader -- batches decoder views
+  "${test[@]}" --test library -- hostile jpeg
 }
 
 # Miri supports the CPU features that it is compiled with; the portable code runs in any case.
@@ -25,7 +26,7 @@ miri() {
   # Proptest reads its files of earlier failures, hence no isolation.
   MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS="-C target-feature=+avx2,+bmi1,+bmi2" \
     cargo +nightly miri test --locked --no-default-features --lib --target-dir target/miri -- \
-    jpeg::own::{bits,huffman,steps,blocks} jpeg::own::tests::alone \
+    jpeg::own::{bits,huffman,steps,mcu} jpeg::own::tests::alone \
     loader::kernel::tests::{a_slot,a_gray_picture,ycbcr_pictures}
 }
 

@@ -6,6 +6,14 @@ set -euo pipefail
 # rustup's folder is on the PATH of login shells only.
 command -v cargo > /dev/null || export PATH="$HOME/.cargo/bin:$PATH"
 
+# Installs Debian packages as root, or with sudo if that asks for no password.
+install_packages() {
+  local as_root=()
+  ((EUID == 0)) || as_root=(sudo -n)
+  "${as_root[@]}" apt-get update --quiet &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+}
+
 missing=()
 program() { command -v "$1" > /dev/null || missing+=("$2"); }
 library() { pkg-config --exists "$1" 2> /dev/null || missing+=("$2"); }
@@ -23,23 +31,21 @@ library libswscale libswscale-dev
 program clang clang
 compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null || missing+=(libclang-dev)
 program python3 python3
+# Linux alone has it; tests count a program's system calls with it.
+[ "$(uname -s)" != Linux ] || program strace strace
 python3 -c 'import ensurepip, venv' 2> /dev/null || missing+=(python3-venv python3-pip)
 
 if ((${#missing[@]})); then
-  install=(apt-get install --yes --no-install-recommends "${missing[@]}")
-  as_root=()
-  ((EUID == 0)) || as_root=(sudo)
   if ! command -v apt-get > /dev/null; then
     echo "setup: missing packages, by their Debian names: ${missing[*]}" >&2
     exit 1
   elif ((EUID != 0)) && ! sudo -n true 2> /dev/null; then
     echo "setup: some packages are missing; to install them, run:" >&2
-    echo "    sudo apt-get update && sudo ${install[*]}" >&2
+    echo "    sudo apt-get update && sudo apt-get install --no-install-recommends ${missing[*]}" >&2
     exit 1
   fi
   echo "setup: installing ${missing[*]}"
-  "${as_root[@]}" apt-get update --quiet
-  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" "${install[@]}"
+  install_packages "${missing[@]}"
 fi
 
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")

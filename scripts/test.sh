@@ -1,41 +1,48 @@
 #!/usr/bin/env bash
-# Runs all checks: format, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets, and other
-# projects' readers and writers.
+# Runs all checks: format, imports, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets, and
+# other projects' readers and writers. The last lines say how long each stage took.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt clippy test no-ffmpeg doc python package interop
+#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package interop
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
+#
+# A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
 formatted() { cargo fmt --check; }
 
+imports() { timeout 60 python3 scripts/imports.py; }
+
+# Test programs are linted with all features: what they use of the library is there in each set.
 lints() {
-  local features
-  for features in --features=default --no-default-features "--no-default-features --features=cli"; do
-    # Unquoted: two options.
-    cargo clippy --quiet --locked --all-targets $features -- -D warnings
-  done
+  cargo clippy --quiet --locked --all-targets -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
+  cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
 }
 
 tests() { cargo test --quiet --locked; }
 
-# A separate folder, so that hiding pkg-config does not invalidate the other builds.
+# Without pkg-config and libclang, which only FFmpeg's bindings need, so no other crate is built again for lack of them.
+# With an example, because Cargo then chooses the features of the dependencies as it does for tests, and takes what it
+# has compiled for those.
 without_ffmpeg() {
   if cargo tree --locked --edges normal,build --no-default-features --features cli | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
   PKG_CONFIG=/bin/false LIBCLANG_PATH=/nonexistent \
-    cargo build --quiet --locked --no-default-features --features cli --target-dir target/no-ffmpeg
-  if ldd target/no-ffmpeg/debug/vidrec | grep -E 'libav|libsw'; then
+    cargo build --quiet --locked --no-default-features --features cli --bin vidrec --example train_loop
+  # The next build with FFmpeg replaces the program.
+  cp target/debug/vidrec target/vidrec-without-ffmpeg
+  if ldd target/vidrec-without-ffmpeg | grep -E 'libav|libsw'; then
     echo "the program without the feature 'pack' is linked to FFmpeg" >&2
     return 1
   fi
-  target/no-ffmpeg/debug/vidrec verify --deep format-spec/vectors/good/two-shards
-  if target/no-ffmpeg/debug/vidrec pack videos -o train 2> target/no-ffmpeg/said; then return 1; fi
-  grep --quiet "made without FFmpeg" target/no-ffmpeg/said
+  target/vidrec-without-ffmpeg verify --deep format-spec/vectors/good/two-shards
+  if target/vidrec-without-ffmpeg pack videos -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
+  grep --quiet "built without FFmpeg" target/vidrec-without-ffmpeg.txt
 }
 
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps; }
@@ -53,7 +60,7 @@ python_environment() {
 python_tests() {
   cargo build --quiet --locked --bins --examples
   python_environment
-  target/venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore tests/python/package tests/python
+  target/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider --ignore tests/python/package tests/python
 }
 
 has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2> /dev/null; }
@@ -65,9 +72,8 @@ python_with_torch() {
   for python in ${VIDREC_PYTHON:+"$VIDREC_PYTHON"} python3 /usr/bin/python3; do
     has_torch "$python" && { echo "$python"; return; }
   done
-  if [ -z "${VIDREC_PYTHON:-}" ] && ((EUID == 0)) && command -v apt-get > /dev/null; then
-    { apt-get update --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-      python3-torch python3-venv; } >&2 || true
+  if [ -z "${VIDREC_PYTHON:-}" ] && command -v apt-get > /dev/null; then
+    install_packages python3-torch python3-venv >&2 || true
     has_torch /usr/bin/python3 && { echo /usr/bin/python3; return; }
   fi
   echo "no Python with torch: tests that need it are skipped" >&2
@@ -97,7 +103,7 @@ package_tests() {
   target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
     --manifest-path python/Cargo.toml --out target/wheels
   target/venv-package/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
-  target/venv-package/bin/python -m pytest --quiet -p no:cacheprovider tests/python/package
+  target/venv-package/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/python/package
 }
 
 interop_tests() {
@@ -122,6 +128,7 @@ stage() { # NAME FUNCTION DESCRIPTION
   set -e
   took="$((SECONDS - begin)) s"
   if ((status)); then
+    ((${#summary[@]} == 0)) || printf '%s\n' "${summary[@]}"
     echo "FAILED in stage $1 after $took" >&2
     exit 1
   fi
@@ -130,9 +137,10 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
+stage imports imports "do imports run one way?"
 stage clippy lints "lints with all features, with none, and for the program without FFmpeg"
 stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"
@@ -142,4 +150,5 @@ stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
+summary+=("$(printf '%-10s %6s' total "$SECONDS s")")
 printf '%s\n' "${summary[@]}"

@@ -13,5 +13,9 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
 export CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++
-(($#)) || set -- --lib --test jpeg --test loader --test loader_views
-exec cargo test --locked --no-default-features "$@"
+if (($#)); then
+  exec cargo test --locked --no-default-features "$@"
+fi
+cargo test --locked --no-default-features --lib
+cargo test --locked --no-default-features --test loader -- batches views
+cargo test --locked --no-default-features --test library -- jpeg

@@ -1,43 +1,43 @@
-//! Memory whose size follows from options or files: it is asked for, and may be refused.
+//! Fallible allocation, for memory whose size depends on options or files.
 //!
-//! Small and fixed amounts are taken for granted, as everywhere in Rust: without them the process aborts.
+//! Small and fixed amounts are allocated as usual in Rust: the process aborts if there is no memory for them.
 
 #[cfg(feature = "pack")]
 use std::hint::black_box;
 
 use crate::{Error, Result};
 
-/// Whether so much memory could be had now.
+/// Whether `bytes` bytes of memory can be allocated now.
 #[cfg(feature = "pack")]
 pub(crate) fn can_allocate(bytes: u64) -> bool {
     let mut room: Vec<u8> = Vec::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| room.try_reserve_exact(bytes).is_ok());
-    // Otherwise a compiler may leave out memory that nobody looks at.
+    // Otherwise the compiler may optimize away memory that nothing reads.
     black_box(&room);
     reserved
 }
 
-/// Makes room for so many more; an error that names `what` if there is no memory for them.
+/// Reserves room for `more` more elements. The error names `what` if there is no memory for them.
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     let bytes = vec.len().saturating_add(more).saturating_mul(size_of::<T>());
     vec.try_reserve(more).map_err(|_| Error::no_memory(what, bytes))
 }
 
-/// Makes `vec` so long, filling with `fill` what is new; an error that names `what` if there is no memory for it.
+/// Resizes `vec` to `len` elements and sets new ones to `fill`. The error names `what` if there is no memory for them.
 pub(crate) fn resize<T: Copy>(vec: &mut Vec<T>, len: usize, fill: T, what: &str) -> Result<()> {
     reserve(vec, len.saturating_sub(vec.len()), what)?;
     vec.resize(len, fill);
     Ok(())
 }
 
-/// An empty vector with room for so many; an error that names `what` if there is no memory for it.
+/// An empty vector with room for `len` elements. The error names `what` if there is no memory for them.
 pub(crate) fn with_capacity<T>(len: usize, what: &str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(len).map_err(|_| Error::no_memory(what, len.saturating_mul(size_of::<T>())))?;
     Ok(vec)
 }
 
-/// So many zeros in memory that the system clears when it is first used.
+/// `len` zeros, in memory that the system clears when it is first used.
 pub(crate) fn zeroed<T: bytemuck::Zeroable>(len: usize, what: &str) -> Result<Vec<T>> {
     let zeros = bytemuck::try_zeroed_vec(len);
     zeros.map_err(|()| Error::no_memory(what, len.saturating_mul(size_of::<T>())))

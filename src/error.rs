@@ -1,4 +1,4 @@
-//! One error type for the whole crate: who is to blame, where in the file, what was expected and found, what to do.
+//! The error type of the whole crate. It says who is to blame, where, what was expected and found, and what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::machine::Shortage;
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who is to blame, and so what a caller can do about it.
+/// Who is to blame. This decides what a caller can do about the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -18,21 +18,21 @@ pub enum ErrorKind {
     Format,
     /// Well-formed, but larger than this build is willing to handle.
     Limit,
-    /// The machine ran out of something: memory, file descriptors, threads, processes. No file is at fault, and with more
-    /// of it, or less to do at a time, the same call may do what it should.
+    /// The machine ran out of memory, file descriptors, threads or processes. No file is at fault. The same call may
+    /// succeed with more of that resource, or with less work at a time.
     Resources,
-    /// The caller asked for something that makes no sense; no file is at fault.
+    /// The caller's request makes no sense. No file is at fault.
     Usage,
-    /// A picture or a video could not be decoded or encoded.
+    /// An image or a video could not be decoded or encoded.
     Decode,
-    /// It was asked to stop before the end.
+    /// The caller stopped the operation before it was done.
     Interrupted,
-    /// A fault of this crate: it panicked where it should not. Please report it.
+    /// A bug in this crate, such as a panic. Please report it.
     Internal,
 }
 
-/// What a caller can do about an error. The library has no flags and no arguments: a program words a hint as its flags, a
-/// binding as its arguments. `Display` words it plainly.
+/// What a caller can do about an error. The library does not know how it is called, so a program turns a hint into its
+/// own flags, and a binding into its own arguments. `Display` describes the hint in plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hint {
@@ -40,7 +40,7 @@ pub enum Hint {
     Resume,
     /// Discard the interrupted pack and start over.
     Restart,
-    /// Replace what is there.
+    /// Replace the existing output.
     Overwrite,
     /// Set this option, named as in the library's option structs.
     Set(&'static str),
@@ -52,11 +52,11 @@ pub enum Hint {
     Pack,
     /// List what is damaged.
     Verify,
-    /// Save what is intact, or rebuild a lost index or `dataset.json`.
+    /// Save the intact clips, or rebuild a lost index or `dataset.json`.
     Repair,
     /// Write a new data set from several.
     Merge,
-    /// Make a data set of another project's files.
+    /// Convert another project's files to a data set.
     Import,
 }
 
@@ -65,12 +65,12 @@ impl fmt::Display for Hint {
         match self {
             Hint::Resume => f.write_str("resume the pack"),
             Hint::Restart => f.write_str("start the pack over"),
-            Hint::Overwrite => f.write_str("ask for it to be replaced"),
+            Hint::Overwrite => f.write_str("allow it to be replaced"),
             Hint::Set(option) => write!(f, "set the option {option}"),
             Hint::Choose(option, word) => write!(f, "set the option {option} to {word}"),
-            Hint::Unset(option) => write!(f, "turn the option {option} off"),
+            Hint::Unset(option) => write!(f, "turn off the option {option}"),
             Hint::Pack => f.write_str("pack videos into it"),
-            Hint::Verify => f.write_str("verify the data set to list what is damaged"),
+            Hint::Verify => f.write_str("verify the data set to list the damage"),
             Hint::Repair => f.write_str("repair the data set"),
             Hint::Merge => f.write_str("merge the data sets into a new one"),
             Hint::Import => f.write_str("import it into another folder"),
@@ -78,9 +78,9 @@ impl fmt::Display for Hint {
     }
 }
 
-/// An error that carries its place: file, section, byte offset, clip and frame, as far as they are known.
+/// An error with its location: file, section, byte offset, clip and frame, as far as they are known.
 ///
-/// `Display` prints this layer only; the cause, if there is one, is in [`source`](std::error::Error::source).
+/// `{}` prints this error without its cause, which [`source`](std::error::Error::source) returns. `{:#}` prints both.
 ///
 /// ```
 /// let e = vidrec::Dataset::open("no/such/set").unwrap_err();
@@ -112,20 +112,20 @@ impl Error {
         Error(Box::new(Inner { kind: Some(kind), message: message.into(), ..Inner::default() }))
     }
 
-    /// An input/output error on `file`; `doing` completes "could not …". Where the machine is at fault, and not the file,
-    /// it says so.
+    /// An input/output error on `file`; `doing` completes "could not …". If the machine is at fault rather than the
+    /// file, the error says so.
     pub(crate) fn io(doing: &str, file: impl AsRef<Path>, source: std::io::Error) -> Self {
         let mut e = Self::new(ErrorKind::Io, format!("could not {doing}")).file(file).short_of(Shortage::of(&source));
         e.0.source = Some(Box::new(source));
         e
     }
 
-    /// That bytes of an open file are no longer to be had.
+    /// Bytes of an open file can no longer be read.
     pub(crate) fn lost(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Io, message)
     }
 
-    /// That a thread or a process could not be started; `what` completes "could not start …".
+    /// A thread or a process could not be started; `what` completes "could not start …".
     pub(crate) fn start(what: &str, source: std::io::Error) -> Self {
         let e = Self::new(ErrorKind::Io, format!("could not start {what}"));
         let mut e = e.short_of(Shortage::of_start(&source));
@@ -133,7 +133,7 @@ impl Error {
         e
     }
 
-    /// That a pool of threads could not be started.
+    /// A thread pool could not be started.
     pub(crate) fn start_pool(threads: usize, source: rayon::ThreadPoolBuildError) -> Self {
         let mut e = Self::new(ErrorKind::Resources, format!("could not start {threads} threads"));
         e = e.short_of(Some(Shortage::Threads));
@@ -141,13 +141,13 @@ impl Error {
         e
     }
 
-    /// That there is no memory for `what`, which takes so many bytes.
+    /// There is no memory for `what`, which needs `bytes` bytes.
     pub(crate) fn no_memory(what: &str, bytes: usize) -> Self {
         let message = format!("no memory for {what}: {bytes} bytes");
         Self::new(ErrorKind::Resources, message).short_of(Some(Shortage::Memory))
     }
 
-    /// Says that the machine is at fault, if there is a shortage, and what to do about it.
+    /// If there is a shortage, says that the machine is at fault and what to do about it.
     pub(crate) fn short_of(self, shortage: Option<Shortage>) -> Self {
         match shortage {
             Some(shortage) => self.blame(shortage).help(shortage.help()),
@@ -155,25 +155,25 @@ impl Error {
         }
     }
 
-    /// Says that the machine is at fault; what to do about it is in the message.
+    /// Says that the machine is at fault. The message already says what to do about it.
     pub(crate) fn blame(mut self, shortage: Shortage) -> Self {
         self.0.kind = Some(ErrorKind::Resources);
         self.0.shortage = Some(shortage);
         self
     }
 
-    /// Whether there was no memory, or no room for a map.
+    /// Whether memory, or address space for a map, ran out.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.0.shortage == Some(Shortage::Memory)
     }
 
-    /// What the machine ran out of, if that is the error.
+    /// What the machine ran out of, if a shortage caused the error.
     #[cfg(feature = "pack")]
     pub(crate) fn shortage(&self) -> Option<Shortage> {
         self.0.shortage
     }
 
-    /// A broken rule of the format. `rule` is the identifier that `format-spec/vidrec-v1.md` lists.
+    /// A file breaks a rule of the format. `rule` is an identifier from `format-spec/vidrec-v1.md`.
     pub(crate) fn format(rule: &'static str, message: impl Into<String>) -> Self {
         let mut e = Self::new(ErrorKind::Format, message);
         e.0.rule = Some(rule);
@@ -205,7 +205,7 @@ impl Error {
         self
     }
 
-    /// The same without the file, for a report that names it already.
+    /// The same error without the file, for a report that already names it.
     #[cfg(feature = "pack")]
     pub(crate) fn without_file(mut self) -> Self {
         self.0.file = None;
@@ -247,13 +247,13 @@ impl Error {
         self
     }
 
-    /// Adds what a caller can do, in a form that each program can word as it likes.
+    /// Adds what a caller can do, in a form that each program can put into its own words.
     pub(crate) fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
         self
     }
 
-    /// Adds to what can be done.
+    /// Adds another suggestion to [`help`](Self::help).
     #[cfg(any(feature = "interop", feature = "pack"))]
     pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
@@ -261,7 +261,8 @@ impl Error {
         self
     }
 
-    /// This error with all its causes, as `{:#}` prints it, but with the hints in other words: a program names its flags.
+    /// This error with all its causes, as `{:#}` prints it, but with the hints as `word` words them. A program uses
+    /// this to name its flags.
     ///
     /// ```
     /// let e = vidrec::Dataset::open("no/such/set").unwrap_err();
@@ -335,28 +336,28 @@ impl Error {
         self.0.file.as_deref()
     }
 
-    /// Byte offset in that file.
+    /// The byte offset in that file.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// Ordinal of the clip, counted from 0 in the shard or data set that was asked.
+    /// The ordinal of the clip, counted from 0 in the shard or data set that the call was about.
     pub fn clip(&self) -> Option<u64> {
         self.0.clip
     }
 
-    /// Ordinal of the frame, counted from 0 in its clip.
+    /// The ordinal of the frame, counted from 0 in its clip.
     pub fn frame(&self) -> Option<u32> {
         self.0.frame
     }
 
-    /// What is wrong, without the place.
+    /// What is wrong, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 }
 
-/// `{}` prints this layer, `{:#}` its causes too, each after a colon.
+/// `{}` prints this error; `{:#}` also prints its causes, each after a colon.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let causes = f.alternate();

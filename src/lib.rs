@@ -1,13 +1,13 @@
 //! vidrec packs a video data set once, offline, and then feeds training as fast as the hardware allows.
 //!
-//! A data set is a directory of shards. A shard is a record file (`.rec`: one JPEG a frame, a valid MXNet RecordIO
-//! file) and an index (`.vidx`: offsets, checksums, times, labels and names, mapped and used in place).
-//! `format-spec/vidrec-v1.md` in the repository has every byte.
+//! A data set is a folder of shards. Each shard is a record file and an index. The record file (`.rec`) holds one JPEG
+//! per frame and is a valid MXNet RecordIO file. The index (`.vidx`) holds offsets, checksums, times, labels and names,
+//! and is memory-mapped and used in place. `format-spec/vidrec-v1.md` in the repository specifies every byte.
 //!
 //! # Write
 //!
-//! The program `vidrec pack` makes a data set from videos; so does `vidrec::pack::pack` (feature `pack`,
-//! which needs FFmpeg). [`Writer`] takes JPEGs from anywhere:
+//! The program `vidrec pack` makes a data set from videos, and so does `vidrec::pack::pack` (feature `pack`, which
+//! needs FFmpeg). [`Writer`] takes JPEGs from any source:
 //!
 //! ```
 //! use vidrec::jpeg::Encoder;
@@ -35,34 +35,34 @@
 //!
 //! # Train
 //!
-//! [`Loader`] gives batches of shape (batch, frames, channels, height, width), decoded in parallel, in an order and with
-//! crops that are a pure function of the seed: see its page for an example, and `examples/train_loop.rs` for a whole
-//! training loop.
+//! [`Loader`] decodes batches of shape (batch, frames, channels, height, width) in parallel. Their order and crops are
+//! a pure function of the seed. Its page has an example, and `examples/train_loop.rs` is a complete training loop.
 //!
 //! # Check
 //!
-//! [`verify`] proves a data set: structure, ids, every checksum and, on demand, every picture. [`Dataset::open`] proves
-//! in constant time what later reads rest on.
+//! [`verify`] checks a data set: its structure, ids, every checksum and, on demand, every image. [`Dataset::open`]
+//! checks, in constant time, everything that later reads rely on.
 //!
 //! # Modules
 //!
-//! | module | what it is for |
+//! | module | purpose |
 //! | --- | --- |
 //! | [`mod@format`] | the bytes of each structure on disk |
 //! | [`jpeg`] | encode and decode JPEG |
-//! | [`sampler`] | which frames of a video |
-//! | [`order`] | which clip comes when, on which rank |
-//! | [`limits`] | what is refused as too large |
+//! | [`sampler`] | choose frames of a video |
+//! | [`order`] | the order of the clips of an epoch, and which rank gets which |
+//! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
-//! | `interop` | data sets of other projects, both ways (feature `interop`) |
+//! | `interop` | import and export other projects' data sets (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
 //! # Features
 //!
 //! `pack` (default) needs FFmpeg's libraries; `cli` (default) is the program; `interop` (part of `cli`) reads and writes
-//! other formats. A training machine does without both:
-//! `vidrec = { version = "0.1", default-features = false }`.
+//! other formats. A training machine needs none of them: `vidrec = { version = "0.1", default-features = false }`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod allocation;
 mod dataset;
@@ -76,6 +76,8 @@ pub mod jpeg;
 pub mod limits;
 mod loader;
 mod machine;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod natural_order;
 pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
@@ -84,6 +86,9 @@ mod progress;
 mod random;
 mod repair;
 pub mod sampler;
+#[cfg(test)]
+#[path = "../tests/common/skip.rs"]
+mod skip;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
 mod threads;
@@ -93,7 +98,7 @@ pub mod video;
 mod words;
 mod writer;
 
-/// Parts for this crate's own benchmarks. They may change at any time.
+/// Internals for this crate's own benchmarks. They may change at any time.
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench {
@@ -101,7 +106,7 @@ pub mod bench {
     pub use crate::loader::kernel::bench::KernelBench;
 }
 
-/// What this crate's own fuzz targets try. It may change at any time.
+/// Internals for this crate's own fuzz targets. They may change at any time.
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
@@ -113,18 +118,18 @@ pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
 pub use loader::{
-    Aligned, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop,
-    Draws, Dtype, Epoch, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame, Part,
-    PrefetchedBatch, SampleParams, Start, Temporal,
+    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix,
+    ColorStep, Crop, Draws, Dtype, Epochs, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame,
+    Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
-pub use writer::{ClipInfo, FrameData, Writer, WriterOptions, Written};
+pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
 
-/// Compiles the README's Rust with the documentation tests.
+/// Compiles the README's Rust examples as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,28 +1,28 @@
-//! Limits that are checked before memory is allocated or a loop is entered. Each is far above ordinary use.
+//! Limits that vidrec checks before it allocates memory or enters a loop. Each is far above ordinary use.
 
-/// Largest payload of one RecordIO record, all parts together (2^29 - 1 bytes: 29 bits of length).
+/// Largest payload of one RecordIO record over all its parts: 2^29 - 1 bytes, because the length has 29 bits.
 pub const MAX_RECORD_BYTES: u64 = (1 << 29) - 1;
 
-/// Largest index section that is read whole at open (`META`), in bytes.
+/// Largest `META` section, in bytes. It is the one index section that is read in full when a shard is opened.
 pub const MAX_META_BYTES: u64 = 64 << 20;
 
-/// Most sections in an index file.
+/// Maximum number of sections in an index file.
 pub const MAX_SECTIONS: u32 = 64;
 
-/// Most clips in a shard, and most frames in a shard: keeps `id` and `id2` clear of RecordIO's magic.
+/// Maximum number of clips in a shard, and of frames in a shard. It keeps `id` and `id2` clear of RecordIO's magic.
 pub const MAX_ORDINALS: u64 = 1 << 31;
 
-/// Largest label: whole numbers up to here are exact in the float32 that MXNet's record header has for it.
+/// Largest label. MXNet's record header stores the label as a float32, which is exact for whole numbers up to this one.
 pub const MAX_LABEL: i32 = 1 << 24;
 
-/// Largest width or height of a frame (what baseline JPEG can say, less libjpeg's own margin).
+/// Largest width or height of a frame: baseline JPEG's maximum, less libjpeg's own margin.
 pub const MAX_SIDE: u32 = 65_500;
 
-/// Most pixels in a decoded picture: 2^28, sixteen times 4K.
+/// Maximum number of pixels in a decoded image: 2^28, such as 16,384 x 16,384.
 pub const MAX_PIXELS: u64 = 1 << 28;
 
-/// Most frames that a clip may hold when it is packed.
+/// Maximum number of frames in a clip when it is packed.
 pub const MAX_FRAMES_PER_CLIP: u32 = 1 << 20;
 
-/// Most columns in a table of videos or of changes.
+/// Maximum number of columns in a table of videos or of changes.
 pub const MAX_COLUMNS: usize = 4096;

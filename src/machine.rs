@@ -1,8 +1,8 @@
-//! What the machine, or what it allows this process, has run out of: no fault of a file or of a video.
+//! Shortages of the machine or of this process, such as memory or file descriptors. No file or video is at fault.
 
 use std::io;
 
-/// What there is too little of.
+/// The resource that ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "pack", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Shortage {
@@ -16,24 +16,24 @@ pub(crate) enum Shortage {
 }
 
 impl Shortage {
-    /// What an error of the operating system says of the machine; `None` if it is about something else.
+    /// The shortage that an error of the operating system reports; `None` if the error is about something else.
     #[cfg(unix)]
     pub fn of(e: &io::Error) -> Option<Self> {
         match e.raw_os_error() {
             Some(libc::EMFILE) => Some(Shortage::Descriptors),
             Some(libc::ENFILE) => Some(Shortage::SystemFiles),
-            // Also without a code, as the standard library reports that it got no memory.
+            // The standard library reports a failed allocation without a code.
             _ => (e.kind() == io::ErrorKind::OutOfMemory).then_some(Shortage::Memory),
         }
     }
 
-    /// What an error of the operating system says of the machine; `None` if it is about something else.
+    /// The shortage that an error of the operating system reports; `None` if the error is about something else.
     #[cfg(not(unix))]
     pub fn of(e: &io::Error) -> Option<Self> {
         (e.kind() == io::ErrorKind::OutOfMemory).then_some(Shortage::Memory)
     }
 
-    /// The same of an error of starting a thread or a process, where "try again" means that there are too many.
+    /// The same for an error from starting a thread or a process, where "try again" means that there are too many.
     pub fn of_start(e: &io::Error) -> Option<Self> {
         Shortage::of(e).or((e.kind() == io::ErrorKind::WouldBlock).then_some(Shortage::Threads))
     }
@@ -43,14 +43,14 @@ impl Shortage {
         match self {
             Shortage::Descriptors => {
                 let limit = open_files().map(|n| format!(", here {n}")).unwrap_or_default();
-                format!("raise the limit on open files (ulimit -n{limit}), or do less at a time (fewer threads)")
+                format!("raise the limit on open files (ulimit -n{limit}), or use fewer threads")
             }
             Shortage::SystemFiles => "the whole system has too many files open: close some, or raise its limit".into(),
-            Shortage::Memory => "do less at a time (fewer threads, smaller batches), or allow the process more memory \
-                                 (ulimit -v, the limit of a container)"
+            Shortage::Memory => "use fewer threads or smaller batches, or allow the process more memory (ulimit -v, \
+                                 or the limit of the container)"
                 .into(),
-            Shortage::Threads => "take fewer threads, or raise the limit on threads and processes (ulimit -u, the \
-                                  limit of a container)"
+            Shortage::Threads => "use fewer threads, or raise the limit on threads and processes (ulimit -u, or the \
+                                  limit of the container)"
                 .into(),
         }
     }
@@ -83,9 +83,10 @@ pub(crate) fn address_space() -> Option<u64> {
 #[cfg(unix)]
 fn limit(resource: u32) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a place for the structure that the call fills in; it is initialised whatever the call does.
+    // SAFETY: `limit` is valid memory for the structure that the call fills in, and it is initialized whatever the call
+    // does.
     let code = unsafe { libc::getrlimit(resource as _, &mut limit) };
-    // Types differ from system to system.
+    // The types differ from system to system.
     #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
     let bytes = limit.rlim_cur as u64;
     (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(bytes)

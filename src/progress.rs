@@ -1,16 +1,16 @@
-//! How far a long call has come, and the way to stop it.
+//! The progress of a long call, and the way to stop it.
 
 use std::ops::ControlFlow;
 
 use crate::{Error, Result};
 
-/// How far a call has come.
+/// How far a call has got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// Items done. The function that takes the callback says what an item is: a video, a clip, a frame.
     pub done: u64,
-    /// Items in all, if that is known before the end.
+    /// Total number of items, if it is known before the end.
     pub total: Option<u64>,
     /// Frames written or checked so far.
     pub frames: u64,
@@ -20,8 +20,9 @@ pub struct Progress {
     pub failed: u64,
 }
 
-/// What a long call tells its progress to. Return [`ControlFlow::Break`] to stop the call: it ends with
-/// [`Interrupted`](crate::ErrorKind::Interrupted) and leaves what was there before, or a pack that can be resumed.
+/// The callback that a long call reports its progress to. Return [`ControlFlow::Break`] to stop the call: it then fails
+/// with [`Interrupted`](crate::ErrorKind::Interrupted) and leaves existing files as they were, or a pack that can be
+/// resumed.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -41,7 +42,7 @@ pub fn no_progress(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Counts what is done and tells of it.
+/// Counts what is done and reports it.
 pub(crate) struct Counter<'p, 'f> {
     progress: &'p mut ProgressFn<'f>,
     so_far: Progress,
@@ -52,7 +53,7 @@ impl<'p, 'f> Counter<'p, 'f> {
         Counter { progress, so_far: Progress { total, ..Progress::default() } }
     }
 
-    /// One item more is done, of so many frames and bytes.
+    /// One more item is done. It has `frames` frames and `bytes` bytes.
     pub fn add(&mut self, frames: u64, bytes: u64) -> Result<()> {
         self.so_far.done += 1;
         self.so_far.frames += frames;
@@ -60,33 +61,27 @@ impl<'p, 'f> Counter<'p, 'f> {
         self.tell()
     }
 
-    /// One clip more is written.
-    #[cfg(feature = "interop")]
-    pub fn clip(&mut self, clip: &crate::Clip<'_>) -> Result<()> {
-        self.add(clip.frame_count().into(), 0)
-    }
-
-    /// So many frames more are done, where a frame is an item.
+    /// `frames` more frames are done, where an item is a frame.
     pub fn frames(&mut self, frames: u64) -> Result<()> {
         self.so_far.done += frames;
         self.so_far.frames += frames;
         self.tell()
     }
 
-    /// One item more is skipped.
+    /// One more item is skipped.
     #[cfg(feature = "interop")]
     pub fn skip(&mut self) -> Result<()> {
         self.so_far.failed += 1;
         self.tell()
     }
 
-    /// Gives the caller a chance to stop while an item takes long.
+    /// Reports the current progress, so that the caller can stop even while one item takes long.
     pub fn tell(&mut self) -> Result<()> {
         tell(self.progress, &self.so_far)
     }
 }
 
-/// Tells `progress` and turns its wish to stop into an error.
+/// Reports to `progress`, and turns its request to stop into an error.
 pub(crate) fn tell(progress: &mut ProgressFn<'_>, how_far: &Progress) -> Result<()> {
     match progress(how_far) {
         ControlFlow::Continue(()) => Ok(()),

@@ -4,33 +4,34 @@
 //! numbers on every platform, with any number of threads, and in every release of this crate: packed data sets,
 //! epochs and augmentations depend on it, so a change here is a change of format.
 
-/// The first id of a stream says what is drawn, so that no two parts of the crate share numbers.
+/// The first id of a stream. Each use has its own, so that no two parts of the crate share random numbers.
 pub(crate) mod stream {
-    /// Frames chosen at pack time: then the ordinal of the video, and the number of the draw but for the first.
+    /// Frames chosen at pack time. Next ids: the ordinal of the video, then the number of the draw unless it is the
+    /// first.
     pub const FRAMES: u64 = 1;
-    /// The order of an epoch: then the epoch, and the window where samples are mixed within windows.
+    /// The order of an epoch. Next ids: the epoch, then the window if samples are shuffled within windows.
     pub const ORDER: u64 = 2;
-    /// Crop and flip: then the epoch and the sample.
+    /// Crop and flip. Next ids: the epoch and the sample.
     pub const AUGMENT: u64 = 3;
-    /// A draw in proportion to weights: then the epoch and the position.
+    /// Sampling in proportion to weights. Next ids: the epoch and the position.
     pub const WEIGHTED: u64 = 4;
-    /// Frames chosen when loading: then the epoch and the sample.
+    /// Frames chosen when loading. Next ids: the epoch and the sample.
     pub const TEMPORAL: u64 = 5;
-    /// Colour of a clip: then the epoch and the sample.
+    /// Color jitter of a clip. Next ids: the epoch and the sample.
     pub const COLOUR: u64 = 6;
-    /// What stands in for a sample that cannot be read: then the epoch, the sample and the number of the try.
+    /// The substitute for a sample that cannot be read. Next ids: the epoch, the sample and the number of the attempt.
     pub const SUBSTITUTE: u64 = 7;
-    /// Which clips of a class go to which part of a split: then the class.
+    /// Which clips of a class go to which part of a split. Next id: the class.
     pub const SPLIT: u64 = 20;
-    /// Which clips are in a sample of a data set.
+    /// Which clips are in a random subset of a data set.
     pub const SAMPLE: u64 = 21;
 }
 
-/// A stream of random numbers for one key: a seed and the names of the thing that is drawn for.
+/// A stream of random numbers for one key: a seed, and ids that name what the numbers are for.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     key: [u32; 2],
-    /// Words 0 and 1 count blocks; words 2 and 3 tell streams apart.
+    /// Words 0 and 1 count blocks; words 2 and 3 distinguish streams.
     counter: [u32; 4],
     block: [u32; 4],
     used: usize,
@@ -39,8 +40,8 @@ pub(crate) struct Random {
 impl Random {
     /// The stream named by `ids` (for example epoch and clip) under `seed`.
     ///
-    /// Ids are folded one after another through the generator itself, so that lists which differ in value, order or
-    /// length give unrelated streams.
+    /// The generator itself folds in one id after another, so that lists that differ in value, order or length give
+    /// unrelated streams.
     pub fn new(seed: u64, ids: &[u64]) -> Self {
         let mut state = [0, 0, seed as u32, (seed >> 32) as u32];
         for (i, &id) in ids.iter().enumerate() {
@@ -70,12 +71,12 @@ impl Random {
         u64::from(self.next_u32()) << 32 | low
     }
 
-    /// Evenly spread in [0, 1), on a grid of 2^-53.
+    /// Uniform in [0, 1), on a grid of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Evenly spread in [0, n), without bias; 0 for `n` of 0.
+    /// Uniform in [0, n), without bias; 0 if `n` is 0.
     ///
     /// Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 2019.
     pub fn below(&mut self, n: u64) -> u64 {

@@ -1,14 +1,14 @@
-//! Names of sources: paths as text, by which any two are told apart.
+//! Names of sources: paths as text. Different paths have different names.
 //!
-//! A name is the path's text with `/` between folders. A byte that is not UTF-8, which file names of Linux may have, is
-//! written `\xHH` with two capital hexadecimal digits; so is the backslash of a name that has such a text in it already,
-//! as `\x5C`. All other names are exactly what they are on the disk, and every name leads back to one path.
+//! A name is the path's text with `/` between folders. File names on Linux may contain bytes that are not UTF-8. Such a
+//! byte is written `\xHH`, with two capital hexadecimal digits. Where a path already contains text of that form, its
+//! backslash is written `\x5C`. Every other name is exactly as on the disk. Each name stands for exactly one path.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
-/// A path as a name, with one `/` between folders on every system.
+/// The name of a path, with one `/` between folders on every system.
 pub(crate) fn of_path(path: &Path) -> String {
     let below_root = path.components().filter(|c| *c != Component::RootDir);
     let parts: Vec<_> = below_root.map(|c| of_os_str(c.as_os_str())).collect();
@@ -20,7 +20,7 @@ pub(crate) fn of_os_str(name: &OsStr) -> String {
     of_bytes(name.as_encoded_bytes())
 }
 
-/// Bytes that should be UTF-8 as a name.
+/// The name of a path given as bytes, which should be UTF-8.
 pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     let mut name = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -61,13 +61,13 @@ fn path_of_bytes(bytes: Vec<u8>, _: &str) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }
 
-/// Where names are no bytes, only text has a path.
+/// On systems where names are not bytes, only text has a path.
 #[cfg(not(unix))]
 fn path_of_bytes(bytes: Vec<u8>, name: &str) -> PathBuf {
     String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned()).into()
 }
 
-/// The byte that is written as `\xHH` at the beginning of a text: one beyond ASCII, or a backslash.
+/// The byte that `\xHH` at the beginning of `text` stands for: one outside ASCII, or a backslash.
 fn escaped(text: &[u8]) -> Option<u8> {
     let digit = |d: u8| match d {
         b'0'..=b'9' => Some(d - b'0'),

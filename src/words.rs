@@ -1,10 +1,10 @@
 //! The words of options: each type of option says once how it is written on a command line, in Python and in JSON.
 
 /// Implements `FromStr` and `Display` for an enum of plain variants, and lists the words as `WORDS`. serde's
-/// `try_from = "String", into = "String"` then gives JSON the same words.
-#[allow(unused_macros)]
+/// `try_from = "String", into = "String"` then gives JSON the same words. `"word" | "other" => Variant` also reads the
+/// other word, which is not listed.
 macro_rules! words {
-    ($type:ident, $what:literal, { $($word:literal => $variant:ident),+ $(,)? }) => {
+    ($type:ident, $what:literal, { $($word:literal $(| $other:literal)* => $variant:ident),+ $(,)? }) => {
         impl $type {
             /// The words for the values, as `FromStr` takes them and `Display` prints them.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
@@ -21,7 +21,7 @@ macro_rules! words {
 
             fn from_str(word: &str) -> $crate::Result<Self> {
                 match word {
-                    $($word => Ok($type::$variant),)+
+                    $($word $(| $other)* => Ok($type::$variant),)+
                     _ => Err($crate::words::unknown($what, word, Self::WORDS)),
                 }
             }
@@ -42,7 +42,6 @@ macro_rules! words {
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use words;
 
 /// That no value of an option has this word; `what` names the option.
@@ -59,7 +58,7 @@ mod tests {
         BlackPlum,
     }
 
-    words!(Fruit, "fruit", { "apple" => Apple, "black-plum" => BlackPlum });
+    words!(Fruit, "fruit", { "apple" => Apple, "black-plum" | "prune" => BlackPlum });
 
     #[test]
     fn every_word_reads_back_as_itself_and_others_are_refused() {
@@ -70,6 +69,7 @@ mod tests {
             assert_eq!(json, format!("{word:?}"));
             assert_eq!(serde_json::from_str::<Fruit>(&json).unwrap(), fruit);
         }
+        assert_eq!("prune".parse::<Fruit>().unwrap(), Fruit::BlackPlum);
         let e = "plum".parse::<Fruit>().unwrap_err();
         assert_eq!(e.to_string(), "fruit: unknown value: expected one of apple, black-plum, found plum");
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Once;
 
-use vidrec::{Dataset, ErrorKind, LoaderOptions, VerifyOptions, verify};
+use vidrec::{Dataset, ErrorKind, LoaderOptions, Safety, VerifyOptions, verify};
 
 fn records(dir: &Path) -> PathBuf {
     common::names::file(dir, "shard-00000.rec")
@@ -27,9 +27,10 @@ fn half(path: &Path) -> u64 {
 fn a_loader_tells_of_every_clip_that_is_lost_and_gives_the_others_unchanged() {
     for check_crc in [true, false] {
         let (_folder, dir) = common::set(30, 4, (160, 120));
-        let options = LoaderOptions { check_crc, ..common::options(1, (64, 64)) };
+        let options =
+            LoaderOptions { safety: Safety { check_crc, ..Safety::default() }, ..common::options(1, (64, 64)) };
         let loader = common::loader(&dir, options);
-        let before: Vec<_> = loader.epoch(0).map(Result::unwrap).collect();
+        let before: Vec<_> = common::one_by_one(&loader, 0).map(Result::unwrap).collect();
         let mut batches = loader.iter(0).unwrap();
         let mut lost = 0;
         for (clip, before) in before.iter().enumerate() {
@@ -42,7 +43,7 @@ fn a_loader_tells_of_every_clip_that_is_lost_and_gives_the_others_unchanged() {
                     lost += 1;
                     assert_eq!((e.kind(), e.clip()), (ErrorKind::Io, Some(clip as u64)), "{e}");
                     assert!(e.path().is_some_and(|p| p == records(&dir)), "{e}");
-                    assert!(e.to_string().contains("cut while it was open"), "{e}");
+                    assert!(e.to_string().contains("truncated while it was open"), "{e}");
                 }
             }
         }
@@ -62,7 +63,7 @@ fn verify_reports_a_file_that_is_cut_while_it_looks() {
     let report = report.unwrap();
     assert!(!report.ok);
     assert_eq!(report.problems[0].kind, "io", "{:?}", report.problems[0]);
-    assert!(report.problems[0].message.contains("cut while it was open"), "{:?}", report.problems[0]);
+    assert!(report.problems[0].message.contains("truncated while it was open"), "{:?}", report.problems[0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use vidrec::{ColorStep, Dtype, PrefetchedBatch, SampleParams};
+use vidrec::{Dtype, PrefetchedBatch, SampleParams};
 
 use crate::memory::Samples;
 
@@ -84,12 +84,7 @@ fn dict<'py>(py: Python<'py>, params: &SampleParams) -> PyResult<Bound<'py, PyDi
     color.set_item("brightness", params.color.brightness)?;
     color.set_item("contrast", params.color.contrast)?;
     color.set_item("saturation", params.color.saturation)?;
-    let name = |step: ColorStep| match step {
-        ColorStep::Brightness => "brightness",
-        ColorStep::Contrast => "contrast",
-        ColorStep::Saturation => "saturation",
-    };
-    color.set_item("order", params.color.order.map(name))?;
+    color.set_item("order", params.color.order.map(|step| step.to_string()))?;
     color.set_item("grayscale", params.color.grayscale)?;
     let dict = PyDict::new(py);
     dict.set_item("sample", params.sample)?;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use vidrec::Dataset;
 use vidrec::edit::{
-    self, Change, ClipList, EditOptions, KeepTogether, Key, RatioSplit, Relabeling, Selection, Sharding, SplitBy,
+    self, Change, ClipList, EditOptions, KeepTogether, Key, RatioSplit, Relabeling, Selection, SplitBy,
 };
+use vidrec::{Dataset, Sharding};
 
 use crate::error::{to_json, usage};
 use crate::task;
@@ -89,9 +89,9 @@ impl Output {
     fn into_options(self) -> PyResult<EditOptions> {
         let shards = match (self.shards, self.shard_size) {
             (Some(_), Some(_)) => return Err(usage("pass shards or shard_size, not both".into())),
-            (Some(count), None) => Sharding::Count(count),
-            (None, Some(bytes)) => Sharding::Bytes(bytes),
-            (None, None) => Sharding::AsInput,
+            (Some(count), None) => Some(Sharding::Count(count)),
+            (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
+            (None, None) => None,
         };
         Ok(EditOptions { shards, overwrite: self.overwrite })
     }

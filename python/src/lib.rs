@@ -36,6 +36,7 @@ fn main(py: Python<'_>, start: Vec<OsString>, args: Vec<OsString>) -> u8 {
 fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("HAS_PACK", cfg!(feature = "pack"))?;
+    module.add("DTYPES", vidrec::Dtype::WORDS)?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<loader::Engine>()?;
     module.add_class::<loader::Batches>()?;
@@ -43,6 +44,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::Batch>()?;
     module.add_class::<memory::Samples>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
     module.add_function(wrap_pyfunction!(edit::split, module)?)?;

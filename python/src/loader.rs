@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::{Dtype, LoaderState, Part};
+use vidrec::{Dtype, Epochs, LoaderState};
 
 use crate::batch::Batch;
 use crate::dataset::Dataset;
@@ -30,7 +30,7 @@ impl Engine {
     #[pyo3(signature = (dataset, options, state=None))]
     fn new(py: Python<'_>, dataset: &Dataset, options: Options, state: Option<&str>) -> PyResult<Self> {
         let options = options.into_loader_options()?;
-        let dtype = options.dtype;
+        let dtype = options.pictures.dtype;
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()
@@ -77,12 +77,12 @@ impl Engine {
     }
 
     fn iter(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
-        let batches = self.loader.get()?.iter_part(epoch, Part { first, step }).map_err(raise)?;
+        let batches = self.loader.get()?.iter(Epochs::from(epoch).part(first, step)).map_err(raise)?;
         Ok(Batches { batches: Ahead::new(batches), dtype: self.dtype })
     }
 
     fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<BatchesInto> {
-        let batches = self.loader.get()?.iter_into(epoch, Part { first, step }).map_err(raise)?;
+        let batches = self.loader.get()?.iter_into(Epochs::from(epoch).part(first, step)).map_err(raise)?;
         Ok(BatchesInto { batches: Ahead::new(batches) })
     }
 

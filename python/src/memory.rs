@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use vidrec::{Batch, Dtype, PrefetchedBatch};
 
+use crate::error::usage;
 use crate::here::Here;
 
 /// Memory that vidrec allocated.
@@ -88,6 +89,7 @@ impl Samples {
             Dtype::F16 => "=f2",
             Dtype::Bf16 => "=u2",
             Dtype::F32 => "=f4",
+            other => return Err(unknown(other)),
         };
         let native = if cfg!(target_endian = "little") { "<" } else { ">" };
         let dict = PyDict::new(py);
@@ -109,7 +111,7 @@ impl Samples {
         py: Python<'py>,
         _options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let tensor = Box::into_raw(Box::new(Exported::new(self)));
+        let tensor = Box::into_raw(Box::new(Exported::new(self)?));
         // SAFETY: the name lives for ever, the pointer until whoever owns the tensor calls its deleter: the consumer
         // that renames the capsule, or else `discard`. `tensor` is the first field of `Exported`.
         unsafe {
@@ -143,6 +145,11 @@ struct Tensor {
     byte_offset: u64,
 }
 
+/// That the library has a type of value that this package does not know.
+fn unknown(dtype: Dtype) -> PyErr {
+    usage(format!("there are no arrays of {dtype}"))
+}
+
 /// `DLManagedTensor` of `dlpack.h`, and what it points to.
 #[repr(C)]
 struct Exported {
@@ -154,12 +161,13 @@ struct Exported {
 }
 
 impl Exported {
-    fn new(samples: &Samples) -> Self {
+    fn new(samples: &Samples) -> PyResult<Self> {
         let (code, bits) = match samples.dtype {
             Dtype::U8 => (1, 8),
             Dtype::F16 => (2, 16),
             Dtype::Bf16 => (4, 16),
             Dtype::F32 => (2, 32),
+            other => return Err(unknown(other)),
         };
         let mut shape = samples.shape.clone();
         let tensor = Tensor {
@@ -176,7 +184,7 @@ impl Exported {
             byte_offset: 0,
         };
         let (context, owned) = (std::ptr::null_mut(), samples.owned.clone());
-        Exported { tensor, context, deleter: Some(delete), shape, _owned: owned }
+        Ok(Exported { tensor, context, deleter: Some(delete), shape, _owned: owned })
     }
 }
 

@@ -1,10 +1,12 @@
-//! A loader's options from the dict that `vidrec/_options.py` makes of the arguments.
+//! A loader's options from the dict that `vidrec/_options.py` makes of the arguments, and their defaults.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use vidrec::order::{LastBatch, Order, Weights};
-use vidrec::{Channels, ColorJitter, Crop, Draws, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Start, Temporal};
+use pyo3::types::PyDict;
+use vidrec::order::{Order, Weights};
+use vidrec::{Augmentation, ColorJitter, Crop, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling, Temporal};
 
 use crate::error::{raise, usage};
 
@@ -33,8 +35,8 @@ pub struct Options {
     std: [f32; 3],
     reducing_gap: Option<f64>,
     order: String,
-    block: u32,
-    window: u32,
+    block: Option<u32>,
+    window: Option<u32>,
     given: Option<Vec<u64>>,
     weights: Option<Vec<f64>>,
     draws: String,
@@ -50,101 +52,63 @@ pub struct Options {
     readahead: u32,
 }
 
-/// What `word` stands for.
-fn word<T: Copy>(option: &str, word: &str, words: &[(&str, T)]) -> PyResult<T> {
-    let found = words.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let names: Vec<_> = words.iter().map(|(name, _)| format!("'{name}'")).collect();
-        usage(format!("loader option {option}: expected one of {}, found '{word}'", names.join(", ")))
-    })
+/// What a word stands for. The library's error names the option and its words.
+fn word<T: FromStr<Err = vidrec::Error>>(word: &str) -> PyResult<T> {
+    word.parse().map_err(|e| usage(format!("loader option {e}")))
 }
 
 /// How files are read.
 pub fn io(name: &str) -> PyResult<Io> {
-    word("io", name, &[("map", Io::Map), ("read", Io::Read), ("read-uncached", Io::ReadUncached)])
+    word(name)
 }
 
 impl Options {
-    // Allowed: an option that is added to the library has its default here until it is added to `Options`.
-    #[allow(clippy::needless_update)]
     pub fn into_loader_options(self) -> PyResult<LoaderOptions> {
-        let defaults = LoaderOptions::default();
-        let (brightness, contrast, saturation, grayscale) = self.color;
         Ok(LoaderOptions {
             batch_size: self.batch_size,
             frames: self.frames,
-            temporal: self.temporal()?,
-            size: self.size,
+            temporal: word::<Temporal>(&self.temporal)?.with_stride(self.stride).with_views(self.views),
+            seed: self.seed,
+            threads: self.threads,
+            augmentation: self.augmentation()?,
+            pictures: self.pictures()?,
+            prefetch: Prefetch { batches: self.prefetch, bytes: self.prefetch_bytes, readahead: self.readahead },
+            safety: Safety { check_crc: self.check_crc, on_bad_frame: word(&self.on_bad_frame)? },
+            sampling: self.sampling()?,
+        })
+    }
+
+    fn augmentation(&self) -> PyResult<Augmentation> {
+        let (brightness, contrast, saturation, grayscale) = self.color;
+        Ok(Augmentation {
+            crop: match word(&self.crop)? {
+                Crop::RandomResized { .. } => Crop::RandomResized { scale: self.scale, ratio: self.ratio },
+                crop => crop,
+            },
             resize_short: self.resize_short.map(|(least, _)| least),
             resize_short_max: self.resize_short.map(|(_, most)| most),
-            crop: self.crop()?,
             flip: self.flip,
             color: ColorJitter { brightness, contrast, saturation, grayscale },
-            channels: word(
-                "channels",
-                &self.channels,
-                &[("rgb", Channels::Rgb), ("gray", Channels::Gray), ("ycbcr", Channels::YCbCr)],
-            )?,
-            dtype: word(
-                "dtype",
-                &self.dtype,
-                &[("uint8", Dtype::U8), ("float16", Dtype::F16), ("bfloat16", Dtype::Bf16), ("float32", Dtype::F32)],
-            )?,
-            layout: word(
-                "layout",
-                &self.layout,
-                &[("BTCHW", Layout::Btchw), ("BCTHW", Layout::Bcthw), ("BTHWC", Layout::Bthwc)],
-            )?,
+        })
+    }
+
+    fn pictures(&self) -> PyResult<Pictures> {
+        let defaults = Pictures::default();
+        Ok(Pictures {
+            size: self.size,
+            channels: word(&self.channels)?,
+            dtype: word(&self.dtype)?,
+            layout: word(&self.layout)?,
             mean: self.mean,
             std: self.std,
             reducing_gap: self.reducing_gap.unwrap_or(defaults.reducing_gap),
-            draws: word("draws", &self.draws, &[("rotate", Draws::Rotate), ("all", Draws::All)])?,
-            seed: self.seed,
-            rank: self.rank,
-            world_size: self.world_size,
-            last: word(
-                "last",
-                &self.last,
-                &[("pad", LastBatch::Pad), ("drop", LastBatch::Drop), ("wrap", LastBatch::Wrap)],
-            )?,
-            threads: self.threads,
-            check_crc: self.check_crc,
-            on_bad_frame: word(
-                "on_bad_frame",
-                &self.on_bad_frame,
-                &[("error", OnBadFrame::Error), ("substitute", OnBadFrame::Substitute)],
-            )?,
-            prefetch: self.prefetch,
-            prefetch_bytes: self.prefetch_bytes,
-            readahead: self.readahead,
-            order: self.order()?,
             ..defaults
         })
     }
 
-    fn temporal(&self) -> PyResult<Temporal> {
-        let (stride, views) = (self.stride, self.views);
-        let kinds = [
-            ("uniform", Temporal::Uniform),
-            ("random-segments", Temporal::RandomSegments),
-            ("clip", Temporal::Clip { stride, start: Start::Random }),
-            ("clip-center", Temporal::Clip { stride, start: Start::Center }),
-            ("views", Temporal::Views { stride, views }),
-            ("dense", Temporal::Dense { stride }),
-        ];
-        word("temporal", &self.temporal, &kinds)
-    }
-
-    fn crop(&self) -> PyResult<Crop> {
-        let kinds = [
-            ("center", Crop::Center),
-            ("random", Crop::Random),
-            ("random-resized", Crop::RandomResized { scale: self.scale, ratio: self.ratio }),
-            ("multi-scale", Crop::MultiScale { fixed: false }),
-            ("multi-scale-fixed", Crop::MultiScale { fixed: true }),
-            ("three", Crop::Three),
-        ];
-        word("crop", &self.crop, &kinds)
+    fn sampling(self) -> PyResult<Sampling> {
+        let (draws, last) = (word(&self.draws)?, word(&self.last)?);
+        Ok(Sampling { draws, rank: self.rank, world_size: self.world_size, last, order: self.order()? })
     }
 
     fn order(self) -> PyResult<Order> {
@@ -154,10 +118,64 @@ impl Options {
         if let Some(given) = self.given {
             return Ok(Order::Given(given.into()));
         }
-        match word("order", &self.order, &[("sequential", 0), ("shuffled", 1), ("blocks", 2)])? {
-            0 => Ok(Order::Sequential),
-            1 => Ok(Order::Shuffled),
-            _ => Ok(Order::Blocks { block: self.block, window: self.window }),
-        }
+        let order: Order = word(&self.order)?;
+        Ok(match self.block.zip(self.window) {
+            Some((block, window)) => order.with_blocks(block, window),
+            None => order,
+        })
     }
+}
+
+/// The defaults of the library, as the arguments of `vidrec.Loader` that they are. A test holds both together.
+#[pyfunction]
+pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let LoaderOptions {
+        batch_size,
+        frames,
+        temporal,
+        seed,
+        threads,
+        augmentation,
+        pictures,
+        sampling,
+        prefetch,
+        safety,
+    } = LoaderOptions::default();
+    let dict = PyDict::new(py);
+    dict.set_item("batch_size", batch_size)?;
+    dict.set_item("frames", frames)?;
+    dict.set_item("temporal", temporal.to_string())?;
+    if let Temporal::Views { stride, views } = word("views")? {
+        dict.set_item("stride", stride)?;
+        dict.set_item("views", views)?;
+    }
+    dict.set_item("size", pictures.size)?;
+    dict.set_item("resize_short", augmentation.resize_short)?;
+    dict.set_item("crop", augmentation.crop.to_string())?;
+    if let Crop::RandomResized { scale, ratio } = word("random-resized")? {
+        dict.set_item("scale", scale)?;
+        dict.set_item("ratio", ratio)?;
+    }
+    dict.set_item("flip", augmentation.flip)?;
+    let ColorJitter { brightness, contrast, saturation, grayscale } = augmentation.color;
+    dict.set_item("color", (brightness, contrast, saturation, grayscale))?;
+    dict.set_item("channels", pictures.channels.to_string())?;
+    dict.set_item("dtype", pictures.dtype.to_string())?;
+    dict.set_item("mean", (pictures.mean[0], pictures.mean[1], pictures.mean[2]))?;
+    dict.set_item("std", (pictures.std[0], pictures.std[1], pictures.std[2]))?;
+    dict.set_item("layout", pictures.layout.to_string())?;
+    dict.set_item("reducing_gap", pictures.reducing_gap)?;
+    dict.set_item("order", sampling.order.to_string())?;
+    dict.set_item("draws", sampling.draws.to_string())?;
+    dict.set_item("seed", seed)?;
+    dict.set_item("rank", sampling.rank)?;
+    dict.set_item("world_size", sampling.world_size)?;
+    dict.set_item("last", sampling.last.to_string())?;
+    dict.set_item("threads", threads)?;
+    dict.set_item("check_crc", safety.check_crc)?;
+    dict.set_item("on_bad_frame", safety.on_bad_frame.to_string())?;
+    dict.set_item("prefetch", prefetch.batches)?;
+    dict.set_item("prefetch_bytes", prefetch.bytes)?;
+    dict.set_item("readahead", prefetch.readahead)?;
+    Ok(dict)
 }

@@ -2,19 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::str::FromStr;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::Progress;
-use vidrec::pack::{InputOptions, OnError, PackOptions};
-use vidrec::video::{Decode, FrameSize};
+use vidrec::Error;
+use vidrec::pack::{InputOptions, PackOptions, PictureOptions};
 
 use crate::error::{raise, to_json, usage};
 use crate::task;
 
-/// Every key must be there.
+/// The options as `vidrec/tools.py` gives them. Every key must be there; `None` is the library's default. Words are those
+/// of the library.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
@@ -23,65 +22,89 @@ pub struct Options {
     classes: Option<PathBuf>,
     whole_files: bool,
     shuffle_seed: Option<u64>,
-    frames: u32,
-    sample: String,
+    frames: Option<u32>,
+    sample: Option<String>,
+    short: Option<String>,
+    seed: Option<u64>,
+    draws: Option<u32>,
     pace: Option<String>,
     max_frames: Option<u32>,
-    draws: u32,
-    short: String,
-    short_side: Option<u32>,
-    size: Option<(u32, u32)>,
-    quality: u8,
-    optimize: bool,
-    decode_all: bool,
-    pass_through: bool,
     picture_rate: Option<String>,
-    segment_clock: String,
-    seed: u64,
+    segment_clock: Option<String>,
+    decode: Option<String>,
+    size: Option<String>,
+    quality: Option<u8>,
+    optimize: bool,
+    pass_through: bool,
+    timeout: Option<f64>,
+    max_pixels: Option<u64>,
+    max_duration: Option<f64>,
     threads: Option<usize>,
-    stop_on_error: bool,
+    io_threads: Option<usize>,
+    memory: Option<u64>,
+    sharding: Option<String>,
     overwrite: bool,
-    timeout: f64,
+    interrupted: Option<String>,
+    retry_failed: bool,
+    on_error: Option<String>,
+    max_failures: Option<String>,
+    commit_every: Option<f64>,
 }
 
 impl Options {
-    // Allowed: an option that is added to the library has its default here until it is added to `Options`.
-    #[allow(clippy::needless_update)]
     fn into_pack_options(self) -> PyResult<PackOptions> {
-        let size = match (self.size, self.short_side) {
-            (Some((width, height)), _) => FrameSize::Exact { width, height },
-            (None, Some(side)) => FrameSize::ShortSide(side),
-            (None, None) => FrameSize::Original,
-        };
-        let timeout = Duration::try_from_secs_f64(self.timeout).map_err(|e| usage(format!("timeout: {e}")))?;
-        let Options { root, split, classes, whole_files, shuffle_seed, .. } = self;
-        Ok(PackOptions {
-            input: InputOptions { root, split, classes, whole_files, shuffle_seed },
-            frames: self.frames,
-            rule: self.sample.parse().map_err(raise)?,
-            short: self.short.parse().map_err(raise)?,
-            size,
-            pace: self.pace.as_deref().map(str::parse).transpose().map_err(raise)?,
-            max_frames: self.max_frames,
-            draws: self.draws,
-            quality: self.quality,
-            optimize: self.optimize,
-            decode: if self.decode_all { Decode::All } else { Decode::Needed },
-            pass_through: self.pass_through,
-            picture_rate: self.picture_rate.as_deref().map(str::parse).transpose().map_err(raise)?,
-            segment_clock: self.segment_clock.parse().map_err(raise)?,
-            seed: self.seed,
-            threads: self.threads,
-            on_error: if self.stop_on_error { OnError::Stop } else { OnError::Skip },
-            overwrite: self.overwrite,
-            timeout,
-            ..PackOptions::default()
-        })
+        let mut options = PackOptions::default();
+        let Options { root, split, classes, whole_files, shuffle_seed, optimize, pass_through, .. } = self;
+        options.input = InputOptions { root, split, classes, whole_files, shuffle_seed };
+        options.pictures = PictureOptions { optimize, pass_through, ..options.pictures };
+        set(&mut options.frames.count, self.frames);
+        set(&mut options.frames.rule, word(self.sample)?);
+        set(&mut options.frames.short, word(self.short)?);
+        set(&mut options.frames.seed, self.seed);
+        set(&mut options.frames.draws, self.draws);
+        options.frames.pace = word(self.pace)?;
+        options.frames.max_frames = self.max_frames;
+        options.frames.picture_rate = word(self.picture_rate)?;
+        set(&mut options.frames.segment_clock, word(self.segment_clock)?);
+        set(&mut options.frames.decode, word(self.decode)?);
+        set(&mut options.pictures.size, word(self.size)?);
+        set(&mut options.pictures.quality, self.quality);
+        set(&mut options.limits.timeout, seconds("timeout", self.timeout)?);
+        set(&mut options.limits.max_pixels, self.max_pixels);
+        options.limits.max_duration = seconds("max_duration", self.max_duration)?;
+        options.resources.threads = self.threads;
+        set(&mut options.resources.io_threads, self.io_threads);
+        options.resources.memory = self.memory;
+        set(&mut options.run.sharding, word(self.sharding)?);
+        options.run.overwrite = self.overwrite;
+        set(&mut options.run.interrupted, word(self.interrupted)?);
+        options.run.retry_failed = self.retry_failed;
+        set(&mut options.run.on_error, word(self.on_error)?);
+        options.run.max_failures = word(self.max_failures)?;
+        set(&mut options.run.commit_every, seconds("commit_every", self.commit_every)?);
+        Ok(options)
     }
 }
 
-/// The report, as JSON. `progress` is called with the videos done and their number. `isolate`: what starts a process that
-/// calls [`serve`] with the same options, to decode there.
+fn set<T>(option: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *option = value;
+    }
+}
+
+/// What a word of the library stands for.
+fn word<T: FromStr<Err = Error>>(word: Option<String>) -> PyResult<Option<T>> {
+    word.as_deref().map(str::parse).transpose().map_err(raise)
+}
+
+fn seconds(option: &str, seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let duration = seconds.map(Duration::try_from_secs_f64).transpose();
+    duration.map_err(|e| usage(format!("{option}: {e}")))
+}
+
+/// The report, as JSON. `progress` is called with the videos done and their number. An exception from there or of a signal
+/// handler stops the pack, which can then be resumed. `isolate`: what starts a process that calls [`serve`] with the same
+/// options, to decode there.
 #[pyfunction]
 pub fn pack(
     py: Python<'_>,
@@ -91,18 +114,12 @@ pub fn pack(
     progress: Option<Bound<'_, PyAny>>,
     isolate: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let options = PackOptions { isolate, cancel: Some(Arc::clone(&cancel)), ..options.into_pack_options()? };
-    to_json(&task::run(py, progress.as_ref(), |tell| {
-        vidrec::pack::pack(&inputs, out, &options, &mut |p| {
-            let mut how_far = Progress::default();
-            (how_far.done, how_far.total) = (p.videos, Some(p.total));
-            cancel.fetch_or(tell(&how_far).is_break(), Relaxed);
-        })
-    })?)
+    let mut options = options.into_pack_options()?;
+    options.resources.isolate = isolate;
+    to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::pack(&inputs, out, &options, tell))?)
 }
 
-/// Decodes for the run that started this process, until it ends.
+/// Decodes for the run that started this process, until the run ends. Then the caller should end the process.
 #[pyfunction]
 pub fn serve(py: Python<'_>, options: Options) -> PyResult<()> {
     let options = options.into_pack_options()?;

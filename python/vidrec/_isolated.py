@@ -18,6 +18,6 @@ def command(options: Dict[str, Any]) -> List[str]:
 
 def main() -> None:
     """Decode what the run asks for, until it ends."""
-    # JSON has lists for tuples, and there are no other lists.
-    options = json.loads(sys.argv[1])
-    _vidrec.serve({name: tuple(value) if isinstance(value, list) else value for name, value in options.items()})
+    _vidrec.serve(json.loads(sys.argv[1]))
+    # A codec may hang in another thread. Nobody waits for it, or for anything else in this process.
+    os._exit(0)

@@ -7,9 +7,8 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
+from . import _vidrec
 from .errors import UsageError
-
-DTYPES = ("uint8", "float16", "bfloat16", "float32")
 
 
 def pair(name: str, value: Any, number: Any = operator.index) -> Tuple[Any, Any]:
@@ -34,8 +33,8 @@ def channels(name: str, value: Any) -> Tuple[float, float, float]:
 def dtype(value: Any) -> str:
     """The name of a type given by name, or as torch's or NumPy's."""
     name = str(value).replace("torch.", "") if not isinstance(value, type) else np.dtype(value).name
-    if name not in DTYPES:
-        raise UsageError(f"loader option dtype: expected one of {', '.join(DTYPES)}, found {value!r}")
+    if name not in _vidrec.DTYPES:
+        raise UsageError(f"loader option dtype: expected one of {', '.join(_vidrec.DTYPES)}, found {value!r}")
     return name
 
 
@@ -54,8 +53,8 @@ def color(value: Any) -> Tuple[float, float, float, float]:
 
 def order(value: Any, shuffle: bool, weights: Optional[Sequence[float]]) -> Dict[str, Any]:
     """The order: a word, ("blocks", block, window), or the samples themselves; or weights."""
-    found: Dict[str, Any] = {"order": "shuffled" if shuffle else "sequential", "block": 64, "window": 8}
-    found.update(given=None, weights=None)
+    found: Dict[str, Any] = {"order": "shuffled" if shuffle else "sequential"}
+    found.update(block=None, window=None, given=None, weights=None)
     if sum((shuffle, value is not None, weights is not None)) > 1:
         raise UsageError("of the loader options shuffle, order and weights only one can be given")
     if weights is not None:

@@ -69,38 +69,60 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
     return report
 
 
+# Not None, which means something for `short_side`.
+_DEFAULT: Any = object()
+
+
 def pack(
     inputs: Union[Path, Sequence[Path]],
     output: Path,
     *,
-    frames: int = 8,
-    sample: str = "uniform",
-    short: str = "repeat-last",
-    short_side: Optional[int] = 256,
+    frames: Optional[int] = None,
+    sample: Optional[str] = None,
+    short: Optional[str] = None,
+    short_side: Optional[int] = _DEFAULT,
     size: Optional[Tuple[int, int]] = None,
-    quality: int = 90,
+    quality: Optional[int] = None,
     pace: Optional[str] = None,
     max_frames: Optional[int] = None,
-    draws: int = 1,
+    draws: Optional[int] = None,
     optimize: bool = False,
     decode_all: bool = False,
     pass_through: bool = False,
     picture_rate: Union[str, float, None] = None,
-    segment_clock: str = "player",
+    segment_clock: Optional[str] = None,
     root: Optional[Path] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
     shuffle_seed: Optional[int] = None,
-    seed: int = 0,
+    seed: Optional[int] = None,
     threads: Optional[int] = None,
-    on_error: str = "skip",
+    io_threads: Optional[int] = None,
+    memory: Optional[int] = None,
+    shards: Optional[int] = None,
+    shard_size: Optional[int] = None,
+    on_error: Optional[str] = None,
+    max_failures: Union[int, str, None] = None,
     overwrite: bool = False,
-    timeout: float = 600.0,
+    resume: bool = False,
+    restart: bool = False,
+    retry_failed: bool = False,
+    commit_every: Optional[float] = None,
+    timeout: Optional[float] = None,
+    max_pixels: Optional[int] = None,
+    max_duration: Optional[float] = None,
     isolate: bool = False,
     progress: Progress = False,
 ) -> Dict[str, Any]:
     """Sample frames from videos and write them as a data set.
+
+    The same inputs and options give the same bytes, whatever ``threads``, ``io_threads``, ``memory`` and
+    ``isolate`` are.
+
+    After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True``
+    continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
+    finishes the videos in hand and then raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
@@ -111,8 +133,8 @@ def pack(
     frames : int, default 8
         Frames of each video.
     sample : str, default "uniform"
-        Which: ``"uniform"``, ``"endpoints"``, ``"random"``, ``"clip"`` or ``"clip:STRIDE"``, as ``vidrec pack --help``
-        tells.
+        Which: ``"uniform"``, ``"endpoints"``, ``"random"``, ``"clip"`` or ``"clip:STRIDE"``, ``"random-clip"`` or
+        ``"random-clip:STRIDE"``; see ``vidrec pack --help``.
     short : {"repeat-last", "loop", "skip", "error"}, default "repeat-last"
         What to do with a video of fewer frames.
     short_side : int or None, default 256
@@ -122,10 +144,10 @@ def pack(
     quality : int, default 90
         JPEG quality, 1 to 100.
     pace : str, optional
-        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips then
-        differ in length.
+        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips
+        then differ in length.
     max_frames : int, optional
-        With ``pace``: of more frames, so many are taken, evenly spread.
+        With ``pace``: at most this many frames, spread evenly.
     draws : int, default 1
         Independent draws of each video by a random ``sample``, each a clip.
     optimize : bool, default False
@@ -138,9 +160,9 @@ def pack(
         Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
     segment_clock : {"player", "first-frame"}, default "player"
         What ``start`` and ``end`` of a manifest count from: what a player shows, or the first frame of the video.
-        ``vidrec pack --help`` tells more.
+        See ``vidrec pack --help``.
     root : path, optional
-        Where the paths of manifests begin. Default: the manifest's folder.
+        Folder that the paths of manifests are relative to. Default: the manifest's folder.
     split : str, optional
         Take only clips of this split of a manifest.
     classes : path, optional
@@ -153,64 +175,120 @@ def pack(
         For what is random in ``sample``.
     threads : int, optional
         Videos that are decoded at a time. Default: one for each core.
+    io_threads : int, default 1
+        Threads that read the next files ahead, for disks and networks; 0 for none.
+    memory : int, optional
+        Bytes that all videos in work may take together. A video that needs more is decoded alone. Default: 480 MiB for
+        each thread.
+    shards : int, optional
+        Spread the clips over this many shards with the same number of videos each, in order. Default: one shard.
+    shard_size : int, optional
+        Instead: begin another shard where the clips of a video would make a record file longer than this many bytes.
     on_error : {"skip", "stop"}, default "skip"
-        What to do with a video that vidrec cannot read: skip it and list it; or raise.
+        What to do with a video that cannot be read: skip it and list it, or raise.
+    max_failures : int or str, optional
+        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be
+        resumed.
     overwrite : bool, default False
         Replace a data set that is already there.
+    resume : bool, default False
+        Resume an interrupted pack of the same inputs and options; begin if there is none.
+    restart : bool, default False
+        Discard an interrupted pack and start over.
+    retry_failed : bool, default False
+        Pack again only what failed when the data set in ``output`` was packed with the same inputs and options.
+    commit_every : float, default 10
+        Bring what is done to the disk after this many seconds, again and again; 0: after each video.
     timeout : float, default 600
         Longest time for one video, in seconds.
+    max_pixels : int, default 2**28
+        Most pixels that a picture of a video may have. A video with more fails.
+    max_duration : float, optional
+        Longest video, in seconds. A longer one fails.
     isolate : bool, default False
-        Decode in processes of their own: a codec that crashes or hangs costs one video and not this process.
+        Decode in separate processes: a codec that crashes or hangs costs one video and not this process.
     progress : bool or callable, default False
-        As for :func:`verify`, in videos.
+        As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed.
 
     Returns
     -------
     dict
         ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
-        ``passed_over`` (files of the input folders that are neither videos nor frames: ``kind``, ``files`` and an
-        ``example`` each) and so on. With ``clips`` 0 there is no data set.
+        ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
+        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack) and so
+        on. With ``clips`` 0 no data set was made.
 
     Raises
     ------
     UsageError
-        No videos were found, there is a data set already, or this build of vidrec cannot pack.
+        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense, or
+        this build of vidrec cannot pack.
     """
     if not _vidrec.HAS_PACK:
         raise UsageError(
             "this build of vidrec cannot pack: it was made without FFmpeg. Released wheels can; from a checkout, "
             'pip install ./python --config-settings=build-args="--features pack" makes one that can'
         )
-    if on_error not in ("skip", "stop"):
-        raise UsageError(f"on_error: expected 'skip' or 'stop', found {on_error!r}")
+    # The library reads the words, and has the defaults for what is None.
     options = {
-        "frames": frames,
-        "sample": sample,
-        "pace": pace,
-        "max_frames": max_frames,
-        "draws": draws,
-        "optimize": optimize,
-        "decode_all": decode_all,
-        "pass_through": pass_through,
-        "picture_rate": None if picture_rate is None else str(picture_rate),
-        "segment_clock": segment_clock,
         "root": root,
         "split": split,
         "classes": classes,
         "whole_files": whole_files,
         "shuffle_seed": shuffle_seed,
+        "frames": frames,
+        "sample": sample,
         "short": short,
-        "short_side": short_side,
-        "size": None if size is None else (size[1], size[0]),
-        "quality": quality,
         "seed": seed,
-        "threads": threads,
-        "stop_on_error": on_error == "stop",
-        "overwrite": overwrite,
+        "draws": draws,
+        "pace": pace,
+        "max_frames": max_frames,
+        "picture_rate": None if picture_rate is None else str(picture_rate),
+        "segment_clock": segment_clock,
+        "decode": "all" if decode_all else None,
+        "size": _frame_size(size, short_side),
+        "quality": quality,
+        "optimize": optimize,
+        "pass_through": pass_through,
         "timeout": timeout,
+        "max_pixels": max_pixels,
+        "max_duration": max_duration,
+        "threads": threads,
+        "io_threads": io_threads,
+        "memory": memory,
+        "sharding": _sharding(shards, shard_size),
+        "overwrite": overwrite,
+        "interrupted": _interrupted(resume, restart),
+        "retry_failed": retry_failed,
+        "on_error": on_error,
+        "max_failures": None if max_failures is None else str(max_failures),
+        "commit_every": commit_every,
     }
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     with Shown(progress, "videos") as show:
         told = _vidrec.pack(paths, output, options, show, _isolated.command(options) if isolate else None)
     report: Dict[str, Any] = json.loads(told)
     return report
+
+
+def _frame_size(size: Optional[Tuple[int, int]], short_side: Optional[int]) -> Optional[str]:
+    if size is not None:
+        height, width = size
+        return f"{width}x{height}"
+    if short_side is _DEFAULT:
+        return None
+    return "original" if short_side is None else f"short-side:{short_side}"
+
+
+def _sharding(shards: Optional[int], shard_size: Optional[int]) -> Optional[str]:
+    if shards is not None and shard_size is not None:
+        raise UsageError("of shards and shard_size only one can be given")
+    if shard_size is not None:
+        return f"bytes:{shard_size}"
+    return None if shards is None else f"count:{shards}"
+
+
+def _interrupted(resume: bool, restart: bool) -> Optional[str]:
+    if resume and restart:
+        raise UsageError("of resume and restart only one can be given")
+    return "resume" if resume else "restart" if restart else None

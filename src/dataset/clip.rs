@@ -36,12 +36,12 @@ impl<'a> Clip<'a> {
         u32::try_from(self.entry.label).ok()
     }
 
-    /// Labels, as many as it has: its one label, or the array of integers in the attribute `labels`, which data sets
-    /// have whose clips may have several.
+    /// All labels of the clip: its one label, or the integers in the attribute `labels`, which data sets with several
+    /// labels per clip have.
     ///
     /// # Errors
     ///
-    /// As [`attributes`](Self::attributes); and if `labels` is not an array of labels.
+    /// See [`attributes`](Self::attributes). Also if `labels` is not an array of labels.
     pub fn labels(&self) -> Result<Vec<u32>> {
         if let Some(label) = self.label() {
             return Ok(vec![label]);
@@ -55,17 +55,17 @@ impl<'a> Clip<'a> {
         })
     }
 
-    /// Width of every frame in pixels; 0 when the frames differ.
+    /// Width of every frame in pixels; 0 if the frames differ.
     pub fn width(&self) -> u32 {
         u32::from(self.entry.width)
     }
 
-    /// Height of every frame in pixels; 0 when the frames differ.
+    /// Height of every frame in pixels; 0 if the frames differ.
     pub fn height(&self) -> u32 {
         u32::from(self.entry.height)
     }
 
-    /// Whether the source had fewer frames than were asked for, so that some stand more than once.
+    /// Whether the source had fewer frames than requested, so that some frames are repeated.
     pub fn is_short(&self) -> bool {
         self.entry.flags & clip_entry::FLAG_SHORT != 0
     }
@@ -84,29 +84,29 @@ impl<'a> Clip<'a> {
         Ok(self.strings()?[0])
     }
 
-    /// Class name; empty when there is none.
+    /// Class name; empty if there is none.
     ///
     /// # Errors
     ///
-    /// As [`source`](Self::source).
+    /// See [`source`](Self::source).
     pub fn class(&self) -> Result<&'a str> {
         Ok(self.strings()?[1])
     }
 
-    /// Attributes as the text of a JSON object; empty when there are none.
+    /// Attributes as the text of a JSON object; empty if there are none.
     ///
     /// # Errors
     ///
-    /// As [`source`](Self::source).
+    /// See [`source`](Self::source).
     pub fn attributes_json(&self) -> Result<&'a str> {
         Ok(self.strings()?[2])
     }
 
-    /// Attributes as a JSON object; empty when there are none.
+    /// Attributes as a JSON object; empty if there are none.
     ///
     /// # Errors
     ///
-    /// As [`source`](Self::source); and if the text is not a JSON object (rule `clip-attributes`).
+    /// See [`source`](Self::source). Also if the text is not a JSON object (rule `clip-attributes`).
     pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
         let text = self.attributes_json()?;
         if text.is_empty() {
@@ -130,18 +130,18 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// [`Usage`](crate::ErrorKind::Usage) if there is no such frame; [`Format`](crate::ErrorKind::Format) if its entry
-    /// or its record is damaged. The JPEG's CRC-32 is compared by [`Frame::check`].
+    /// or its record is damaged. [`Frame::check`] compares the JPEG's CRC-32.
     pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
         let found = self.shard.frame(self.frame_ordinal(t)?);
         self.place(t, found)
     }
 
-    /// As [`frame`](Self::frame), with a buffer that is used where files are not mapped ([`Io::Read`]), so that frame
-    /// after frame is read into the same memory.
+    /// Like [`frame`](Self::frame), with a buffer that is used if files are not mapped ([`Io::Read`](crate::Io::Read)),
+    /// so that all frames can be read into the same memory.
     ///
     /// # Errors
     ///
-    /// As [`frame`](Self::frame).
+    /// See [`frame`](Self::frame).
     pub fn frame_with<'b>(&self, t: u32, buffer: &'b mut Vec<u8>) -> Result<Frame<'b>>
     where
         'a: 'b,
@@ -156,7 +156,7 @@ impl<'a> Clip<'a> {
         (0..self.frame_count()).map(|t| entry(t).map_err(|e: Error| e.in_clip(self.ordinal).in_frame(t))).collect()
     }
 
-    /// Bytes that the clip's records take in the record file of a vidrec writer. Reads the frame entries alone.
+    /// The size of the clip's records in a record file that vidrec writes. Reads only the frame entries.
     pub(crate) fn record_bytes(&self) -> Result<u64> {
         Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())
     }
@@ -178,7 +178,7 @@ impl<'a> Clip<'a> {
         Ok(Frame { shard: self.shard, clip: self.ordinal, t, time_base: self.entry.time_base, entry, jpeg })
     }
 
-    /// Gives the system advice on the records of some frames. Entries that cannot be read are passed over.
+    /// Gives the system advice on the records of some frames. Ignores entries that cannot be read.
     pub(crate) fn advise(&self, frames: &[u32], advice: Advice) {
         let mut stretch: Option<Range<u64>> = None;
         for &t in frames {

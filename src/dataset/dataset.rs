@@ -1,4 +1,4 @@
-//! A data set: its shards, and which of their clips it has.
+//! A data set: its shards, and which of their clips belong to it.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,10 +20,10 @@ use crate::{Error, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
-/// Opening takes the same time whatever the number of clips: the heads of the files are proven, and each clip's and
-/// frame's entry when it is used. [`verify`](crate::verify) proves everything. Reads are positional, without a shared
-/// cursor, so threads and forked processes do not disturb each other. The files must not be changed in place while
-/// they are open; vidrec itself replaces files by renaming, which is safe.
+/// Opening takes the same time for any number of clips. It checks the heads of the files. Each clip entry and frame
+/// entry is checked when it is used, and [`verify`](crate::verify) checks everything. Reads are positional, without a
+/// shared cursor, so threads and forked processes do not disturb each other. Do not change the files in place while
+/// they are open. vidrec itself replaces files by renaming, which is safe.
 ///
 /// ```no_run
 /// let train = vidrec::Dataset::open("train")?;
@@ -42,26 +42,26 @@ pub struct Dataset(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     shards: Vec<Arc<Shard>>,
-    /// Ordinal of each shard's first clip, and the number of clips at the end.
+    /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
     frame_count: u64,
     io: Io,
-    /// Of the clips in the shards, those that this data set has.
+    /// The clips of the shards that belong to this data set; `None` if all do.
     chosen: Option<Chosen>,
 }
 
-/// Some of the clips of the shards, in any order.
+/// A selection of the clips of the shards, in any order.
 #[derive(Debug)]
 struct Chosen {
     /// Ordinals in all shards together.
     clips: Vec<u64>,
-    /// Frames of every clip, if all have as many.
+    /// The number of frames per clip, if it is the same for all.
     frames_per_clip: Option<u32>,
-    /// As [`Dataset::draws`].
+    /// See [`Dataset::draws`].
     draws: u32,
 }
 
-/// Whether `clips` are whole groups of `draws` in a row.
+/// Whether `clips` consists of complete groups of `draws` consecutive clips.
 fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
     let draws = u64::from(draws);
     let is_group =
@@ -72,7 +72,7 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 impl Inner {
     fn new(shards: Vec<Arc<Shard>>, io: Io) -> Result<Self> {
         let Some(first) = shards.first() else {
-            return Err(Error::usage("no shards to open"));
+            return Err(Error::usage("there are no shards to open"));
         };
         for other in &shards[1..] {
             if other.index.meta.classes != first.index.meta.classes {
@@ -89,7 +89,7 @@ impl Inner {
         Ok(Inner { shards, starts, frame_count, io, chosen: None })
     }
 
-    /// As [`Dataset::draws`], of all clips in the shards.
+    /// Like [`Dataset::draws`], but for all clips of the shards.
     fn draws(&self) -> u32 {
         let of = |shard: &Arc<Shard>| shard.index.meta.draws.unwrap_or(1);
         let draws = self.shards.first().map_or(1, of);
@@ -105,20 +105,20 @@ impl Inner {
 }
 
 impl Dataset {
-    /// Opens a data set's directory, a `.rec` file, a `.vidx` file or a `dataset.json`.
+    /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`.
     ///
-    /// A directory is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by either
-    /// of its files.
+    /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by
+    /// either of its files.
     ///
     /// # Errors
     ///
-    /// [`Io`](crate::ErrorKind::Io): something is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a
-    /// file is cut, is not what it should be, or index and record file do not belong together.
+    /// [`Io`](crate::ErrorKind::Io): a file is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a file
+    /// is truncated or damaged, or an index and its record file do not belong together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Io::Map)
     }
 
-    /// As [`open`](Self::open), with a choice of how the files are read.
+    /// Like [`open`](Self::open), with a choice of how to read the files.
     ///
     /// ```no_run
     /// let train = vidrec::Dataset::open_with("/net/train", vidrec::Io::Read)?;
@@ -127,27 +127,27 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, io: Io) -> Result<Self> {
         Self::open_files(&listing::find(path.as_ref())?.shards, io)
     }
 
-    /// Opens several shards as one data set; clip ordinals count on from one to the next.
+    /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
     ///
-    /// Each path is a `.rec` or `.vidx` file; the other of the pair lies beside it.
+    /// Each path is a `.rec` or `.vidx` file. The other file of the pair is beside it.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); and if the shards do not agree on the class names.
+    /// See [`open`](Self::open). Also if the shards do not have the same class names.
     pub fn open_shards<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
         Self::open_shards_with(paths, Io::Map)
     }
 
-    /// As [`open_shards`](Self::open_shards), with a choice of how the files are read.
+    /// Like [`open_shards`](Self::open_shards), with a choice of how to read the files.
     ///
     /// # Errors
     ///
-    /// As [`open_shards`](Self::open_shards).
+    /// See [`open_shards`](Self::open_shards).
     pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
         let files = paths.iter().map(|path| listing::shard(path.as_ref())).collect::<Result<Vec<_>>>()?;
         Self::open_files(&files, io)
@@ -158,11 +158,11 @@ impl Dataset {
         Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
     }
 
-    /// Some of the clips, in the order of `clips`, each of which is an ordinal in this data set; the same may come more
-    /// than once. Files are shared and nothing is copied; the chosen clips' entries are read once, to count frames.
+    /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.
+    /// The files are shared and nothing is copied. The entries of the selected clips are read once, to count frames.
     ///
-    /// Ordinals count anew from 0: clip `i` of the result is clip `clips[i]` of this data set. What there is to say of
-    /// files ([`to_json`](Self::to_json), [`record_files`](Self::record_files)) is said of all of them.
+    /// Clip `i` of the result is clip `clips[i]` of this data set. Methods about files ([`to_json`](Self::to_json),
+    /// [`record_files`](Self::record_files)) still describe all files.
     ///
     /// ```no_run
     /// let train = vidrec::Dataset::open("train")?;
@@ -191,11 +191,11 @@ impl Dataset {
         Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io: *io, chosen })))
     }
 
-    /// The clips of several data sets, one after another. Files are shared and nothing is copied.
+    /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage) if there are no data sets; [`Format`](crate::ErrorKind::Format) if they do
+    /// [`Usage`](crate::ErrorKind::Usage) if `parts` is empty; [`Format`](crate::ErrorKind::Format) if the data sets do
     /// not have the same class names, or an entry is damaged.
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
@@ -213,12 +213,12 @@ impl Dataset {
         whole.select(clips)
     }
 
-    /// Where in all shards together clip `ordinal`, of which there must be one, is stored.
+    /// The ordinal of clip `ordinal`, which must exist, among the clips of all shards together.
     fn stored_ordinal(&self, ordinal: u64) -> u64 {
         self.0.chosen.as_ref().map_or(ordinal, |chosen| chosen.clips[ordinal as usize])
     }
 
-    /// How the files are read.
+    /// How vidrec reads the files.
     pub fn io(&self) -> Io {
         self.0.io
     }
@@ -233,12 +233,12 @@ impl Dataset {
         self.len() == 0
     }
 
-    /// Number of frames of all clips.
+    /// Number of frames in all clips.
     pub fn frame_count(&self) -> u64 {
         self.0.frame_count
     }
 
-    /// Class names by label; empty when labels are plain integers or absent.
+    /// Class names by label; empty if labels are plain integers or absent.
     pub fn classes(&self) -> &[String] {
         self.meta().map_or(&[], |m| &m.classes)
     }
@@ -248,13 +248,14 @@ impl Dataset {
         self.0.shards.first().map(|s| &s.index.meta)
     }
 
-    /// How many clips in a row are draws of one video: those from `i K` to `i K + K - 1`. 1 if every clip is a video of
-    /// its own, if the shards do not agree, or if clips were selected and not all draws of each video together.
+    /// The number K of consecutive clips that are draws of one video: clips `i K` to `i K + K - 1`. It is 1 if there is
+    /// one clip per video, if the shards do not agree, or if a selection of clips does not keep all draws of each video
+    /// together.
     pub fn draws(&self) -> u32 {
         self.0.chosen.as_ref().map_or_else(|| self.0.draws(), |chosen| chosen.draws)
     }
 
-    /// What `dataset.json` should hold, as far as the indexes say it: all but `failures`.
+    /// What `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
         let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
         let none = Meta::default();
@@ -266,10 +267,11 @@ impl Dataset {
         self.0.shards.iter().map(|s| s.record_path.as_path())
     }
 
-    /// Frames of every clip, if all seem to have as many; `None` if some have more than others, or if there are no clips.
+    /// The number of frames per clip, if all clips seem to have the same; `None` if they differ or there are no clips.
     ///
-    /// Costs the same whatever the number of clips: the counts of clips and frames in the files' headers must fit, and
-    /// the first clip and up to 64 others, evenly spread, must agree. That is proof for no more than 64 clips only.
+    /// This takes the same time for any number of clips. The counts of clips and frames in the files' headers must
+    /// match, and the first clip and up to 64 others, evenly spread, must agree. The result is certain only for up to
+    /// 64 clips.
     ///
     /// # Errors
     ///
@@ -283,14 +285,14 @@ impl Dataset {
         let frames = first?.frame_count();
         let fits = |s: &Arc<Shard>| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
         let count = PROBES.min(self.len());
-        // Ordinals of clips fit 48 bits and more.
+        // The product does not overflow: an ordinal needs no more than 48 bits.
         let mut probes = (0..count).map(|i| i * self.len() / count);
-        // What cannot be read is somebody else's to report.
+        // Other code reports entries that cannot be read.
         let agrees = |clip: u64| self.clip(clip).map_or(true, |clip| clip.frame_count() == frames);
         Ok((self.0.shards.iter().all(fits) && probes.all(agrees)).then_some(frames))
     }
 
-    /// The label of every clip, as [`Weights`](crate::order::Weights) take them. Reads the entry of every clip.
+    /// The label of every clip, as [`Weights`](crate::order::Weights) takes them. Reads the entry of every clip.
     ///
     /// # Errors
     ///
@@ -299,7 +301,7 @@ impl Dataset {
         self.clips().map(|clip| Ok(clip?.label())).collect()
     }
 
-    /// What this data set is, in a few bytes: see [`Fingerprint`].
+    /// Identifies this data set in a few bytes: see [`Fingerprint`].
     pub fn fingerprint(&self) -> Fingerprint {
         let mut digest = Sha256::new();
         self.0.shards.iter().for_each(|shard| digest.update(shard.index.binding.sha256));
@@ -308,9 +310,9 @@ impl Dataset {
         Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
     }
 
-    /// Reads all files once from beginning to end, so that their pages lie in the page cache; returns how many bytes.
+    /// Reads all files once from start to end, so that their pages are in the page cache. Returns the number of bytes.
     ///
-    /// Worth it where a disk is slow at random and the data set fits in memory.
+    /// This pays off if the disk is slow at random reads and the data set fits in memory.
     ///
     /// # Errors
     ///
@@ -320,8 +322,8 @@ impl Dataset {
         self.files().map(|path| read_through(path, &mut buffer)).sum()
     }
 
-    /// Asks the system to drop the files from the page cache, so that a measurement begins cold; whether it agreed to
-    /// for all of them. Pages that some process has mapped and used stay, so call it before reading anything.
+    /// Asks the system to drop the files from the page cache, so that a measurement starts cold. Returns whether the
+    /// system agreed for all of them. Pages that any process has mapped and used stay, so call this before reading.
     ///
     /// # Errors
     ///
@@ -335,7 +337,7 @@ impl Dataset {
         self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
     }
 
-    /// Bytes of all index files.
+    /// Total size of all index files in bytes.
     #[cfg(feature = "pack")]
     pub(crate) fn index_bytes(&self) -> u64 {
         self.0.shards.iter().map(|s| s.index_bytes.len() as u64).sum()
@@ -381,7 +383,7 @@ impl Dataset {
     }
 }
 
-/// Reads a file from beginning to end; returns its length.
+/// Reads a file from start to end, and returns its length.
 fn read_through(path: &Path, buffer: &mut [u8]) -> Result<u64> {
     let failed = |e| Error::io("read the file", path, e);
     let mut file = File::open(path).map_err(failed)?;

@@ -1,14 +1,15 @@
-//! What a data set is, in a few bytes.
+//! The identity of a data set, in a few bytes.
 
-/// Tells data sets apart: two that have the same are the same clips in the same order, packed to the same bytes.
+/// Identifies a data set. Two data sets with the same fingerprint have the same clips in the same order, packed to the
+/// same bytes.
 ///
-/// It depends on the record files alone, so names, folders and labels may change. It is known without reading them, from
-/// the digests in their indexes.
+/// It depends only on the record files, so names, folders and labels may change. It is computed from the digests in the
+/// indexes, without reading the record files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint {
     /// Number of clips.
     pub clips: u64,
-    /// SHA-256, in hexadecimal, of the SHA-256 digests of the record files one after another; and where clips were
-    /// selected, of their ordinals in those files as 64 bits each, lowest byte first.
+    /// SHA-256, in hexadecimal, of the concatenated SHA-256 digests of the record files. If clips were selected, their
+    /// ordinals in those files follow, each as 64 bits with the lowest byte first.
     pub digest: String,
 }

@@ -8,7 +8,7 @@ use crate::format::crc32;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::{Error, Result};
 
-/// One frame of a clip. The JPEG borrows from the map or the buffer, but for the rare record that is stored in parts.
+/// One frame of a clip. The JPEG borrows from the map or the buffer, except for the rare record stored in parts.
 #[derive(Debug, Clone)]
 pub struct Frame<'a> {
     pub(super) shard: &'a Shard,
@@ -27,13 +27,13 @@ impl Frame<'_> {
 
     /// Compares the JPEG's CRC-32 with the one in the index.
     ///
-    /// The bytes of a mapped file that somebody cuts while they are used become zeros ([`Io::Map`]): where that must not
-    /// happen unseen, check after the use, or ask [`lost_pages`](crate::lost_pages).
+    /// If a mapped file is truncated while its bytes are in use, they become zeros ([`Io::Map`](crate::Io::Map)). To
+    /// notice that, check after the use, or call [`lost_pages`](crate::lost_pages).
     ///
     /// # Errors
     ///
     /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset; [`Io`](crate::ErrorKind::Io)
-    /// if the file was cut while it was open, or its disk fails.
+    /// if the file was truncated while it was open, or its disk is failing.
     pub fn check(&self) -> Result<()> {
         let found = crc32(&self.jpeg);
         if found == self.entry.jpeg_crc32 {
@@ -42,7 +42,7 @@ impl Frame<'_> {
         if self.shard.records.lost() > 0 {
             return Err(self.place(map::lost(&self.shard.record_path)));
         }
-        Err(Error::format("jpeg-crc", "the JPEG's CRC-32 is not what the index says")
+        Err(Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index")
             .section("record")
             .at(self.entry.record_offset)
             .expected(format!("{:#010x}", self.entry.jpeg_crc32))
@@ -52,12 +52,12 @@ impl Frame<'_> {
             .file(&self.shard.record_path))
     }
 
-    /// Proves that what was read of the JPEG until now was in the file. Costs nothing while no part of the file is lost.
+    /// Checks that all bytes of the JPEG read so far were in the file. Costs nothing unless part of the file is lost.
     pub(crate) fn prove_still_there(&self) -> Result<()> {
         if self.shard.records.lost() > 0 { self.check() } else { Ok(()) }
     }
 
-    /// `e`, which this frame's picture caused, with the frame's place.
+    /// Adds the frame's location to `e`, an error that its image caused.
     pub(crate) fn place(&self, e: Error) -> Error {
         e.file(&self.shard.record_path).at(self.entry.record_offset).in_clip(self.clip).in_frame(self.t)
     }
@@ -72,7 +72,7 @@ impl Frame<'_> {
         self.entry.pts as f64 * f64::from(self.time_base.0) / f64::from(self.time_base.1)
     }
 
-    /// Ordinal among the frames that decode from the source, if known.
+    /// Ordinal among the frames decoded from the source, if known.
     pub fn source_index(&self) -> Option<u32> {
         Some(self.entry.source_index).filter(|&i| i != UNKNOWN_SOURCE_INDEX)
     }
@@ -82,7 +82,7 @@ impl Frame<'_> {
         self.entry.record_offset
     }
 
-    /// CRC-32 of the JPEG, as the index has it.
+    /// CRC-32 of the JPEG, according to the index.
     pub fn crc32(&self) -> u32 {
         self.entry.jpeg_crc32
     }

@@ -1,7 +1,7 @@
-//! An index file's plan: what is proven once at open, and how entries are found afterwards.
+//! The structure of an index file: what is checked once at open, and how entries are found afterwards.
 //!
-//! Opening costs the same for ten frames and for a hundred million: header, footer, section table, and the two small
-//! sections are proven; entries carry a CRC-32 of their own and are proven when they are used.
+//! Opening takes the same time for ten frames as for a hundred million. It checks the header, the footer, the section
+//! table and the two small sections. Each entry has its own CRC-32, which is checked when the entry is used.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -15,11 +15,11 @@ use crate::format::section::{self, SectionEntry, SectionId};
 use crate::format::{align_up, crc32};
 use crate::{Error, Result, limits};
 
-/// What was proven of an index file. Holds no reference to its bytes, which are given to each method.
+/// The checked structure of an index file. It holds no reference to the file's bytes, which each method takes.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub header: Header,
-    /// The header's CRC-32, which covers all sections by way of the section table.
+    /// The header's CRC-32, which covers all sections through the section table.
     pub header_crc32: u32,
     pub sections: Vec<SectionEntry>,
     pub binding: DataBinding,
@@ -30,7 +30,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Proves the parts of an index that every reader depends on.
+    /// Checks the parts of an index that every reader depends on.
     pub fn prove(bytes: &[u8]) -> Result<Self> {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
@@ -47,9 +47,9 @@ impl Index {
         Ok(Index { header, header_crc32, sections, binding, meta, frames, clips, strings })
     }
 
-    /// What is left of a damaged index, by the supposed places of frame table, clip table and string pool.
+    /// What survives of a damaged index, given the presumed places of its frame table, clip table and string pool.
     ///
-    /// A wrong guess does no harm: entries and strings are proven when they are used.
+    /// A wrong guess does no harm, because entries and strings are checked when they are used.
     pub fn unproven(header: Header, [frames, clips, strings]: [SectionEntry; 3]) -> Self {
         let binding = DataBinding { length: 0, sha256: [0; 32], edge_crc32: 0 };
         Index { header, header_crc32: 0, sections: Vec::new(), binding, meta: Meta::default(), frames, clips, strings }
@@ -60,12 +60,12 @@ impl Index {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
         let entry = ClipEntry::from_bytes(entry, ordinal)
-            .ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not fit"))?;
+            .ok_or_else(|| fault("clip-crc", "the clip entry's CRC-32 does not match"))?;
         let end = entry.first_frame.checked_add(u64::from(entry.frame_count));
         if end.is_none_or(|end| end > self.header.frame_count) {
             return Err(fault("clip-frames", "the clip's frames are not in the frame table")
                 .expected(format!("at most {} frames", self.header.frame_count))
-                .found(format!("{} from {}", entry.frame_count, entry.first_frame)));
+                .found(format!("{} frames from frame {}", entry.frame_count, entry.first_frame)));
         }
         if entry.label != clip_entry::NO_LABEL && !(0..=limits::MAX_LABEL).contains(&entry.label) {
             return Err(fault("clip-label", "the label is out of range")
@@ -83,11 +83,13 @@ impl Index {
     pub fn frame(&self, bytes: &[u8], ordinal: u64) -> Result<FrameEntry> {
         let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
         FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
-            Error::format("frame-crc", "the frame entry's CRC-32 does not fit").section(SectionId::FRAMES.name()).at(at)
+            Error::format("frame-crc", "the frame entry's CRC-32 does not match")
+                .section(SectionId::FRAMES.name())
+                .at(at)
         })
     }
 
-    /// Source, class and attributes of a clip, proven by their CRC-32.
+    /// The source, class and attributes of a clip, after a check of their CRC-32.
     pub fn strings<'a>(&self, bytes: &'a [u8], clip: &ClipEntry) -> Result<[&'a str; 3]> {
         let refs = [clip.source, clip.class, clip.attributes];
         let mut hasher = crc32fast::Hasher::new();
@@ -101,7 +103,7 @@ impl Index {
         let crc = hasher.finalize();
         if crc != clip.strings_crc32 {
             return Err(self
-                .string_fault("clip-string", clip.source, "the CRC-32 of the clip's strings does not fit")
+                .string_fault("clip-string", clip.source, "the CRC-32 of the clip's strings does not match")
                 .expected(format!("{:#010x}", clip.strings_crc32))
                 .found(format!("{crc:#010x}")));
         }
@@ -133,13 +135,13 @@ fn prove_header(bytes: &[u8]) -> Result<Header> {
     let least = header::BYTES + footer::BYTES;
     let ends = bytes.first_chunk::<{ header::BYTES }>().zip(bytes.last_chunk::<{ footer::BYTES }>());
     let Some((head, foot)) = ends.filter(|_| bytes.len() >= least) else {
-        return Err(Error::format("index-length", "too short for an index file")
+        return Err(Error::format("index-length", "the file is too short for an index file")
             .expected(format!("at least {least} bytes"))
             .found(format!("{length} bytes")));
     };
     let header = Header::from_bytes(head)?;
     if header.file_length != length {
-        return Err(Error::format("index-file-length", "the index file was cut or something was appended")
+        return Err(Error::format("index-file-length", "the index file was truncated or extended")
             .section("header")
             .at(32)
             .expected(format!("{} bytes", header.file_length))
@@ -148,7 +150,7 @@ fn prove_header(bytes: &[u8]) -> Result<Header> {
     footer::check(foot, length, head)?;
     let most = limits::MAX_ORDINALS;
     if header.clip_count > most || header.frame_count > most {
-        return Err(Error::limit("more clips or frames than a shard may have").section("header").at(40).expected(most));
+        return Err(Error::limit("the shard has too many clips or frames").section("header").at(40).expected(most));
     }
     Ok(header)
 }
@@ -169,7 +171,7 @@ fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry
     let table = bytes.get(begin..begin + length).ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
-        return Err(fault("index-table-crc", "the section table's CRC-32 does not fit")
+        return Err(fault("index-table-crc", "the section table's CRC-32 does not match")
             .expected(format!("{:#010x}", header.section_table_crc32))
             .found(format!("{crc:#010x}")));
     }
@@ -180,14 +182,15 @@ fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry
     Ok(sections)
 }
 
-/// Sections follow each other from the header to the section table with less than one unit of padding between them.
+/// Checks that the sections follow each other from the header to the section table, with less than one unit of padding
+/// between them.
 fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
     let mut next = Some(header::BYTES as u64);
     for s in sections {
         if Some(s.offset) != next {
             return Err(Error::format(
                 "section-bounds",
-                format!("section {:?} is not where the one before ends", s.id),
+                format!("section {:?} does not begin where the previous section ends", s.id),
             )
             .section("section table")
             .at(s.offset)
@@ -207,7 +210,7 @@ fn prove_tiling(sections: &[SectionEntry], header: &Header) -> Result<()> {
 fn prove_known(sections: &[SectionEntry]) -> Result<()> {
     for (i, s) in sections.iter().enumerate() {
         if s.flags & section::FLAG_REQUIRED != 0 && !SectionId::ALL.contains(&s.id) {
-            return Err(Error::format("section-unknown", format!("the file needs section {:?}, unknown here", s.id))
+            return Err(Error::format("section-unknown", format!("the file requires the unknown section {:?}", s.id))
                 .section("section table")
                 .at(s.offset)
                 .help("a newer vidrec may read it"));
@@ -234,7 +237,7 @@ fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> 
     if expected == Some(s.length) {
         return Ok(());
     }
-    Err(Error::format("section-size", "the section's length does not fit the counts in the header")
+    Err(Error::format("section-size", "the section's length does not match the counts in the header")
         .section(s.id.name())
         .at(s.offset)
         .expected(format!("{count} entries of {entry_bytes} bytes"))
@@ -245,12 +248,12 @@ fn slice<'a>(bytes: &'a [u8], s: &SectionEntry) -> Option<&'a [u8]> {
     bytes.get(usize::try_from(s.offset).ok()?..usize::try_from(s.end()?).ok()?)
 }
 
-/// A section's bytes after its CRC-32 was compared.
+/// A section's bytes, after a check of their CRC-32.
 pub(crate) fn proven_bytes<'a>(bytes: &'a [u8], s: &SectionEntry) -> Result<&'a [u8]> {
     let found = slice(bytes, s).ok_or_else(|| missing(s.id))?;
     let crc = crc32(found);
     if crc != s.crc32 {
-        return Err(Error::format("section-crc", "the section's CRC-32 does not fit")
+        return Err(Error::format("section-crc", "the section's CRC-32 does not match")
             .section(s.id.name())
             .at(s.offset)
             .expected(format!("{:#010x}", s.crc32))
@@ -267,10 +270,7 @@ fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
             .found(s.length));
     }
     Meta::from_json(proven_bytes(bytes, s)?).map_err(|e| {
-        Error::format("meta-json", "section META does not hold the JSON it should")
-            .section(s.id.name())
-            .at(s.offset)
-            .found(e)
+        Error::format("meta-json", "section META is not the expected JSON").section(s.id.name()).at(s.offset).found(e)
     })
 }
 
@@ -280,7 +280,7 @@ fn table_entry<'a, const N: usize>(
     ordinal: u64,
     count: u64,
 ) -> Result<(u64, &'a [u8; N])> {
-    // Open proved that the table holds `count` entries and lies in the file.
+    // Opening checked that the table holds `count` entries and lies in the file.
     let entry = (ordinal < count).then(|| slice(bytes, table)).flatten();
     let entry = entry.and_then(|t| t.get(ordinal as usize * N..)).and_then(|rest| rest.first_chunk::<N>());
     let entry = entry.ok_or_else(|| {

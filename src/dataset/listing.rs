@@ -12,9 +12,9 @@ use crate::{Error, Hint, Result, limits};
 #[derive(Debug, Clone)]
 pub(crate) struct ShardFiles {
     pub index: PathBuf,
-    /// `None`: the index says which it is.
+    /// `None` if only the index was given. Its name, or the digest in it, then leads to the record file.
     pub record: Option<PathBuf>,
-    /// What `dataset.json` says of it.
+    /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Listing {
     pub json: Option<(PathBuf, DatasetJson)>,
 }
 
-/// Finds the shards of a data set's directory, a `.rec`, a `.vidx` or a `dataset.json`.
+/// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
 pub(crate) fn find(path: &Path) -> Result<Listing> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
     if meta.is_dir() {
@@ -39,7 +39,7 @@ pub(crate) fn find(path: &Path) -> Result<Listing> {
             publication::check_whole(folder_of(path))?;
             listed(path)
         }
-        _ => Err(Error::usage("not a data set").file(path).help("name its folder, a .rec, a .vidx or a dataset.json")),
+        _ => Err(Error::usage("not a data set").file(path).help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 
@@ -71,34 +71,34 @@ pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
             Err(Error::io("find the index of the record file", path, missing)
                 .expected(format!("{}, or a dataset.json that lists it", beside.display()))
-                .help("a record file is read through its index"))
+                .help("a record file cannot be read without its index"))
         }
     }
 }
 
-/// Reads a `dataset.json` and proves that it names nothing outside its folder.
+/// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
     let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
     if length > limits::MAX_META_BYTES {
-        return Err(Error::limit("too long").file(path).expected(limits::MAX_META_BYTES).found(length));
+        return Err(Error::limit("the file is too long").file(path).expected(limits::MAX_META_BYTES).found(length));
     }
     let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
-/// What interrupted writers left in `dir`, and what becomes of it.
+/// Notes on what interrupted writers left in `dir`, and what to do about it.
 pub(crate) fn leftovers(dir: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     if dir.join(names::JOURNAL).exists() {
-        notes.push("an interrupted pack is in this folder; resume it or start it over".into());
+        notes.push("this folder has an interrupted pack: resume it or start it over".into());
     }
     if publication::is_pending(dir) {
-        notes.push("an interrupted write left files in this folder; the next one cleans up".into());
+        notes.push("an interrupted write left files in this folder: the next write cleans them up".into());
     }
     notes
 }
 
-/// Why `dir` is no data set.
+/// The error that says why `dir` is not a data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
     let indexes = names_in(dir, |name| name.ends_with(".vidx") && !name.starts_with('.')).unwrap_or_default();
@@ -109,13 +109,13 @@ pub(crate) fn missing(dir: &Path) -> Error {
     } else if indexes.is_empty() {
         e.hint(Hint::Pack)
     } else {
-        e.found(format!("{} without a list of what belongs to the data set", indexes.join(", ")))
+        e.found(format!("{} without a list of the files of the data set", indexes.join(", ")))
             .help("a single .vidx can be opened by itself")
             .hint(Hint::Repair)
     }
 }
 
-/// Names of the files in `dir` that are wanted, in order.
+/// The names of the files in `dir` that are `wanted`, sorted.
 pub(crate) fn names_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
     let io = |e| Error::io("list the folder", dir, e);
     let mut found = Vec::new();

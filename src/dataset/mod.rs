@@ -1,4 +1,4 @@
-//! Reading a data set: which files it has, what is proven of them, its clips and frames.
+//! Reading a data set: its files, what is checked in them, its clips and frames.
 
 mod clip;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]

@@ -28,7 +28,7 @@ impl Shard {
     pub fn open(files: &ShardFiles, io: Io) -> Result<Self> {
         let shard = Self::open_unbound(files, io).map_err(|e| match &files.listed {
             Some(_) if e.path().is_some_and(|path| !path.exists()) => {
-                e.help("dataset.json lists it: bring it back, or save what is left").hint(Hint::Repair)
+                e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
             }
             _ => e,
         })?;
@@ -37,7 +37,7 @@ impl Shard {
         Ok(shard)
     }
 
-    /// Opens index and record file without proving that they belong together.
+    /// Opens the index and the record file without checking that they belong together.
     pub fn open_unbound(files: &ShardFiles, io: Io) -> Result<Self> {
         let index_path = files.index.clone();
         let index_bytes = IndexBytes::open(&index_path, io)?;
@@ -47,7 +47,7 @@ impl Shard {
         Ok(Shard { record_path, index_path, records, index_bytes, index })
     }
 
-    /// Proves in constant time that this is the shard that `dataset.json` lists.
+    /// Checks in constant time that this is the shard that `dataset.json` lists.
     pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
         let found = self.to_json();
         let Some(listed) = listed.filter(|listed| !listed.is(&found)) else { return Ok(()) };
@@ -59,27 +59,27 @@ impl Shard {
             .file(&self.index_path)
             .expected(words(listed))
             .found(words(&found))
-            .help("bring back the listed files, or make a dataset.json of those that are here")
+            .help("restore the listed files, or write a new dataset.json for the files that are here")
             .hint(Hint::Repair))
     }
 
-    /// Proves in constant time that index and record file belong together.
+    /// Checks in constant time that the index and the record file belong together.
     pub fn prove_binding(&self) -> Result<()> {
         let binding = &self.index.binding;
         let fault = |rule, what: &str| {
             Error::format(rule, what.to_owned())
                 .file(&self.record_path)
-                .help("the record file was cut or replaced, or the index belongs to another one")
+                .help("the record file was truncated or replaced, or the index belongs to another record file")
         };
         let length = self.records.len();
         if length != binding.length {
-            return Err(fault("data-length", "the record file does not have the length that its index says")
+            return Err(fault("data-length", "the record file's length does not match its index")
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
         let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
         if edges != binding.edge_crc32 {
-            return Err(fault("data-edges", "the CRC-32 of the record file's ends is not what its index says")
+            return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
                 .expected(format!("{:#010x}", binding.edge_crc32))
                 .found(format!("{edges:#010x}")));
         }
@@ -107,7 +107,7 @@ impl Shard {
         self.of_index(|index, bytes| index.clip(bytes, ordinal))
     }
 
-    /// Reads from the index; again where a page was lost meanwhile, so that an entry is never of two minds.
+    /// Reads from the index. Reads again if a page was lost meanwhile, so that no entry is a mix of data and zeros.
     pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a [u8]) -> Result<T>) -> Result<T> {
         loop {
             let lost = self.index_bytes.lost();
@@ -119,7 +119,7 @@ impl Shard {
         }
     }
 
-    /// Whether all that was read so far was in the files, and not zeros in place of what they lost.
+    /// Returns an error unless everything read so far was in the files, and not zeros in place of lost pages.
     pub fn prove_whole(&self) -> Result<()> {
         match (self.index_bytes.lost(), self.records.lost()) {
             (0, 0) => Ok(()),
@@ -128,7 +128,7 @@ impl Shard {
         }
     }
 
-    /// An error in a record: of the file's bytes, or because they are lost.
+    /// An error in a record: because of the file's bytes, or because they are lost.
     fn in_record(&self, e: Error) -> Error {
         if self.records.lost() > 0 { map::lost(&self.record_path) } else { e.file(&self.record_path) }
     }
@@ -147,7 +147,7 @@ impl Shard {
         Ok((entry, header, Cow::Owned(jpeg)))
     }
 
-    /// As [`frame`](Self::frame), with a buffer that is used where the file is not mapped.
+    /// Like [`frame`](Self::frame), with a buffer that is used if the file is not mapped.
     pub fn frame_with<'a>(
         &'a self,
         ordinal: u64,
@@ -172,7 +172,7 @@ fn split_record<'a>(record: recordio::Record<'a>, entry: &FrameEntry) -> Result<
         Cow::Owned(mut payload) => Cow::Owned(payload.split_off(jpeg_at)),
     };
     if jpeg.len() as u64 != u64::from(entry.jpeg_length) {
-        return Err(Error::format("record-length", "the record's JPEG does not have the length that the index says")
+        return Err(Error::format("record-length", "the length of the record's JPEG does not match the index")
             .section("record")
             .at(entry.record_offset)
             .expected(format!("{} bytes", entry.jpeg_length))
@@ -189,7 +189,8 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
     Ok((header, record_header::BYTES + labels))
 }
 
-/// The record file of an index that was named by itself: that of the same name, or else the one that it says.
+/// The record file of an index that was given by itself: the file of the same name, or else the one whose name has the
+/// digest in the index.
 fn record_of(index_path: &Path, index: &Index) -> PathBuf {
     let same = index_path.with_extension("rec");
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();

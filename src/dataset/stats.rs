@@ -1,4 +1,4 @@
-//! What a data set is made of, in numbers.
+//! Statistics of a data set.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Clip, Dataset, Result};
 
-/// What [`stats`] counts. This is also what `vidrec stats --json` prints.
+/// The statistics that [`stats`] returns. `vidrec stats --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
     /// Number of clips.
@@ -16,33 +16,35 @@ pub struct Stats {
     pub frames: u64,
     /// Number of shards.
     pub shards: u64,
-    /// Clips and frames of each class, by label; those without a label come first. Classes without clips are there too.
+    /// Clips and frames of each class, in order of label. Clips without a label come first. Classes without clips are
+    /// included.
     pub classes: Vec<ClassStats>,
-    /// Frames a clip.
+    /// Frames per clip.
     pub frames_per_clip: Summary,
     /// Clips by their number of frames, in bins of powers of two.
     pub frames_per_clip_bins: Vec<Bin>,
-    /// Seconds from the first to the last frame of a clip, by their times.
+    /// Seconds from the first to the last frame of a clip, by their presentation times.
     pub seconds_per_clip: Summary,
-    /// Clips whose times do not advance, such as those of one frame, and which are not in `seconds_per_clip`.
+    /// Clips whose times do not advance, such as clips of one frame. They are not in `seconds_per_clip`.
     pub clips_without_times: u64,
-    /// Bytes of a JPEG.
+    /// Bytes per JPEG.
     pub bytes_per_frame: Summary,
-    /// JPEGs by their bytes, in bins of powers of two.
+    /// JPEGs by their size in bytes, in bins of powers of two.
     pub bytes_per_frame_bins: Vec<Bin>,
-    /// Clips by the size of their frames, the most frequent first.
+    /// Clips by the size of their frames, the most frequent size first.
     pub sizes: Vec<SizeStats>,
-    /// Clips whose source had too few frames, so that some stand more than once.
+    /// Clips whose source had too few frames, so that some frames are repeated.
     pub short_clips: u64,
-    /// Frames that stand in a clip for the second time or more.
+    /// Frames that repeat an earlier frame of their clip.
     pub repeated_frames: u64,
-    /// Clips that `vidrec repair` saved without some of what was known of them.
+    /// Clips that `vidrec repair` saved without some of their metadata.
     pub repaired_clips: u64,
-    /// What the packer noted of the videos, by its name: clips whose attributes say so, and the sum over them.
+    /// The packer's notes about the videos, by the name of the note: the number of clips with the note in their
+    /// attributes, and the sum of its values.
     pub video_notes: BTreeMap<String, (u64, u64)>,
     /// JPEG bytes that an epoch over all frames of all clips reads.
     pub epoch_bytes: u64,
-    /// Bytes of all frames decoded to RGB, a byte a channel, where sizes are known.
+    /// Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known.
     pub epoch_rgb_bytes: u64,
 }
 
@@ -51,7 +53,7 @@ pub struct Stats {
 pub struct ClassStats {
     /// Its label; `None` for clips that have none.
     pub label: Option<u32>,
-    /// Its name; empty when there is none.
+    /// Its name; empty if it has none.
     pub class: String,
     /// Number of clips.
     pub clips: u64,
@@ -62,26 +64,26 @@ pub struct ClassStats {
 /// One size of frames.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SizeStats {
-    /// Width in pixels; 0 where the frames of a clip differ.
+    /// Width in pixels; 0 if the frames of a clip differ.
     pub width: u32,
-    /// Height in pixels; 0 where the frames of a clip differ.
+    /// Height in pixels; 0 if the frames of a clip differ.
     pub height: u32,
     /// Number of clips.
     pub clips: u64,
 }
 
-/// Some numbers, summed up. All are 0 if there are none.
+/// A summary of some values. All fields are 0 if there are no values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// The number of values.
     pub count: u64,
-    /// The least.
+    /// The smallest value.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// The greatest.
+    /// The largest value.
     pub max: f64,
-    /// Their sum.
+    /// The sum.
     pub sum: f64,
 }
 
@@ -98,15 +100,15 @@ impl Summary {
 /// A bin of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bin {
-    /// Least value in the bin.
+    /// The smallest value of the bin.
     pub from: u64,
-    /// Least value above the bin.
+    /// The smallest value above the bin.
     pub below: u64,
-    /// How many values are in it.
+    /// The number of values in the bin.
     pub count: u64,
 }
 
-/// Facts of a video under the attribute `video` that say that something was amiss.
+/// Facts under the attribute `video` that say that something was wrong with a video.
 const NOTES: [&str; 8] = [
     "damaged_frames",
     "corrupt_packets",
@@ -118,7 +120,7 @@ const NOTES: [&str; 8] = [
     "substituted_frames",
 ];
 
-/// Counts what a data set is made of. Reads the index alone, all of it.
+/// Computes the statistics of a data set. Reads all of the index, but no records.
 ///
 /// # Errors
 ///
@@ -238,7 +240,7 @@ impl Count {
     }
 }
 
-/// Those that have clips, with the names of the data set, and the others by their names alone; in order of label.
+/// All classes in order of label: those that have clips, and those that the data set only names.
 fn all_classes(with_clips: BTreeMap<Option<u32>, ClassStats>, names: &[String]) -> Vec<ClassStats> {
     let mut classes = Vec::with_capacity(with_clips.len() + names.len());
     let mut unnamed = (0..).zip(names).peekable();
@@ -261,7 +263,7 @@ impl ClassStats {
     }
 }
 
-/// Counts by powers of two.
+/// A histogram with powers of two as bins.
 #[derive(Default)]
 struct Bins(BTreeMap<u32, u64>);
 
@@ -270,7 +272,7 @@ impl Bins {
         *self.0.entry(value.max(1).ilog2()).or_default() += 1;
     }
 
-    /// All bins from the first to the last that has something in it.
+    /// All bins from the first to the last that is not empty.
     fn into_bins(self) -> Vec<Bin> {
         let ends = self.0.keys().next().copied().zip(self.0.keys().next_back().copied());
         let bin = |log: u32| {

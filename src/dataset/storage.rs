@@ -1,4 +1,4 @@
-//! How the bytes of a data set are reached: through a map, or by positional reads.
+//! Access to the bytes of a data set: through a map, or by positional reads.
 
 use std::ops::{Deref, Range};
 use std::path::Path;
@@ -12,34 +12,38 @@ use crate::disk::positional::PositionalFile;
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
+use crate::words::words;
 use crate::{Error, Result, limits};
 
 /// How a data set's files are read.
 ///
-/// As a word (serde): `map`, `read` or `read-uncached`.
+/// As a word (`FromStr`, `Display`, serde): `map`, `read` or `read-uncached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Io {
-    /// Files are mapped: no copies, and opening costs the same whatever their size. The default. Where the system has no
-    /// room for more maps (tens of thousands of shards, a limit on memory), they are read as with [`Io::Read`], and so
-    /// are indexes of up to 64 KiB.
+    /// Map the files: no copies, and opening takes the same time for files of any size. This is the default. If the
+    /// system allows no more maps (with tens of thousands of shards, or a limit on memory), vidrec reads the files as
+    /// with [`Io::Read`]. It always reads indexes of up to 64 KiB.
     ///
-    /// A file that somebody cuts while it is open, or a disk or network that fails, is an error of the clips that are
-    /// lost, on Linux: elsewhere, or with the environment variable `VIDREC_NO_SIGBUS_HANDLER` set, the system ends the
-    /// process with `SIGBUS`.
+    /// If a file is truncated while it is open, or its disk or network fails, the lost clips give errors on Linux. On
+    /// other systems, or if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, the system ends the process
+    /// with `SIGBUS`.
     #[default]
     Map,
-    /// Record files are read in place by positional reads, for network file systems and systems without such a handler.
-    /// As many files as half of what the process may have stay open; the others are opened for each read.
+    /// Read the record files with positional reads, for network file systems and for systems without such a handler.
+    /// Half of the files that the process may have open stay open. The others are opened for each read.
     ///
-    /// Indexes are read into memory when the data set is opened: 32 bytes a frame and 80 a clip, and its strings.
+    /// Opening a data set reads the indexes into memory: 32 bytes per frame, 80 bytes per clip, and the strings.
     Read,
-    /// As [`Io::Read`], for data sets larger than memory that would drive everything else out of the page cache: a
-    /// loader gives the pages of each batch back once it was decoded. Only where the system takes such advice (Linux).
+    /// Like [`Io::Read`], for data sets larger than memory, which would push everything else out of the page cache. A
+    /// loader releases the pages of each batch after decoding it. This has an effect only if the system accepts such
+    /// advice (Linux).
     ReadUncached,
 }
 
-/// An index that is no longer than this is read into memory: for a map the system needs as much itself.
+words!(Io, "io", { "map" => Map, "read" => Read, "read-uncached" => ReadUncached });
+
+/// An index of up to this size is read into memory, because the system itself needs as much memory for a map.
 const SMALL_INDEX_BYTES: u64 = 64 << 10;
 
 /// The bytes of an index file.
@@ -81,7 +85,7 @@ impl Deref for IndexBytes {
     }
 }
 
-/// Maps a file; `None` where the system has no room for one more map.
+/// Maps a file; `None` if the system allows no more maps.
 fn map(path: &Path) -> Result<Option<MappedFile>> {
     match MappedFile::open_within(path, &MAPS) {
         Err(e) if e.is_out_of_memory() => Ok(None),
@@ -133,7 +137,7 @@ impl Records {
         }
     }
 
-    /// The SHA-256 of the whole file. `go_on` is asked now and then; its error ends the reading.
+    /// The SHA-256 of the whole file. `go_on` is called at intervals; an error from it stops the reading.
     pub fn sha256(&self, go_on: &mut dyn FnMut() -> Result<()>) -> Result<[u8; 32]> {
         const STRETCH: u64 = 1 << 20;
         let (mut digest, mut buffer, mut at) = (Sha256::new(), Vec::new(), 0);
@@ -152,7 +156,7 @@ impl Records {
         Ok(digest.finalize().into())
     }
 
-    /// The record that `entry` points at, and where it ends in the file. `buffer` is used where the file is not mapped.
+    /// The record that `entry` points to, and where it ends in the file. `buffer` is used if the file is not mapped.
     pub fn record<'a>(&'a self, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
         match self {
             Records::Mapped(map) => recordio::read(map, entry.record_offset),
@@ -164,11 +168,11 @@ impl Records {
         }
     }
 
-    /// Gives advice on a stretch of the file.
+    /// Gives advice on a range of the file.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
         match (self, advice) {
             (Records::Mapped(map), _) => map.advise(range, advice),
-            // Linux keeps a page of which only a part is done with.
+            // Linux keeps a page if only part of it is in the range.
             (Records::Read(file), Advice::Done) => {
                 let pages = range.start / PAGE_BYTES * PAGE_BYTES..range.end.saturating_add(PAGE_BYTES);
                 file.advise(pages, advice);
@@ -178,16 +182,16 @@ impl Records {
     }
 }
 
-/// Of the page cache, on most systems; where pages are larger, less is given back.
+/// The size of a page of the page cache on most systems. If pages are larger, less is released.
 const PAGE_BYTES: u64 = 4096;
 
-/// Bytes that the record of a frame takes if it is one part without a label vector, as vidrec writes it.
+/// The size of a frame's record if it has one part and no label vector, as vidrec writes it.
 pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
     let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
     recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
 }
 
-/// Reads a record into `buffer`: its likely length first, and twice that as long as it proves to be longer.
+/// Reads a record into `buffer`. It reads the likely length first, and doubles it as long as the record is longer.
 fn read_record(file: &PositionalFile, entry: &FrameEntry, buffer: &mut Vec<u8>) -> Result<()> {
     let start = entry.record_offset.min(file.len());
     let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
@@ -229,7 +233,7 @@ mod tests {
         let mut buffer = Vec::new();
         for (payload, &offset) in payloads.iter().zip(&offsets) {
             for records in &modes {
-                // Also where the index's idea of the length is too small.
+                // Also if the length in the index is too small.
                 for length in [0, payload.len().saturating_sub(24) as u32] {
                     assert_eq!(&records.record(&entry(offset, length), &mut buffer).unwrap().payload[..], payload);
                 }

@@ -1,22 +1,22 @@
-//! What the operating system's page cache is told: the only place that calls `posix_fadvise`.
+//! Advice to the operating system's page cache. This is the only file that calls `posix_fadvise`.
 //!
-//! All of it is advice: a system that does not know it, or refuses it, loses speed and nothing else.
+//! A system that does not support the advice, or refuses it, only loses speed.
 
 use std::fs::File;
 use std::ops::Range;
 
-/// What comes next for a stretch of a file.
+/// What happens next to a range of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
-    /// It will be read soon: bring it in.
+    /// It will be read soon: load it.
     Soon,
-    /// It was read and will not be needed for long: its pages may go.
+    /// It was read and will not be needed for a long time: its pages may be dropped.
     Done,
-    /// It will be read in no order: do not read on by itself after what was asked for.
+    /// It will be read in random order: do not read ahead.
     Random,
 }
 
-/// Gives advice on a stretch of a file; whether the system took it.
+/// Gives advice on a range of a file. Returns whether the system accepted it.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
     use std::os::fd::AsRawFd;
@@ -33,7 +33,7 @@ pub(crate) fn advise(file: &File, range: Range<u64>, advice: Advice) -> bool {
     unsafe { libc::posix_fadvise(file.as_raw_fd(), offset, length, advice) == 0 }
 }
 
-/// Gives advice on a stretch of a file; whether the system took it.
+/// Gives advice on a range of a file. Returns whether the system accepted it.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 pub(crate) fn advise(_: &File, _: Range<u64>, _: Advice) -> bool {
     false
@@ -53,6 +53,6 @@ mod tests {
             advise(file.as_file(), 0..0, advice);
             assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; 100_000]);
         }
-        assert!(!advise(file.as_file(), u64::MAX..u64::MAX, Advice::Soon), "past any file");
+        assert!(!advise(file.as_file(), u64::MAX..u64::MAX, Advice::Soon), "beyond the end of any file");
     }
 }

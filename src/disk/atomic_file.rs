@@ -12,8 +12,9 @@ use crate::{Error, Result};
 
 /// Writes to `.NAME.tmp` in the same folder; [`sync`](Self::sync) and then [`publish`](Self::publish) make it `NAME`.
 ///
-/// The temporary file is locked while it is written, so a second writer of the same name is refused, and one that a
-/// killed process left behind is taken over. Dropped before `publish`, it is removed, unless it is to be kept.
+/// The temporary file is locked while it is written, so a second writer of the same name gets an error. A file that a
+/// killed process left behind is replaced. If this is dropped before `publish`, it removes the file, unless
+/// [`keep`](Self::keep) was called.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
     out: BufWriter<File>,
@@ -21,7 +22,7 @@ pub(crate) struct AtomicFile {
     path: PathBuf,
 }
 
-/// A temporary file that goes away with this, unless it is to be kept.
+/// A temporary file that is removed on drop, unless it is marked as kept.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
@@ -29,7 +30,7 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// The temporary file of `path`, which is there already and is to be kept.
+    /// The temporary file of `path`, which already exists and is kept.
     #[cfg(feature = "pack")]
     pub fn kept(path: &Path) -> Result<Self> {
         Ok(Temporary { path: temporary_name(path)?, keep: true })
@@ -39,7 +40,7 @@ impl Temporary {
         self.keep = true;
     }
 
-    /// The temporary name of `path`, under which nothing is left.
+    /// The temporary name of `path`, after a leftover of that name is removed.
     pub fn vacant(path: &Path) -> Result<Self> {
         let path = temporary_name(path)?;
         remove_leftover(&path)?;
@@ -50,24 +51,24 @@ impl Temporary {
         &self.path
     }
 
-    /// Its name, without the folder.
+    /// The file's name, without the folder.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Removes it, also if it was to be kept.
+    /// Removes the file even if it was marked as kept.
     #[cfg(feature = "pack")]
     pub fn discard(mut self) {
         self.keep = false;
     }
 
-    /// Length in bytes; `None` if it is not there.
+    /// Length in bytes; `None` if the file does not exist.
     #[cfg(feature = "pack")]
     pub fn length(&self) -> Result<Option<u64>> {
         match fs::metadata(&self.path) {
             Ok(meta) => Ok(Some(meta.len())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("look at", &self.path, e)),
+            Err(e) => Err(Error::io("read the file's size", &self.path, e)),
         }
     }
 }
@@ -75,7 +76,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.keep {
-            // Best effort: a temporary file that stays is taken over by the next writer of the same name.
+            // Best effort: the next writer of the same name replaces a temporary file that stays.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -87,7 +88,7 @@ impl AtomicFile {
         Ok(Self::with_file(create_locked(&temporary)?, temporary, path))
     }
 
-    /// As [`create`](Self::create), but what the temporary file holds stays; the next write goes to its start.
+    /// Like [`create`](Self::create), but keeps the contents of the temporary file. The next write goes to its start.
     #[cfg(feature = "pack")]
     pub fn reopen(path: &Path) -> Result<Self> {
         let temporary = temporary_name(path)?;
@@ -99,7 +100,7 @@ impl AtomicFile {
         AtomicFile { out, temporary: Temporary { path: temporary, keep: false }, path: path.to_owned() }
     }
 
-    /// From now on the temporary file stays when this is dropped.
+    /// Keeps the temporary file when this is dropped.
     pub fn keep(&mut self) {
         self.temporary.keep();
     }
@@ -108,7 +109,7 @@ impl AtomicFile {
         self.out.write_all(bytes).map_err(|e| Error::io("write", &self.temporary.path, e))
     }
 
-    /// Reads on in a file that was [reopened](Self::reopen) and not yet written to. Returns 0 at its end.
+    /// Reads the next bytes of a file that was [reopened](Self::reopen) and not yet written to. Returns 0 at its end.
     #[cfg(feature = "pack")]
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         loop {
@@ -119,16 +120,16 @@ impl AtomicFile {
         }
     }
 
-    /// Cuts the file to `length` bytes; the next write goes there.
+    /// Truncates the file to `length` bytes. The next write goes there.
     #[cfg(feature = "pack")]
     pub fn cut(&mut self, length: u64) -> Result<()> {
         let file = self.out.get_mut();
         file.set_len(length)
             .and_then(|()| file.seek(SeekFrom::Start(length)).map(drop))
-            .map_err(|e| Error::io("cut", &self.temporary.path, e))
+            .map_err(|e| Error::io("truncate", &self.temporary.path, e))
     }
 
-    /// Replaces the first bytes of the file, which were written before.
+    /// Overwrites the first bytes of the file.
     pub fn patch_start(&mut self, bytes: &[u8]) -> Result<()> {
         let patch = |out: &mut BufWriter<File>| -> io::Result<()> {
             out.seek(SeekFrom::Start(0))?;
@@ -138,42 +139,42 @@ impl AtomicFile {
         patch(&mut self.out).map_err(|e| Error::io("write", &self.temporary.path, e))
     }
 
-    /// Makes sure that what was written is on the disk.
+    /// Makes sure that everything written is on the disk.
     pub fn sync(&mut self) -> Result<()> {
         self.out
             .flush()
             .and_then(|()| self.out.get_ref().sync_all())
-            .map_err(|e| Error::io("bring to the disk", &self.temporary.path, e))
+            .map_err(|e| Error::io("sync to the disk", &self.temporary.path, e))
     }
 
-    /// Removes the temporary file, also one that was to be kept.
+    /// Removes the temporary file even if it was marked as kept.
     pub fn discard(mut self) {
         self.temporary.keep = false;
     }
 
-    /// Closes the file without giving it its name, which [`publish`] does later. Call [`sync`](Self::sync) before.
+    /// Closes the file without renaming it, which [`publish`] does later. Call [`sync`](Self::sync) before.
     pub fn seal(self) -> Temporary {
         self.temporary
     }
 
-    /// Gives the file its name, in place of a file that had it. Call [`sync`](Self::sync) before, and [`sync_folder`] or
-    /// more of its kind after.
+    /// Renames the file to its final name and replaces a file that has it. Call [`sync`](Self::sync) before, and
+    /// [`sync_folder`], or a sync of more than the folder, after.
     ///
     /// [`sync_folder`]: super::folder::sync_folder
     pub fn place(mut self) -> Result<()> {
-        fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("give the file its name", &self.path, e))?;
+        fs::rename(&self.temporary.path, &self.path).map_err(|e| Error::io("rename the file", &self.path, e))?;
         self.keep();
         Ok(())
     }
 
-    /// As [`place`](Self::place), and brings the name to the disk.
+    /// Like [`place`](Self::place), and syncs the folder.
     pub fn publish(self) -> Result<()> {
         let path = self.path.clone();
         self.place()?;
         folder::sync_folder(folder::folder_of(&path))
     }
 
-    /// SHA-256 of all that was written.
+    /// SHA-256 of everything written.
     pub fn sha256(&mut self) -> Result<[u8; 32]> {
         let digest = |out: &mut BufWriter<File>| -> io::Result<[u8; 32]> {
             out.flush()?;
@@ -202,7 +203,7 @@ impl Write for AtomicFile {
     }
 }
 
-/// Removes the temporary files in `dir` whose names to be are `wanted`. Nobody else may be writing there.
+/// Removes the temporary files in `dir` whose final names are `wanted`. Nobody else may be writing there.
 pub(crate) fn remove_temporaries(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let io = |e| Error::io("list the folder", dir, e);
     for entry in fs::read_dir(dir).map_err(io)? {
@@ -224,8 +225,8 @@ fn temporary_name(path: &Path) -> Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Creates an empty file under a lock. One that a killed process left is removed, not emptied: it may be a second name of
-/// a file that is in use.
+/// Creates an empty file and locks it. A file that a killed process left behind is removed rather than truncated,
+/// because it may be a hard link to a file that is in use.
 fn create_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
@@ -243,7 +244,7 @@ fn create_locked(temporary: &Path) -> Result<File> {
 }
 
 fn remove_leftover(temporary: &Path) -> Result<()> {
-    let io = |e| Error::io("remove what was left", temporary, e);
+    let io = |e| Error::io("remove the leftover file", temporary, e);
     match File::open(temporary) {
         Ok(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
         Ok(_) => folder::remove(temporary),
@@ -258,7 +259,7 @@ fn is_busy(temporary: &Path) -> Error {
         .help("wait until it is done, or write to another folder")
 }
 
-/// Opens a file under a lock, or creates it.
+/// Opens or creates a file and locks it.
 #[cfg(feature = "pack")]
 fn open_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
@@ -275,7 +276,7 @@ fn open_locked(temporary: &Path) -> Result<File> {
     }
 }
 
-/// Writes a small file whole: temporary name, sync, rename, and the folder's sync.
+/// Writes a small file atomically: write under a temporary name, sync, rename, sync the folder.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! What is done to folders: a file of one is removed, its entries are brought to the disk.
+//! Operations on folders: remove a file, sync the entries to the disk.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Removes a file; one that is gone already is as it should be.
+/// Removes a file. It is fine if the file does not exist.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, e)),
@@ -19,12 +19,12 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let synced = File::open(folder).and_then(|f| f.sync_all());
-        synced.map_err(|e| Error::io("bring the folder to the disk", folder, e))?;
+        synced.map_err(|e| Error::io("sync the folder to the disk", folder, e))?;
     }
     Ok(())
 }
 
-/// The folder that a path lies in.
+/// The folder that contains a path.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

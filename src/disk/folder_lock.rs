@@ -1,4 +1,4 @@
-//! One writer in a folder at a time.
+//! A lock that lets only one process at a time write in a folder.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,18 +8,20 @@ use crate::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
 
-/// A lock on a folder, held while a data set is written there and released by the system when a process dies.
+/// A lock on a folder, held while a data set is written there. The system releases it when a process dies.
 ///
-/// The file that carries it is removed at the end; one that a killed process left behind is taken over.
+/// The lock file is removed at the end. A lock file that a killed process left behind is reused.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    // Holds the lock.
+    // Keeps the file locked.
     _file: File,
     path: PathBuf,
+    /// Whether the data set here is what an interrupted run wrote, and was completed under this lock.
+    pub completed: bool,
 }
 
 impl FolderLock {
-    /// Locks `dir`, which is created if need be.
+    /// Locks `dir`, and creates it if it does not exist.
     pub fn take(dir: &Path) -> Result<Self> {
         fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
         let path = dir.join(NAME);
@@ -36,7 +38,7 @@ impl FolderLock {
                 Err(e) => return Err(io(e)),
             }
             if is_still_named(&file, &path).map_err(io)? {
-                return Ok(FolderLock { _file: file, path });
+                return Ok(FolderLock { _file: file, path, completed: false });
             }
         }
     }
@@ -44,12 +46,12 @@ impl FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Best effort: a file that stays holds nobody up.
+        // Best effort: a lock file that stays blocks nobody.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether the lock on an open file was to be had.
+/// Tries to lock an open file. Returns false if another process holds the lock.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -58,7 +60,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether `path` still names the open file: its former owner may have moved or removed it between our open and our lock.
+/// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
 #[cfg(unix)]
 pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -70,7 +72,7 @@ pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere an open file cannot be renamed by another process.
+/// On other systems, no other process can rename an open file.
 #[cfg(not(unix))]
 pub(crate) fn is_still_named(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

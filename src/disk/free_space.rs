@@ -1,39 +1,39 @@
-//! Room on the disk: asked before a long run, and now and then during it.
+//! Free space on the disk, checked before a long run and at intervals during it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// Bytes that are written between two looks.
+/// Bytes written between two checks.
 const INTERVAL: u64 = 64 << 20;
 
-/// Bytes that are left alone, so that what was begun can be brought to its end.
+/// Bytes that stay free, so that work in progress can finish cleanly.
 const RESERVE: u64 = 64 << 20;
 
-/// Bytes that may still be written to the file system of `dir`, or of its nearest parent that exists.
+/// Free bytes on the file system of `dir`, or of its nearest existing parent.
 ///
 /// # Errors
 ///
-/// The system does not say.
+/// The system does not report the free space.
 pub(crate) fn free_space(dir: &Path) -> Result<u64> {
     let existing = dir.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
     let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
-    fs4::available_space(existing).map_err(|e| Error::io("ask for the free space", existing, e))
+    fs4::available_space(existing).map_err(|e| Error::io("read the free space", existing, e))
 }
 
-/// Refuses to begin what would not fit.
+/// Returns an error if a run will not fit on the disk.
 pub(crate) fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {
     if needed.saturating_add(RESERVE) <= free {
         return Ok(());
     }
-    Err(full("pack: there is not enough free space for what this will need, by a sample of the inputs", dir)
-        .expected(format!("about {} MiB and {} MiB to spare", needed >> 20, RESERVE >> 20))
+    Err(full("pack: there is not enough free space, as estimated from a sample of the videos", dir)
+        .expected(format!("about {} MiB, and {} MiB to spare", needed >> 20, RESERVE >> 20))
         .found(format!("{} MiB", free >> 20))
-        .help("make room, choose another disk, or store fewer or smaller frames"))
+        .help("free some space, choose another disk, or store fewer or smaller frames"))
 }
 
-/// Looks at the free space of a folder each so many bytes.
+/// Checks the free space of a folder at intervals of written bytes.
 #[derive(Debug)]
 pub(crate) struct Watch {
     dir: PathBuf,
@@ -45,17 +45,17 @@ impl Watch {
         Watch { dir: dir.to_owned(), next: INTERVAL }
     }
 
-    /// To be called with the bytes written so far.
+    /// Call this with the number of bytes written so far.
     ///
     /// # Errors
     ///
-    /// The disk is nearly full; there is still room to finish in order.
+    /// The disk is nearly full. There is still enough space to finish cleanly.
     pub fn check(&mut self, written: u64) -> Result<()> {
         if written < self.next {
             return Ok(());
         }
         self.next = written.saturating_add(INTERVAL);
-        // The index, which is yet to be written, is a few bytes for each thousand of frames.
+        // The index, which is written later, needs a few bytes per thousand bytes of frames.
         enough(&self.dir, written / 50, free_space(&self.dir)?)
     }
 }
@@ -64,9 +64,9 @@ fn enough(dir: &Path, index: u64, free: u64) -> Result<()> {
     if free >= RESERVE + INTERVAL + index {
         return Ok(());
     }
-    Err(full("go on: the disk is nearly full", dir)
+    Err(full("continue: the disk is nearly full", dir)
         .found(format!("{} MiB left", free >> 20))
-        .help("make room and pack again"))
+        .help("free some space and pack again"))
 }
 
 fn full(doing: &str, dir: &Path) -> Error {

@@ -1,4 +1,4 @@
-//! A second name for a file that nobody changes in place.
+//! Links to files that nobody changes in place.
 
 use std::fs;
 use std::io;
@@ -7,14 +7,15 @@ use std::path::Path;
 use super::atomic_file::{AtomicFile, Temporary};
 use crate::{Error, Result};
 
-/// Stages a second name of `from` under the temporary name of `to`, or a copy where it cannot have one; whether it is a copy.
+/// Stages a hard link to `from` under the temporary name of `to`, or a copy if a link is not possible. Returns whether
+/// it is a copy.
 pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
     let staged = Temporary::vacant(to)?;
     if fs::hard_link(&from, staged.path()).is_ok() {
         return Ok((staged, false));
     }
-    // Its drop would remove the copy, which has the same name.
+    // Dropped later, it would remove the copy, which has the same name.
     drop(staged);
     let mut copy = AtomicFile::create(to)?;
     let mut input = fs::File::open(&from).map_err(|e| Error::io("open the file", &from, e))?;
@@ -23,12 +24,12 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
-/// A hard link, or a symbolic one where that cannot be; whether it is symbolic.
+/// Makes a hard link, or a symbolic link if that is not possible. Returns whether it is symbolic.
 #[cfg(feature = "interop")]
 pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {
     let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
     let Err(hard) = fs::hard_link(&from, to) else { return Ok(false) };
-    let failed = |e| Error::io(&format!("make a link to {}", from.display()), to, e);
+    let failed = |e| Error::io(&format!("create a link to {}", from.display()), to, e);
     if matches!(hard.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
         return Err(failed(hard));
     }
@@ -49,7 +50,10 @@ mod tests {
     fn a_file_gets_a_second_name_or_is_copied_from_another_file_system() {
         let here = tempfile::tempdir().unwrap();
         for parent in [here.path(), Path::new("/dev/shm")] {
-            let Ok(folder) = tempfile::tempdir_in(parent) else { continue };
+            let Ok(folder) = tempfile::tempdir_in(parent) else {
+                crate::skip::skip("no /dev/shm, which is another file system");
+                continue;
+            };
             let from = folder.path().join("a");
             fs::write(&from, "a").unwrap();
             let (staged, is_copy) = share(&from, &here.path().join("b")).unwrap();

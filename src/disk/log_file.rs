@@ -1,4 +1,4 @@
-//! A file that only grows, and is on the disk after each piece.
+//! A file that only grows. Each append is synced to the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -14,7 +14,7 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Begins an empty file, in place of one that is there.
+    /// Creates an empty file. An existing file is emptied.
     pub fn create(path: &Path) -> Result<Self> {
         let mut how = OpenOptions::new();
         let file = how.write(true).create(true).truncate(true).open(path).map_err(|e| Error::io("create", path, e))?;
@@ -22,21 +22,21 @@ impl LogFile {
         Ok(LogFile { file, path: path.to_owned() })
     }
 
-    /// Continues a file that is right up to byte `end`; the rest is cut off.
+    /// Opens a file that is valid up to byte `end`, and truncates it there.
     pub fn reopen(path: &Path, end: u64) -> Result<Self> {
-        let io = |e| Error::io("continue", path, e);
+        let io = |e| Error::io("reopen", path, e);
         let mut file = OpenOptions::new().write(true).open(path).map_err(io)?;
         file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(io)?;
         Ok(LogFile { file, path: path.to_owned() })
     }
 
-    /// Adds to the end and brings it to the disk.
+    /// Appends to the file and syncs it to the disk.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|e| Error::io("write", &self.path, e))?;
-        self.file.sync_all().map_err(|e| Error::io("bring to the disk", &self.path, e))
+        self.file.sync_all().map_err(|e| Error::io("sync to the disk", &self.path, e))
     }
 
-    /// Removes the file at `path`, if there is one.
+    /// Removes the file at `path` if it exists.
     pub fn remove(path: &Path) -> Result<()> {
         if fs::symlink_metadata(path).is_err() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A file mapped for reading: the only place that maps, and its safety argument.
+//! Files memory-mapped for reading. This is the only file that maps, and it contains the safety argument.
 
 use std::fs::File;
 use std::ops::{Deref, Range};
@@ -11,27 +11,27 @@ use crate::disk::open_files::{Held, Share};
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
-/// The bytes of a file, read through the page cache without a copy and shared by all threads and forked processes.
+/// The bytes of a file, read through the page cache without a copy. All threads and forked processes share them.
 ///
-/// A mapped file must not be changed in place while it is open: a map shows the new bytes. Where it was cut, or cannot be
-/// read, there are zeros, and [`lost`](Self::lost) counts them (on Linux; elsewhere the system ends the process). vidrec
-/// itself replaces files by renaming, which leaves open maps whole.
+/// Do not change a mapped file in place while it is open: the map shows the new bytes. Pages that were cut off, or that
+/// cannot be read, become zeros, and [`lost`](Self::lost) counts them. This applies to Linux; other systems end the
+/// process. vidrec itself replaces files by renaming, which leaves open maps intact.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
-    /// Before the map, so that it is dropped first.
+    /// Declared before the map, so that it is dropped first.
     watch: Option<Watch>,
     map: Option<Mmap>,
-    /// Its place among the maps of data sets, if it has one.
+    /// Its part of the share of maps, if it counts towards one.
     _held: Option<Held>,
 }
 
 impl MappedFile {
-    /// Maps a file of which few are open at a time.
+    /// Maps a file of a kind of which few are open at a time.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::with(path, None)
     }
 
-    /// Maps a file of which there may be many; `None` if `share` has no place for it.
+    /// Maps a file of a kind of which many may be open; `None` if `share` is used up.
     pub(crate) fn open_within(path: &Path, share: &'static Share) -> Result<Option<Self>> {
         share.take().map(|held| Self::with(path, Some(held))).transpose()
     }
@@ -45,37 +45,39 @@ impl MappedFile {
         if meta.len() == 0 {
             return Ok(MappedFile { watch: None, map: None, _held: None });
         }
-        // SAFETY: the map is private to this type and only ever read. What remains is that somebody else cuts or
-        // rewrites the file in place, which no reader of a map can rule out; the type's documentation says so. All
-        // reads are bounds-checked against the mapped length, and no value read is trusted to stay the same.
+        // SAFETY: the map is private to this type and only ever read. The remaining risk is that another process
+        // truncates or rewrites the file in place. No reader of a map can rule that out, and the type's documentation
+        // says so. All reads are bounds-checked against the mapped length, and no code relies on a value that was read
+        // to stay the same.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io("map the file", path, e))?;
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }
 
-    /// Pages that could not be read so far, and are zeros now: the file was cut while it was open, or its disk fails.
+    /// The number of pages that could not be read so far and are now zeros: the file was truncated while it was open,
+    /// or its disk is failing.
     pub(crate) fn lost(&self) -> u64 {
         self.watch.as_ref().map_or(0, Watch::lost)
     }
 
-    /// Proves that all that was read so far was in the file.
+    /// Returns an error unless everything read so far was in the file.
     #[cfg(any(feature = "interop", test))]
     pub(crate) fn prove_whole(&self, path: &Path) -> Result<()> {
         if self.lost() == 0 { Ok(()) } else { Err(lost(path)) }
     }
 
-    /// Gives advice on a stretch of the file. [`Advice::Soon`] alone has a meaning for a map.
+    /// Gives advice on a range of the file. Only [`Advice::Soon`] has an effect on a map.
     #[cfg(unix)]
     pub(crate) fn advise(&self, range: Range<u64>, advice: Advice) {
         let Some(map) = &self.map else { return };
         let place = |at: u64| usize::try_from(at).map_or(map.len(), |at| at.min(map.len()));
         let (begin, end) = (place(range.start), place(range.end));
         if advice == Advice::Soon && begin < end {
-            // Advice that is not taken costs speed only.
+            // Without the advice, only speed is lost.
             let _ = map.advise_range(memmap2::Advice::WillNeed, begin, end - begin);
         }
     }
 
-    /// Gives advice on a stretch of the file: there is none to give here.
+    /// Does nothing: this system takes no advice.
     #[cfg(not(unix))]
     pub(crate) fn advise(&self, _: Range<u64>, _: Advice) {}
 }
@@ -88,10 +90,10 @@ impl Deref for MappedFile {
     }
 }
 
-/// The error about a file with lost pages: how long it is now tells what happened.
+/// The error about a file with lost pages. It gives the file's current length, which shows what happened.
 pub(crate) fn lost(path: &Path) -> Error {
-    let e =
-        Error::lost("a part of the file could not be read: it was cut while it was open, or its disk fails").file(path);
+    let what = "part of the file could not be read: it was truncated while it was open, or its disk is failing";
+    let e = Error::lost(what).file(path);
     match std::fs::metadata(path) {
         Ok(meta) => e.found(format!("{} bytes now", meta.len())),
         Err(_) => e,
@@ -111,7 +113,7 @@ mod tests {
         std::fs::write(&path, b"abc").unwrap();
         let map = MappedFile::open(&path).unwrap();
         assert_eq!(&map[..], b"abc");
-        // A file that is replaced by rename, as vidrec does, leaves the map as it was.
+        // Replacing a file by rename, as vidrec does, leaves the map as it was.
         std::fs::write(dir.path().join("y"), b"new").unwrap();
         std::fs::rename(dir.path().join("y"), &path).unwrap();
         assert_eq!(&map[..], b"abc");
@@ -128,12 +130,15 @@ mod tests {
         assert!(map.iter().all(|&b| b == 7));
         path.as_file().set_len(10 * page as u64 + 1).unwrap();
         let sum: u64 = map.iter().map(|&b| u64::from(b)).sum();
-        assert_eq!(sum, 7 * (10 * page as u64 + 1), "the rest of the last page is zeros, too, without a signal");
+        assert_eq!(sum, 7 * (10 * page as u64 + 1), "the rest of the last page is also zeros, without a signal");
         assert_eq!((map.lost(), other.lost()), (29, 0));
         let e = map.prove_whole(path.path()).unwrap_err();
-        assert!(e.to_string().contains("cut while it was open") && e.to_string().contains("40961 bytes now"), "{e}");
+        assert!(
+            e.to_string().contains("truncated while it was open") && e.to_string().contains("40961 bytes now"),
+            "{e}"
+        );
         other.prove_whole(path.path()).unwrap();
-        // From many threads at once, and again once the place of the first map is used by another.
+        // From many threads at once, and again when another map has reused the entry of the first.
         drop(map);
         let lost = |_| other[20 * page] == 0;
         std::thread::scope(|s| (0..8).map(|i| s.spawn(move || lost(i))).for_each(|t| assert!(t.join().unwrap())));

@@ -1,7 +1,8 @@
-//! Files and folders that appear whole or not at all. Nothing else in the library renames, removes, links or syncs files;
-//! a test holds it to that.
+//! Files and folders that appear completely or not at all. No other module of the library renames, removes, links or
+//! syncs files, and a test enforces that.
 //!
-//! [`publication`] is the commit point of data sets. [`NewFolder`] is that of exports, whose files need fixed names.
+//! [`publication`] is the commit point of data sets. [`NewFolder`] is the commit point of exports, whose files need
+//! fixed names.
 
 pub(crate) mod advice;
 mod atomic_file;

@@ -1,4 +1,4 @@
-//! A folder that appears under its name only when everything in it is there.
+//! A folder that appears under its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -15,44 +15,44 @@ use crate::{Error, Result};
 pub(crate) struct Written {
     /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// Files are written to `.NAME.partial` beside the folder, which [`publish`](Self::publish) renames. Dropped before, it
-/// is removed; one that a killed process left is taken over.
+/// Files are written to `.NAME.partial` beside the folder, and [`publish`](Self::publish) renames that. If this is
+/// dropped before, it removes the partial folder. A partial folder that a killed process left behind is reused.
 pub(crate) struct NewFolder {
     temporary: PathBuf,
     path: PathBuf,
     published: bool,
     written: Written,
-    /// Whether files were written that may not be on the disk yet.
+    /// Whether some written files may not be on the disk yet.
     unsynced: bool,
-    // Holds the lock.
+    // Keeps the folder locked.
     _locked: Option<File>,
 }
 
 impl NewFolder {
-    /// Begins a folder at `path`, where there must be none, or an empty one.
+    /// Starts a folder at `path`, where there must be nothing or an empty folder.
     pub fn create(path: &Path) -> Result<Self> {
         let folder = Self::replace(path)?;
         if path.exists() {
             let mut entries = fs::read_dir(path).map_err(|e| Error::io("list the folder", path, e))?;
             if entries.next().is_some() {
-                return Err(Error::usage("there is something here already").file(path).help("name a new folder"));
+                return Err(Error::usage("the folder is not empty").file(path).help("choose a new folder"));
             }
         }
         Ok(folder)
     }
 
-    /// As [`create`](Self::create), in place of a folder that may be there.
+    /// Like [`create`](Self::create), but replaces an existing folder.
     pub fn replace(path: &Path) -> Result<Self> {
-        let name = path.file_name().ok_or_else(|| Error::usage("not a name for a folder").file(path))?;
+        let name = path.file_name().ok_or_else(|| Error::usage("not a valid name for a folder").file(path))?;
         let parent = folder_of(path);
         fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;
         let temporary = parent.join(format!(".{}.partial", name.to_string_lossy()));
         let locked = begin(&temporary)?;
-        swap::undo(path, &aside(path)).map_err(|e| Error::io("bring back the folder", path, e))?;
+        swap::undo(path, &aside(path)).map_err(|e| Error::io("restore the folder", path, e))?;
         Ok(NewFolder {
             temporary,
             path: path.to_owned(),
@@ -63,12 +63,12 @@ impl NewFolder {
         })
     }
 
-    /// Where a file of this name is written now.
+    /// The path where a file of this name is written for now.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.temporary.join(name)
     }
 
-    /// Begins a file of this name, in the folder or one in it.
+    /// Creates a file of this name, in the folder or in one below it.
     pub fn file(&self, name: impl AsRef<Path>) -> Result<NewFile> {
         let path = self.join(name);
         let folder = path.parent().unwrap_or(&self.temporary);
@@ -77,21 +77,21 @@ impl NewFolder {
         Ok(NewFile { out: BufWriter::with_capacity(1 << 18, file), path, bytes: 0 })
     }
 
-    /// Ends a file and counts it.
+    /// Completes a file and counts it.
     pub fn finish(&mut self, file: NewFile) -> Result<()> {
         self.count(file.bytes);
         let written = file.out.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|f| f.sync_all());
-        written.map_err(|e| Error::io("bring to the disk", &file.path, e))
+        written.map_err(|e| Error::io("sync to the disk", &file.path, e))
     }
 
-    /// Writes a file whole.
+    /// Writes a complete file.
     pub fn write(&mut self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         let mut file = self.file(name)?;
         file.write(bytes)?;
         self.finish(file)
     }
 
-    /// Writes a file whole, which is brought to the disk with all others at the end: for many small ones.
+    /// Writes a complete file, but leaves the sync to [`publish`](Self::publish). Meant for many small files.
     pub fn write_many(&mut self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         if cfg!(not(target_os = "linux")) {
             return self.write(name, bytes);
@@ -104,17 +104,17 @@ impl NewFolder {
         Ok(())
     }
 
-    /// Counts a file of this name that was written by other means, and brings it to the disk.
+    /// Counts a file of this name that was written by other means, and syncs it to the disk.
     #[cfg(feature = "pack")]
     pub fn adopt(&mut self, name: impl AsRef<Path>) -> Result<()> {
         let path = self.join(name);
         let synced = File::open(&path).and_then(|file| file.sync_all().and_then(|()| file.metadata()));
-        self.count(synced.map_err(|e| Error::io("bring to the disk", &path, e))?.len());
+        self.count(synced.map_err(|e| Error::io("sync to the disk", &path, e))?.len());
         Ok(())
     }
 
-    /// Makes a link to a file: a hard one, or a symbolic one where that cannot be; whether it is symbolic. Its bytes do not
-    /// count.
+    /// Makes a hard link to a file, or a symbolic link if that is not possible. Returns whether it is symbolic. The
+    /// bytes of the file are not counted.
     pub fn link(&mut self, from: &Path, name: impl AsRef<Path>) -> Result<bool> {
         self.count(0);
         link::link(from, &self.join(name))
@@ -125,13 +125,13 @@ impl NewFolder {
         self.written.bytes += bytes;
     }
 
-    /// Gives the folder its name.
+    /// Renames the folder to its final name.
     pub fn publish(mut self) -> Result<Written> {
         if self.unsynced {
-            sync_file_system(&self.temporary).map_err(|e| Error::io("bring to the disk", &self.temporary, e))?;
+            sync_file_system(&self.temporary).map_err(|e| Error::io("sync to the disk", &self.temporary, e))?;
         }
         sync_folder(&self.temporary)?;
-        let failed = |e| Error::io("give the folder its name", &self.path, e);
+        let failed = |e| Error::io("rename the folder", &self.path, e);
         let is_empty = fs::read_dir(&self.path).map_or(true, |mut entries| entries.next().is_none());
         if is_empty {
             #[cfg(not(unix))]
@@ -139,7 +139,7 @@ impl NewFolder {
             fs::rename(&self.temporary, &self.path).map_err(failed)?;
         } else {
             swap::swap(&self.temporary, &self.path, &aside(&self.path)).map_err(failed)?;
-            let replaced = |e| Error::io("remove what was replaced", &self.temporary, e);
+            let replaced = |e| Error::io("remove the replaced folder", &self.temporary, e);
             fs::remove_dir_all(&self.temporary).map_err(replaced)?;
         }
         self.published = true;
@@ -148,13 +148,13 @@ impl NewFolder {
     }
 }
 
-/// Where the replaced folder is for a moment, where names cannot be exchanged.
+/// Where the replaced folder is kept for a moment on systems that cannot exchange names.
 fn aside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.replaced"))
 }
 
-/// Makes an empty folder and locks it. What a killed process left is emptied.
+/// Creates an empty folder and locks it. A folder that a killed process left behind is emptied.
 fn begin(temporary: &Path) -> Result<Option<File>> {
     let io = |e| Error::io("create the folder", temporary, e);
     loop {
@@ -168,7 +168,7 @@ fn begin(temporary: &Path) -> Result<Option<File>> {
         if fs::read_dir(temporary).map_err(io)?.next().is_none() {
             return Ok(locked);
         }
-        fs::remove_dir_all(temporary).map_err(|e| Error::io("remove what was left", temporary, e))?;
+        fs::remove_dir_all(temporary).map_err(|e| Error::io("remove the leftover folder", temporary, e))?;
     }
 }
 
@@ -182,7 +182,7 @@ fn lock(temporary: &Path) -> Result<Option<File>> {
     Err(Error::usage("another process is writing this folder").file(temporary).help("wait until it is done"))
 }
 
-/// Elsewhere a folder cannot be opened, and so not be locked.
+/// Other systems cannot open a folder, and so cannot lock it.
 #[cfg(not(unix))]
 fn lock(_: &Path) -> Result<Option<File>> {
     Ok(None)
@@ -191,7 +191,7 @@ fn lock(_: &Path) -> Result<Option<File>> {
 impl Drop for NewFolder {
     fn drop(&mut self) {
         if !self.published {
-            // Best effort: what stays is taken over by the next writer of the same folder.
+            // Best effort: the next writer of the same folder replaces a partial folder that stays.
             let _ = fs::remove_dir_all(&self.temporary);
         }
     }
@@ -237,7 +237,7 @@ mod tests {
         assert!(NewFolder::create(&path).is_err_and(|e| e.to_string().contains("another process")));
         assert_eq!(folder.publish().unwrap(), Written { files: 1, bytes: 4 });
         assert_eq!(fs::read(path.join("a/b.txt")).unwrap(), b"text");
-        assert!(NewFolder::create(&path).is_err_and(|e| e.to_string().contains("something here already")));
+        assert!(NewFolder::create(&path).is_err_and(|e| e.to_string().contains("the folder is not empty")));
 
         let other = dir.path().join("other");
         drop(NewFolder::create(&other).unwrap());

@@ -1,14 +1,14 @@
-//! How much of what the system counts is held by open data sets: maps, and files that stay open.
+//! Limits on the maps and open files that data sets hold.
 //!
-//! A data set may have more shards than a process may have maps (65,530 on Linux, unless somebody raised it) or open files
-//! (often 1024). The rest of the process needs some, too. What is over the share of data sets here is opened for each read.
+//! A data set may have more shards than a process may have maps (65,530 on Linux by default) or open files (often
+//! 1024), and the rest of the process needs some too. Files beyond the share of data sets are opened for each read.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::machine;
 
-/// A number of things that data sets may hold in this process together.
+/// The number of maps or files that all data sets of this process together may hold.
 #[derive(Debug)]
 pub(crate) struct Share {
     held: AtomicU64,
@@ -16,13 +16,13 @@ pub(crate) struct Share {
     find_most: fn() -> u64,
 }
 
-/// One of them, given back on drop.
+/// One map or file of a [`Share`], given back on drop.
 #[derive(Debug)]
 pub(crate) struct Held(&'static Share);
 
-/// Maps: three of four that the system allows.
+/// Maps: three quarters of what the system allows.
 pub(crate) static MAPS: Share = Share::new(|| max_map_count() / 4 * 3);
-/// Files that stay open: half of those that the process may have.
+/// Files that stay open: half of what the process may have.
 pub(crate) static FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 2));
 
 impl Share {
@@ -30,7 +30,7 @@ impl Share {
         Share { held: AtomicU64::new(0), most: OnceLock::new(), find_most }
     }
 
-    /// One more; `None` if there is none left.
+    /// Takes one; `None` if none is left.
     pub fn take(&'static self) -> Option<Held> {
         let most = *self.most.get_or_init(self.find_most);
         let taken = self.held.fetch_update(Relaxed, Relaxed, |held| (held < most).then_some(held + 1));

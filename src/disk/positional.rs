@@ -1,4 +1,4 @@
-//! A file that is read by place, without a map and without a cursor.
+//! A file that is read at given positions, without a map and without a cursor.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,21 +9,21 @@ use crate::disk::advice::{Advice, advise};
 use crate::disk::open_files::{Held, Share};
 use crate::{Error, Result, allocation};
 
-/// A file for positional reads by many threads. It stays open, or, where too many do, is opened for each read.
+/// A file for positional reads by many threads. It stays open, unless too many files do: then each read opens it.
 #[derive(Debug)]
 pub(crate) struct PositionalFile {
     path: PathBuf,
     identity: Identity,
     kept: Option<(File, Held)>,
-    /// Whether the system is told not to read on by itself.
+    /// Whether to tell the system not to read ahead.
     is_random: bool,
 }
 
-/// What tells that a path still leads to the same file.
+/// Shows whether a path still leads to the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     length: u64,
-    /// Device and number.
+    /// Device and inode number.
     #[cfg(unix)]
     inode: (u64, u64),
     #[cfg(not(unix))]
@@ -43,7 +43,7 @@ impl Identity {
 }
 
 impl PositionalFile {
-    /// Opens a file, and keeps it open if `share` has a place for it. Reads come in no order if `is_random`.
+    /// Opens a file, and keeps it open unless `share` is used up. `is_random` says that reads come in random order.
     pub fn open(path: &Path, is_random: bool, share: &'static Share) -> Result<Self> {
         let file = open(path, is_random)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
@@ -59,14 +59,14 @@ impl PositionalFile {
         self.identity.length
     }
 
-    /// Replaces the contents of `buffer` by a stretch of the file.
+    /// Replaces the contents of `buffer` with a range of the file.
     pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         self.with(|file| read_at(file, range, buffer))?
     }
 
-    /// Gives advice on a stretch of the file.
+    /// Gives advice on a range of the file.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
-        // Advice that is not taken costs speed only.
+        // Without the advice, only speed is lost.
         let _ = self.with(|file| advise(file, range, advice));
     }
 
@@ -77,7 +77,7 @@ impl PositionalFile {
         let file = open(&self.path, self.is_random)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", &self.path, e))?;
         if Identity::of(&meta) != self.identity {
-            return Err(Error::lost("the file was replaced or cut after it was opened")
+            return Err(Error::lost("the file was replaced or truncated after it was opened")
                 .file(&self.path)
                 .expected(format!("{} bytes", self.identity.length))
                 .found(format!("{} bytes", meta.len()))
@@ -102,7 +102,7 @@ fn read_at(file: &File, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
     while done < wanted {
         match read_some(file, &mut buffer[done..], range.start + done as u64) {
             Ok(0) => {
-                return Err(Error::format("record-bounds", "the file ends early: it was cut after it was opened")
+                return Err(Error::format("record-bounds", "the file ends early: it was truncated while it was open")
                     .at(range.start)
                     .expected(format!("{wanted} bytes"))
                     .found(format!("{done} bytes")));
@@ -146,7 +146,7 @@ mod tests {
             assert_eq!((&buffer[..], file.len()), (&b"234"[..], 10));
             file.advise(0..10, Advice::Done);
         }
-        // Replaced by another of the same length: the open one still has what it had.
+        // Replaced by another file of the same length: the open file still has its old contents.
         std::fs::write(dir.path().join("y"), b"abcdefghij").unwrap();
         std::fs::rename(dir.path().join("y"), &path).unwrap();
         let e = closed.read(2..5, &mut buffer).unwrap_err();

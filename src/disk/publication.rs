@@ -1,12 +1,13 @@
-//! The commit point: replacing `dataset.json` makes staged files a data set.
+//! The commit point: replacing `dataset.json` turns staged files into a data set.
 //!
-//! A writer stages files under temporary names and brings them to the disk. Publishing gives them their names, which no
-//! other content has, then replaces `dataset.json`, then removes the files that only the replaced data set had. Readers
-//! see the old data set until `dataset.json` is replaced, and the new one from then on.
+//! A writer stages files: it writes them under temporary names and syncs them to the disk. Publishing has three steps. It
+//! renames the files to their final names, which no other contents ever have. It replaces `dataset.json`. It removes the
+//! files that only the replaced data set had. Readers see the old data set until `dataset.json` is replaced, and the new
+//! one from then on.
 //!
-//! So that a killed process leaves nothing behind, a plan says in each folder what is being published there. Whoever writes
-//! there next [recovers](recover) first: it completes what was committed and undoes what was not. Folders that are
-//! published together have the same plan; as soon as one of them is committed, all of them will be, and until then readers
+//! A plan file in each folder says what is being published there, so that a killed process leaves nothing behind. The next
+//! writer in the folder [recovers](recover) first: it completes what was committed and undoes what was not. Folders that
+//! are published together have the same plan. Once one of them is committed, all of them will be. Until then, readers
 //! [refuse](check_whole) them.
 
 use std::fs;
@@ -23,33 +24,33 @@ use crate::format::data_binding::hex;
 use crate::format::names::LISTING;
 use crate::{Error, Result};
 
-/// Name of the plan.
+/// Name of the plan file.
 pub(crate) const PLAN: &str = ".vidrec.plan";
 
-/// Longest plan that is read, in bytes.
+/// Largest plan that is read, in bytes.
 const MAX_PLAN: u64 = 256 << 20;
 
-/// A file that gets its name.
+/// A staged file and its final name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PlannedFile {
     temporary: String,
     name: String,
-    /// The data set that is replaced has the same file, so undoing leaves it alone.
+    /// Whether the replaced data set has the same file. If so, undoing leaves the file alone.
     shared: bool,
 }
 
-/// What is done in one folder, a list of steps that may be repeated.
+/// What publishing does in one folder: steps that may be repeated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FolderPlan {
     files: Vec<PlannedFile>,
     /// SHA-256 of the new `dataset.json`.
     listing: String,
-    /// Files that only the data set that is replaced has.
+    /// Files that only the replaced data set has.
     stale: Vec<String>,
 }
 
 impl FolderPlan {
-    /// Does all steps, but for those that an earlier call did. A plan of one folder needs no other record of it.
+    /// Does all steps that an earlier call has not done. A plan of one folder needs no other record of its progress.
     #[cfg(feature = "pack")]
     pub fn carry_out(&self, dir: &Path) -> Result<()> {
         self.place(dir)?;
@@ -57,7 +58,7 @@ impl FolderPlan {
         self.remove_stale(dir)
     }
 
-    /// Completes what was committed and undoes what was not; whether it was committed.
+    /// Completes the plan if it was committed, and undoes it otherwise. Returns whether it was committed.
     #[cfg(feature = "pack")]
     pub fn settle(&self, dir: &Path) -> Result<bool> {
         let committed = self.is_committed(dir)?;
@@ -69,7 +70,7 @@ impl FolderPlan {
         Ok(committed)
     }
 
-    /// Gives the files their names.
+    /// Renames the files to their final names.
     fn place(&self, dir: &Path) -> Result<()> {
         self.files.iter().try_for_each(|file| rename(dir, &file.temporary, &file.name))?;
         sync_folder(dir)
@@ -78,12 +79,12 @@ impl FolderPlan {
     /// The commit point.
     fn commit(&self, dir: &Path) -> Result<()> {
         if self.is_committed(dir)? {
-            // Also where the old one says the same.
+            // The old `dataset.json` may also be identical to the new one.
             folder::remove(&dir.join(staged_listing()))?;
         } else {
-            // Nothing else may pass for it: what is stale is removed afterwards.
+            // Only the planned `dataset.json` may be committed, because stale files are removed afterwards.
             let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
-            fs::rename(from, &to).map_err(|e| Error::io("give the file its name", to, e))?;
+            fs::rename(from, &to).map_err(|e| Error::io("rename the file", to, e))?;
         }
         sync_folder(dir)
     }
@@ -98,11 +99,11 @@ impl FolderPlan {
     }
 
     fn remove_stale(&self, dir: &Path) -> Result<()> {
-        // Nothing waits for the disk: a plan that comes back after a power cut is carried out again.
+        // No sync is needed: a plan that reappears after a power failure is carried out again.
         self.stale.iter().try_for_each(|name| folder::remove(&dir.join(name)))
     }
 
-    /// Removes what is not committed.
+    /// Removes the files of a plan that was not committed.
     fn undo(&self, dir: &Path) -> Result<()> {
         for file in &self.files {
             folder::remove(&dir.join(&file.temporary))?;
@@ -115,14 +116,14 @@ impl FolderPlan {
     }
 }
 
-/// Renames a file within a folder; one that was renamed before is as it should be.
+/// Renames a file within a folder. It is fine if the file was already renamed.
 fn rename(dir: &Path, temporary: &str, name: &str) -> Result<()> {
     let (from, to) = (dir.join(temporary), dir.join(name));
     match fs::rename(&from, &to) {
         Err(e) if e.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
-        // Two names of one file: POSIX leaves both.
+        // If both names lead to the same file, POSIX leaves both.
         Ok(()) => folder::remove(&from),
-        Err(e) => Err(Error::io("give the file its name", to, e)),
+        Err(e) => Err(Error::io("rename the file", to, e)),
     }
 }
 
@@ -130,27 +131,27 @@ fn staged_listing() -> String {
     format!(".{LISTING}.tmp")
 }
 
-/// What is there before, and what of it may be removed.
+/// The existing files, and which of them may be removed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replaced {
-    /// Names of the files of the data set that is replaced.
+    /// Names of the files of the replaced data set.
     pub files: Vec<String>,
-    /// What is to be removed when it is replaced.
+    /// Names of the files to remove when it is replaced.
     pub removable: Vec<String>,
 }
 
-/// The files of a data set on the disk, under temporary names.
+/// The files of a data set, synced to the disk under temporary names.
 #[derive(Debug)]
 pub(crate) struct Staged {
     dir: PathBuf,
     plan: FolderPlan,
-    // Before the lock, so that what is dropped is removed under it.
+    // Declared before the lock, so that dropped files are removed while it is held.
     temporaries: Vec<Temporary>,
     _lock: FolderLock,
 }
 
 impl Staged {
-    /// Adds the new `dataset.json` to staged files with their names to be.
+    /// Adds the new `dataset.json` to staged files and their final names.
     pub fn new(
         dir: &Path,
         lock: FolderLock,
@@ -173,7 +174,7 @@ impl Staged {
         Ok(Staged { dir: dir.to_owned(), plan, temporaries, _lock: lock })
     }
 
-    /// The plan, for a journal of the caller's own in which it is before anything is done.
+    /// The plan, for a caller that records it in its own journal before doing anything.
     #[cfg(feature = "pack")]
     pub fn into_plan(mut self) -> (FolderPlan, FolderLock) {
         self.keep();
@@ -188,18 +189,18 @@ impl Staged {
 /// Folders that are published together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Publication {
-    /// Name of each folder, all of which lie in one.
+    /// The name and plan of each folder. All of them lie in the same folder.
     folders: Vec<(String, FolderPlan)>,
 }
 
 /// A folder that still has the plan.
 type Pending<'a> = (PathBuf, &'a FolderPlan);
 
-/// Makes staged files data sets, all of them or none.
+/// Turns staged files into data sets, all of them or none.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io): nothing is changed, or, if a later folder failed after the first was committed, the next
+/// [`Io`](crate::ErrorKind::Io): nothing has changed. If a later folder failed after the first was committed, the next
 /// writer completes it.
 pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
     let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -210,7 +211,7 @@ pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
     }
     let done = publication.write(&folders).and_then(|()| complete(&folders));
     if done.is_err() && !any_committed(&folders).unwrap_or(true) {
-        // Best effort: the plan that stays tells the next writer.
+        // Best effort: if the plan stays, the next writer undoes it.
         let _ = undo(&folders);
     }
     outputs.iter_mut().for_each(Staged::keep);
@@ -224,12 +225,12 @@ impl Publication {
             let mut file = AtomicFile::create(&dir.join(PLAN))?;
             file.write_all(&bytes)?;
             file.sync()?;
-            // Its name is on the disk together with those of the files that it names.
+            // Its name is synced to the disk together with those of the files that it names.
             file.place()
         })
     }
 
-    /// The plan in `dir`, if there is one.
+    /// Reads the plan in `dir`, if there is one.
     fn read(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(PLAN);
         let file = match fs::File::open(&path) {
@@ -268,9 +269,9 @@ impl Publication {
 }
 
 fn unknown_plan(path: &Path) -> Error {
-    Error::usage("not the plan of this version of vidrec, which an interrupted write left here")
+    Error::usage("this plan of an interrupted write is not of this version of vidrec")
         .file(path)
-        .help("run the version that wrote it once more, or remove the file")
+        .help("run the version that wrote it again, or remove the file")
 }
 
 fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
@@ -298,22 +299,29 @@ fn remove_plans(folders: &[Pending<'_>]) -> Result<()> {
     folders.iter().try_for_each(|(dir, _)| folder::remove(&dir.join(PLAN)))
 }
 
-/// Completes or undoes what a killed process left in `dir`, which is locked.
+/// Completes or undoes what a killed process left in `dir`, which the caller has locked. Returns whether it completed
+/// something.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process writes in a
-/// folder that was to be published together with this one, or the plan is not one of this version.
-pub(crate) fn recover(dir: &Path) -> Result<()> {
-    let Some(publication) = Publication::read(dir)? else { return Ok(()) };
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if another process is writing in
+/// a folder that was being published together with this one, or if the plan is not of this version.
+pub(crate) fn recover(dir: &Path) -> Result<bool> {
+    let Some(publication) = Publication::read(dir)? else { return Ok(false) };
     let folders = publication.pending(dir)?;
     let is_this = |other: &Path| fs::canonicalize(other).ok() == fs::canonicalize(dir).ok();
     let others = folders.iter().filter(|(other, _)| !is_this(other));
     let _locks = others.map(|(other, _)| FolderLock::take(other)).collect::<Result<Vec<_>>>()?;
-    if any_committed(&folders)? { complete(&folders) } else { undo(&folders) }
+    let completes = any_committed(&folders)?;
+    if completes {
+        complete(&folders)?
+    } else {
+        undo(&folders)?
+    }
+    Ok(completes)
 }
 
-/// Refuses a folder that was to be published together with others of which some are new and some are old.
+/// Refuses a folder if it was being published together with others and only some of them are committed.
 pub(crate) fn check_whole(dir: &Path) -> Result<()> {
     let Some(publication) = Publication::read(dir)? else { return Ok(()) };
     let folders = publication.pending(dir)?;
@@ -328,7 +336,7 @@ pub(crate) fn check_whole(dir: &Path) -> Result<()> {
     .help("run the same command again, or repair this folder: both complete it"))
 }
 
-/// Whether an interrupted write left something in `dir`.
+/// Whether an interrupted write left a plan in `dir`.
 pub(crate) fn is_pending(dir: &Path) -> bool {
     dir.join(PLAN).exists()
 }
@@ -337,7 +345,7 @@ pub(crate) fn is_pending(dir: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A folder with an old data set of the files `old` and `both`.
+    /// Fills a folder with an old data set of the files `old` and `both`.
     fn old_set(dir: &Path) {
         fs::create_dir_all(dir).unwrap();
         for name in ["old", "both"] {
@@ -367,7 +375,7 @@ mod tests {
     const OLD: [&str; 3] = ["both", "dataset.json", "old"];
     const NEW: [&str; 3] = ["both", "dataset.json", "new"];
 
-    /// What a process leaves that is killed after `steps` of: the plans, the files, each folder's list.
+    /// Leaves what a process leaves that is killed after `steps` of these: the plans, the files, each `dataset.json`.
     fn killed(dirs: &[PathBuf], steps: usize) {
         let mut outputs: Vec<_> = dirs.iter().map(|dir| stage(dir)).collect();
         outputs.iter_mut().for_each(Staged::keep);

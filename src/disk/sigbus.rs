@@ -1,19 +1,23 @@
-//! Pages of mapped files that cannot be read: an error for whoever reads them, not the end of the process.
+//! Turns unreadable pages of mapped files into errors for their readers, instead of the end of the process.
 //!
-//! When somebody cuts a mapped file, or its disk or network fails, reading a page that is no longer to be had raises
-//! `SIGBUS`. A handler, installed with the first map, puts a page of zeros there, counts it ([`Watch::lost`]), and the
-//! read goes on. Lost pages stay zeros for as long as the map lives. So bytes whose checksum fits *after* they were used
-//! were right all the time, and whoever asks for that, or for the count before and after, never takes zeros for data.
+//! If a mapped file is truncated, or its disk or network fails, reading a page that no longer exists raises `SIGBUS`. A
+//! handler, installed with the first map, puts a page of zeros there and counts it ([`Watch::lost`]), and the read
+//! continues. Lost pages stay zeros as long as the map exists. Therefore, if the checksum of some bytes matches *after*
+//! they were used, they were right all the time. A reader that checks this, or compares the count before and after,
+//! never mistakes zeros for data.
 //!
-//! Every other `SIGBUS` goes to the handler that was there before, or ends the process as it would without this one. The
-//! handler is installed once: one that is installed later (Python's `faulthandler`, if it is enabled late) comes first.
-//! With the environment variable `VIDREC_NO_SIGBUS_HANDLER` set there is none, and on systems other than Linux.
+//! Every other `SIGBUS` goes to the previous handler, or ends the process as it would without this handler. The handler
+//! is installed once. A handler that is installed later, such as Python's `faulthandler` if it is enabled late, comes
+//! first. No handler is installed if the environment variable `VIDREC_NO_SIGBUS_HANDLER` is set, or on systems other
+//! than Linux.
 
-/// Pages of mapped files that could not be read, in this process so far: somebody cut the file, or its disk fails.
+/// The number of pages of mapped files that this process could not read so far, because a file was truncated or its
+/// disk is failing.
 ///
-/// They are zeros from then on. A [`Loader`](crate::Loader) and [`verify`](crate::verify) tell of them as errors; whoever
-/// uses the bytes of a [`Frame`](crate::Frame) without [`check`](crate::Frame::check) after the use may ask here.
-/// Always 0 on systems other than Linux, where the system ends the process.
+/// Such pages read as zeros from then on. A [`Loader`](crate::Loader) and [`verify`](crate::verify) report them as
+/// errors. Code that uses the bytes of a [`Frame`](crate::Frame) without calling [`check`](crate::Frame::check)
+/// afterwards can compare this number before and after. It is always 0 on systems other than Linux, where the system
+/// ends the process.
 pub fn lost_pages() -> u64 {
     #[cfg(target_os = "linux")]
     return linux::lost_pages();
@@ -21,7 +25,7 @@ pub fn lost_pages() -> u64 {
     0
 }
 
-/// Watches over the pages of one map. Dropped before the map is.
+/// Watches the pages of one map. Drop it before the map.
 #[derive(Debug)]
 pub(crate) struct Watch(#[cfg(target_os = "linux")] Option<&'static linux::Entry>);
 
@@ -39,7 +43,7 @@ impl Watch {
 
 #[cfg(target_os = "linux")]
 impl Watch {
-    /// Watches over `map`, which must be a whole map of its own.
+    /// Watches `map`, which must be one complete map.
     pub fn over(map: &[u8]) -> Self {
         Watch(linux::is_installed().then(|| linux::Entry::new(map)))
     }
@@ -69,24 +73,24 @@ mod linux {
 
     use libc::{c_int, c_void, sigaction, siginfo_t};
 
-    /// One map that is watched, or a place for one: never freed, because a handler may look at it at any time.
+    /// One watched map, or a free entry for one. It is never freed, because the handler may look at it at any time.
     #[derive(Debug)]
     pub struct Entry {
-        /// First address; 0 if this is a place for a map to come.
+        /// The first address; 0 if the entry is free.
         start: AtomicUsize,
-        /// The address behind the last.
+        /// The address after the last.
         end: AtomicUsize,
         lost: AtomicU64,
         next: AtomicPtr<Entry>,
     }
 
     static FIRST: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
-    /// Places that can be used again. The handler does not look here.
+    /// Entries that can be reused. The handler does not look here.
     static FREE: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
-    /// What was installed for the signal before; there once the handler is.
+    /// The previous handler of the signal. It is set once our handler is installed.
     static BEFORE: OnceLock<Option<sigaction>> = OnceLock::new();
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
-    /// Of all maps.
+    /// The lost pages of all maps.
     static LOST: AtomicU64 = AtomicU64::new(0);
 
     pub fn lost_pages() -> u64 {
@@ -95,7 +99,8 @@ mod linux {
 
     impl Entry {
         pub fn new(map: &[u8]) -> &'static Self {
-            // In a process that was forked while another thread held the lock, it is held for ever: a place more, then.
+            // In a process that was forked while another thread held the lock, it is held forever. Then a new entry is
+            // made.
             let free = FREE.try_lock().ok().and_then(|mut free| free.pop());
             let entry = free.unwrap_or_else(Self::append);
             entry.lost.store(0, SeqCst);
@@ -131,18 +136,19 @@ mod linux {
         }
     }
 
-    /// Whether the handler is there; installs it when asked for the first time.
+    /// Whether the handler is installed. The first call installs it.
     pub fn is_installed() -> bool {
         BEFORE.get_or_init(|| if std::env::var_os("VIDREC_NO_SIGBUS_HANDLER").is_some() { None } else { install() });
         BEFORE.get().is_some_and(Option::is_some)
     }
 
-    /// Installs the handler; what was there before.
+    /// Installs the handler and returns the previous one.
     fn install() -> Option<sigaction> {
         let mut before = MaybeUninit::<sigaction>::zeroed();
         // SAFETY: `sysconf` takes no memory. All zeros is a valid `sigaction`. Both calls get valid pointers or null.
-        // The handler does only what a signal handler may: see `on_sigbus`. It is installed after what was there before is
-        // known, but before `BEFORE` is set; a signal in between ends the process, as it would have.
+        // The handler does only what a signal handler may do: see `on_sigbus`. It is installed after the previous
+        // handler is known, but before `BEFORE` is set. A signal in between ends the process, as it would without the
+        // handler.
         unsafe {
             if let Ok(page @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
                 PAGE.store(page, SeqCst);
@@ -157,11 +163,11 @@ mod linux {
         }
     }
 
-    /// The handler. It may interrupt anything, so it touches only atomic numbers and places that are never freed, takes no
-    /// lock and no memory, and calls only what Linux allows there; `errno` is as it was when it returns.
+    /// The handler. It may interrupt anything, so it touches only atomic numbers and entries that are never freed. It
+    /// takes no lock, allocates no memory, and calls only what Linux allows in a handler. It restores `errno`.
     extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the kernel gives a valid `siginfo_t` to a handler with SA_SIGINFO, whose address is set where the
-        // code is that of a fault, and `__errno_location` is that of this thread.
+        // SAFETY: the kernel gives a valid `siginfo_t` to a handler with SA_SIGINFO. Its address is set if the code is
+        // that of a fault. `__errno_location` belongs to this thread.
         unsafe {
             let errno = *libc::__errno_location();
             let is_fault = (*info).si_code > 0;
@@ -172,15 +178,15 @@ mod linux {
         }
     }
 
-    /// Puts zeros where a page of a watched map cannot be read; whether there is such a map at this address.
+    /// Replaces an unreadable page of a watched map by zeros. Returns false if no watched map has this address.
     fn mend(address: usize) -> bool {
         let mut place = None;
         let mut next = FIRST.load(Acquire);
-        // SAFETY: entries are never freed, and each is linked after it was made.
+        // SAFETY: entries are never freed, and each is linked only after it is initialized.
         while let Some(entry) = unsafe { next.as_ref() } {
             let (start, end) = (entry.start.load(SeqCst), entry.end.load(SeqCst));
             if start != 0 && (start..end).contains(&address) {
-                // First, so that whoever sees the zeros sees this too.
+                // Counted first, so that a reader that sees the zeros also sees the count.
                 entry.lost.fetch_add(1, SeqCst);
                 place = Some((start, end));
             }
@@ -189,24 +195,24 @@ mod linux {
         LOST.fetch_add(u64::from(place.is_some()), SeqCst);
         let page = PAGE.load(SeqCst);
         let at = address / page * page;
-        // A page in the middle of a map makes two of it. Where the system allows no more maps, all of it is lost.
+        // Replacing a page in the middle of a map splits the map. If the system allows no more maps, all of it is lost.
         place.is_some_and(|(start, end)| put_zeros(at, page) || put_zeros(start, end.next_multiple_of(page) - start))
     }
 
     fn put_zeros(at: usize, length: usize) -> bool {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let address = ptr::without_provenance_mut::<c_void>(at);
-        // SAFETY: the range lies in a map that is watched, and which is not unmapped now: the thread that was interrupted
-        // reads from it. What is replaced was a shared map for reading of a file, and is one of zeros: no writable
-        // memory is touched, and no length changes. Readers of a map never rely on bytes that stay as they are.
+        // SAFETY: the range lies in a watched map, which is not being unmapped now, because the interrupted thread
+        // reads from it. The call replaces a shared, read-only map of a file by one of zeros: it touches no writable
+        // memory and changes no length. Readers of a map never rely on its bytes to stay the same.
         unsafe { libc::mmap(address, length, libc::PROT_READ, flags, -1, 0) != libc::MAP_FAILED }
     }
 
-    /// Does what would have been done without this handler.
+    /// Does what would happen without this handler.
     ///
     /// # Safety
     ///
-    /// The arguments are those that the kernel gave to a handler of this signal.
+    /// The arguments must be those that the kernel passed to a handler of this signal.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
         let before = BEFORE.get().copied().flatten();
         let handler = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
@@ -214,8 +220,8 @@ mod linux {
             return;
         }
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // SAFETY: a valid signal; all zeros is SIG_DFL without flags. A fault comes again when this returns; what was
-            // sent by somebody does not, so it is sent again, and arrives when the handler returns.
+            // SAFETY: the signal is valid; all zeros is SIG_DFL without flags. A fault comes again when this returns. A
+            // signal that a process sent does not, so it is sent again, and arrives when the handler returns.
             unsafe {
                 let default: sigaction = MaybeUninit::zeroed().assume_init();
                 libc::sigaction(signal, &default, ptr::null_mut());
@@ -226,7 +232,7 @@ mod linux {
             return;
         }
         let takes_info = before.is_some_and(|before| before.sa_flags & libc::SA_SIGINFO != 0);
-        // SAFETY: the address was installed as a handler, of the kind that its flags name.
+        // SAFETY: the address was installed as a handler, and its flags say of which kind.
         unsafe {
             if takes_info {
                 let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = std::mem::transmute(handler);

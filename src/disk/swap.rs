@@ -1,4 +1,4 @@
-//! One folder in the place of another.
+//! Swapping two folders.
 
 use std::fs;
 use std::io;
@@ -6,9 +6,10 @@ use std::path::Path;
 
 use super::system::exchange;
 
-/// Gives `new` the name `old`, where a folder is that then has the name `new`: in one step where the system can.
+/// Exchanges the names of the folders `new` and `old`, in one step if the system can.
 ///
-/// Elsewhere the old folder is for a moment `aside`, and [`undo`] brings it back after a crash in that moment.
+/// On other systems, the old folder has the name `aside` for a moment. [`undo`] restores it after a crash in that
+/// moment.
 pub(super) fn swap(new: &Path, old: &Path, aside: &Path) -> io::Result<()> {
     match exchange(new, old) {
         Err(e) if matches!(e.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
@@ -20,7 +21,7 @@ pub(super) fn swap(new: &Path, old: &Path, aside: &Path) -> io::Result<()> {
     }
 }
 
-/// Brings back a folder that an interrupted [`swap`] left aside.
+/// Restores a folder that an interrupted [`swap`] left aside.
 pub(super) fn undo(old: &Path, aside: &Path) -> io::Result<()> {
     if aside.exists() && !old.exists() { fs::rename(aside, old) } else { Ok(()) }
 }
@@ -39,7 +40,7 @@ mod tests {
         }
         swap(&a, &b, &aside).unwrap();
         assert!(b.join("new").exists() && a.join("old").exists() && !aside.exists());
-        // As after a crash where the system cannot exchange names.
+        // As after a crash on a system that cannot exchange names.
         fs::rename(&b, &aside).unwrap();
         undo(&b, &aside).unwrap();
         assert!(b.join("new").exists());

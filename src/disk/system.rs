@@ -1,4 +1,4 @@
-//! Calls to the system that the standard library does not have.
+//! System calls that the standard library does not offer.
 
 use std::io;
 use std::path::Path;
@@ -10,20 +10,20 @@ pub(super) fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     use std::os::unix::ffi::OsStrExt;
     let c_path = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from);
     let (a, b) = (c_path(a)?, c_path(b)?);
-    // SAFETY: both are strings that end with a zero and live until the call returns; it keeps no pointer.
+    // SAFETY: both strings end with a zero byte and live until the call returns, and the call keeps no pointer.
     let done =
         unsafe { libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Exchanges the names of two files or folders in one step: there is no such step here.
+/// Exchanges the names of two files or folders in one step, which this system cannot do.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Brings everything that was written to the file system of `path` to the disk; false where only files can be brought
-/// there one by one.
+/// Syncs everything written to the file system of `path` to the disk. Returns false if the system can only sync single
+/// files.
 #[cfg(target_os = "linux")]
 pub(super) fn sync_file_system(path: &Path) -> io::Result<bool> {
     use std::os::fd::AsRawFd;
@@ -32,7 +32,7 @@ pub(super) fn sync_file_system(path: &Path) -> io::Result<bool> {
     if unsafe { libc::syncfs(file.as_raw_fd()) } == 0 { Ok(true) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Brings everything that was written to the file system of `path` to the disk: only files can be, one by one.
+/// Syncs everything written to the file system of `path` to the disk. This system can only sync single files.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sync_file_system(_: &Path) -> io::Result<bool> {
     Ok(false)

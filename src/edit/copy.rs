@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::options::{EditOptions, Sharding};
+use super::options::EditOptions;
 use super::output_plan::{OutputPlan, Pick};
 use super::report::EditReport;
 use crate::disk::{folder_of, publication};
 use crate::progress::{Counter, ProgressFn};
+use crate::writer::{OpenShard, Sharding};
 use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, Written};
 
 /// As [`run`], for one output.
@@ -93,7 +94,12 @@ pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn stream(plan: &OutputPlan<'_>, shards: Sharding, writer: &mut Writer, counter: &mut Counter<'_, '_>) -> Result<()> {
+fn stream(
+    plan: &OutputPlan<'_>,
+    shards: Option<Sharding>,
+    writer: &mut Writer,
+    counter: &mut Counter<'_, '_>,
+) -> Result<()> {
     let starts = shard_starts(plan, shards)?;
     let mut starts = starts.iter().peekable();
     for (i, pick) in plan.picks.iter().enumerate() {
@@ -127,12 +133,8 @@ fn advise_repair(e: Error) -> Error {
 }
 
 /// Places in the plan where a shard begins, except the first.
-fn shard_starts(plan: &OutputPlan<'_>, shards: Sharding) -> Result<Vec<usize>> {
-    match shards {
-        Sharding::AsInput => Ok(starts_as_input(plan)),
-        Sharding::Count(count) => starts_by_count(plan.picks.len() as u64, plan.group, count),
-        Sharding::Bytes(bytes) => starts_by_bytes(plan, bytes),
-    }
+fn shard_starts(plan: &OutputPlan<'_>, shards: Option<Sharding>) -> Result<Vec<usize>> {
+    shards.map_or_else(|| Ok(starts_as_input(plan)), |sharding| starts(plan, sharding))
 }
 
 fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
@@ -142,46 +144,19 @@ fn starts_as_input(plan: &OutputPlan<'_>) -> Vec<usize> {
     (1..plan.picks.len()).filter(changes).collect()
 }
 
-fn starts_by_count(clips: u64, group: u64, count: u32) -> Result<Vec<usize>> {
-    let (groups, count) = (clips / group, u64::from(count));
-    if count == 0 {
-        return Err(Error::usage("a data set has at least one shard"));
-    }
-    let count = count.min(groups);
-    // The factors can be as large as 2^48 and 2^32, so their product needs more than 64 bits.
-    let start = |k: u64| (u128::from(groups) * u128::from(k) / u128::from(count)) as u64 * group;
-    Ok((1..count).map(|k| start(k) as usize).collect())
-}
-
-fn starts_by_bytes(plan: &OutputPlan<'_>, most: u64) -> Result<Vec<usize>> {
-    if most == 0 {
-        return Err(Error::usage("a shard has at least one byte"));
-    }
-    let (mut starts, mut in_shard, mut begin) = (Vec::new(), 0u64, 0);
-    for group in plan.picks.chunks(plan.group as usize) {
-        let sizes = group.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
-        let size = sizes.sum::<Result<u64>>()?;
-        if in_shard > 0 && in_shard.saturating_add(size) > most {
+fn starts(plan: &OutputPlan<'_>, sharding: Sharding) -> Result<Vec<usize>> {
+    sharding.check()?;
+    let videos = plan.picks.len() as u64 / plan.group;
+    let (mut starts, mut open, mut begin) = (Vec::new(), OpenShard::default(), 0);
+    for (video, group) in (0..).zip(plan.picks.chunks(plan.group as usize)) {
+        let sizes = || group.iter().map(|p| plan.sources[p.source].set.clip(p.clip)?.record_bytes());
+        let bytes = if matches!(sharding, Sharding::Bytes(_)) { sizes().sum::<Result<u64>>()? } else { 0 };
+        if sharding.ends_before(video, videos, open, bytes) {
             starts.push(begin);
-            in_shard = 0;
+            open.bytes = 0;
         }
-        in_shard = in_shard.saturating_add(size);
+        open = OpenShard { last: Some(video), bytes: open.bytes.saturating_add(bytes) };
         begin += group.len();
     }
     Ok(starts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shards_are_balanced_and_groups_stay_whole() {
-        assert_eq!(starts_by_count(10, 1, 3).unwrap(), [3, 6]);
-        assert_eq!(starts_by_count(12, 4, 2).unwrap(), [4]);
-        assert_eq!(starts_by_count(2, 1, 5).unwrap(), [1], "never more shards than clips");
-        assert!(starts_by_count(0, 1, 5).unwrap().is_empty());
-        assert!(starts_by_count(10, 1, 0).is_err());
-        assert_eq!(starts_by_count(1 << 40, 1, 2).unwrap(), [1 << 39]);
-    }
 }

@@ -8,8 +8,8 @@
 //! [`split_clips`] and [`subset_clips`] only say which clips are meant, for those who want a view and no copy.
 //!
 //! ```
-//! use vidrec::Dataset;
-//! use vidrec::edit::{self, EditOptions, Selection, Sharding};
+//! use vidrec::{Dataset, Sharding};
+//! use vidrec::edit::{self, EditOptions, Selection};
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let (all, some) = (dir.path().join("all"), dir.path().join("some"));
 //! # let mut jpeg = Vec::new();
@@ -23,7 +23,7 @@
 //!
 //! let set = Dataset::open(&all)?;
 //! let zeros = Selection { classes: vec!["0".into()], ..Selection::default() };
-//! let options = EditOptions { shards: Sharding::Count(1), ..EditOptions::default() };
+//! let options = EditOptions { shards: Some(Sharding::Count(1)), ..EditOptions::default() };
 //! let report = edit::subset(&set, &zeros, &some, &options, &mut vidrec::no_progress)?;
 //! assert_eq!((report.clips, Dataset::open(&some)?.len()), (2, 2));
 //! # Ok::<(), vidrec::Error>(())
@@ -58,7 +58,7 @@ pub use clip_list::ClipList;
 pub(crate) use groups::draws;
 pub use merge::merge;
 pub(crate) use meta::merged_meta;
-pub use options::{EditOptions, Sharding};
+pub use options::EditOptions;
 #[cfg(feature = "pack")]
 pub(crate) use output_plan::as_it_is;
 pub use parts::{SplitBy, SplitPart, split_clips};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::options::{EditOptions, Sharding};
+use super::options::EditOptions;
 use super::output_plan::{OutputPlan, as_it_is};
 use super::report::EditReport;
 use super::{copy, relink};
@@ -48,7 +48,7 @@ pub struct Relabeling {
 ///
 /// Pictures do not change. Every record also holds its clip's label, for readers of plain RecordIO. So where a label
 /// changes, this writes new record files, which costs reading and writing all bytes once. Where none does (classes are
-/// renamed, attributes change), and `options.shards` is [`Sharding::AsInput`], it shares the record files with the input
+/// renamed, attributes change), and `options.shards` is `None`, it shares the record files with the input
 /// by hard links and writes only indexes; where it cannot make links, it copies.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub fn relabel(
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));
-    if options.shards == Sharding::AsInput && !table.changes_a_label(set)? {
+    if options.shards.is_none() && !table.changes_a_label(set)? {
         return relink::run(set, &plan, out.as_ref(), options, progress);
     }
     copy::run_one(&plan, out.as_ref(), options, progress)

@@ -26,7 +26,7 @@ pub(super) fn run(
 ) -> Result<EditReport> {
     refuse_input(set, out)?;
     let lock = writer::lock(out)?;
-    let replaced = writer::replaceable(out, options.overwrite)?;
+    let replaced = writer::replaceable(out, options.overwrite, &lock)?;
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
     for (ordinal, shard) in set.shards().iter().enumerate() {

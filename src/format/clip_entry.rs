@@ -1,4 +1,4 @@
-//! One line of the clip table: `format-spec/vidrec-v1.md#clip-table-clps`.
+//! One entry of the clip table: `format-spec/vidrec-v1.md#clip-table-clps`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -7,13 +7,13 @@ use super::entry_crc32;
 /// Size of an entry in bytes.
 pub const BYTES: usize = 80;
 
-/// Label of a clip that has none.
+/// The stored label of a clip without a label.
 pub const NO_LABEL: i32 = -1;
 
-/// Flag: the source had fewer frames than were asked for, so some frames stand more than once.
+/// Flag: the source had fewer frames than requested, so some frames are repeated.
 pub const FLAG_SHORT: u32 = 1;
 
-/// A stretch of the string pool.
+/// A range of the string pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StringRef {
     /// Byte offset from the start of the string pool.
@@ -22,7 +22,7 @@ pub struct StringRef {
     pub length: u32,
 }
 
-/// What is known of a clip: its frames, size, label, times and names.
+/// The stored facts of a clip: its frames, size, label, times and names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClipEntry {
     /// Ordinal of the clip's first frame in the shard.
@@ -31,13 +31,13 @@ pub struct ClipEntry {
     pub frame_count: u32,
     /// Label, 0 to 2^24, or [`NO_LABEL`].
     pub label: i32,
-    /// Width in pixels of every frame; 0 when the frames differ or it is not known.
+    /// Width in pixels of every frame; 0 if the frames differ or the width is unknown.
     pub width: u16,
-    /// Height in pixels of every frame; 0 when the frames differ or it is not known.
+    /// Height in pixels of every frame; 0 if the frames differ or the height is unknown.
     pub height: u16,
-    /// Bit 0: [`FLAG_SHORT`]. Readers ignore the others.
+    /// Bit 0: [`FLAG_SHORT`]. Readers ignore the other bits.
     pub flags: u32,
-    /// Unit of the frames' presentation times in seconds, as a fraction: numerator and denominator.
+    /// Unit of the frames' presentation times in seconds, as numerator and denominator.
     pub time_base: (u32, u32),
     /// Source path, relative to the input root, with `/` between folders.
     pub source: StringRef,
@@ -45,12 +45,12 @@ pub struct ClipEntry {
     pub class: StringRef,
     /// Attributes: a JSON object.
     pub attributes: StringRef,
-    /// CRC-32 of the three strings' bytes, one after the other.
+    /// CRC-32 of the bytes of the three strings, concatenated.
     pub strings_crc32: u32,
 }
 
 impl ClipEntry {
-    /// The bytes on disk of clip `ordinal` of the shard, with the entry's own CRC-32.
+    /// The bytes on disk of the entry of clip `ordinal` of the shard, with the entry's own CRC-32.
     pub fn to_bytes(&self, ordinal: u64) -> [u8; BYTES] {
         let mut b = [0; BYTES];
         LE::write_u64(&mut b[0..8], self.first_frame);
@@ -71,7 +71,7 @@ impl ClipEntry {
         b
     }
 
-    /// Reads the entry of clip `ordinal`; `None` if its CRC-32 does not fit.
+    /// Reads the entry of clip `ordinal`; `None` if its CRC-32 does not match.
     pub fn from_bytes(b: &[u8; BYTES], ordinal: u64) -> Option<Self> {
         let text = |i: usize| StringRef {
             offset: LE::read_u64(&b[32 + 8 * i..][..8]),
@@ -114,7 +114,7 @@ mod tests {
         };
         let bytes = entry.to_bytes(7);
         assert_eq!(ClipEntry::from_bytes(&bytes, 7), Some(entry));
-        assert_eq!(ClipEntry::from_bytes(&bytes, 8), None, "in another's place");
+        assert_eq!(ClipEntry::from_bytes(&bytes, 8), None, "at the place of another entry");
         for bit in 0..BYTES * 8 {
             let mut bad = bytes;
             bad[bit / 8] ^= 1 << (bit % 8);

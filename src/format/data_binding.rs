@@ -1,11 +1,11 @@
-//! What ties an index to its record file: `format-spec/vidrec-v1.md#data-binding-data`.
+//! The section that ties an index to its record file: `format-spec/vidrec-v1.md#data-binding-data`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 /// Size of the section in bytes.
 pub const BYTES: usize = 48;
 
-/// How many bytes at each end of the record file the edge CRC-32 covers.
+/// The number of bytes at each end of the record file that the edge CRC-32 covers.
 pub const EDGE_BYTES: usize = 4096;
 
 /// Length and digests of the record file.
@@ -15,7 +15,7 @@ pub struct DataBinding {
     pub length: u64,
     /// SHA-256 of the record file: what `sha256sum` prints.
     pub sha256: [u8; 32],
-    /// CRC-32 of the file's first and last [`EDGE_BYTES`] bytes (all of it at each end when shorter).
+    /// CRC-32 of the file's first and last [`EDGE_BYTES`] bytes. A shorter file counts in full at each end.
     pub edge_crc32: u32,
 }
 
@@ -37,13 +37,14 @@ impl DataBinding {
     }
 }
 
-/// CRC-32 of the two edges of a record file: cheap enough to be checked at every open.
+/// CRC-32 of the two ends of a record file. It is cheap enough to check at every open.
 pub fn edge_crc32(file: &[u8]) -> u32 {
     let n = file.len().min(EDGE_BYTES);
     edges_crc32(&file[..n], &file[file.len() - n..])
 }
 
-/// As [`edge_crc32`], of the file's first and last [`EDGE_BYTES`] bytes (all of it in each when shorter).
+/// Like [`edge_crc32`], but takes the file's first and last [`EDGE_BYTES`] bytes. If the file is shorter, each of them
+/// is the whole file.
 pub fn edges_crc32(head: &[u8], tail: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(head);
@@ -51,7 +52,7 @@ pub fn edges_crc32(head: &[u8], tail: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Lower-case hexadecimal digits, as `sha256sum` prints them.
+/// A digest as lower-case hexadecimal digits, as `sha256sum` prints it.
 pub fn hex(digest: &[u8]) -> String {
     digest.iter().map(|b| format!("{b:02x}")).collect()
 }

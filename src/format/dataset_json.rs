@@ -1,4 +1,4 @@
-//! `dataset.json`: what makes a folder a data set, and which files it consists of. It can be rebuilt from the indexes.
+//! `dataset.json`, which makes a folder a data set and lists its files. It can be rebuilt from the indexes.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::meta::Meta;
 use super::names;
 use crate::{Error, Hint, Result};
 
-/// Name of the file in a data set's directory.
+/// Name of the file in a data set's folder.
 pub const FILE_NAME: &str = names::LISTING;
 
-/// The content of `dataset.json`.
+/// The contents of `dataset.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetJson {
     /// Always `vidrec`.
@@ -24,12 +24,12 @@ pub struct DatasetJson {
     pub clips: u64,
     /// Number of frames in all shards.
     pub frames: u64,
-    /// Bytes of all record files.
+    /// Total size of all record files in bytes.
     pub bytes: u64,
     /// Class names by label.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// The shards in order: clip ordinals count on from one to the next.
+    /// The shards in order. Clip ordinals continue from one shard to the next.
     pub shards: Vec<ShardJson>,
     /// The program that wrote the data set.
     #[serde(default)]
@@ -40,18 +40,18 @@ pub struct DatasetJson {
     /// The options that determine the bytes.
     #[serde(default)]
     pub settings: Map<String, Value>,
-    /// How many clips in a row are draws of one video; absent: 1.
+    /// The number of consecutive clips that are draws of one video; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
-    /// The list of the inputs that were left out; absent if there are none.
+    /// The list of the skipped videos; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailuresJson>,
 }
 
-/// The list of the inputs that were left out.
+/// The list of the skipped videos.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailuresJson {
-    /// Name of the file, in the same directory: one JSON object a line.
+    /// Name of the file, in the same folder. It holds one JSON object per line.
     pub file: String,
     /// Number of lines.
     pub count: u64,
@@ -62,9 +62,9 @@ pub struct FailuresJson {
 /// One shard in `dataset.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardJson {
-    /// Name of the record file, in the same directory.
+    /// Name of the record file, in the same folder.
     pub record_file: String,
-    /// Name of the index file, in the same directory.
+    /// Name of the index file, in the same folder.
     pub index_file: String,
     /// Number of clips.
     pub clips: u64,
@@ -74,13 +74,13 @@ pub struct ShardJson {
     pub bytes: u64,
     /// SHA-256 of the record file in lower-case hexadecimal digits.
     pub sha256: String,
-    /// CRC-32 in the header of the index file, which covers all of the index; absent in data sets of earlier versions.
+    /// CRC-32 from the header of the index file. It covers the whole index. Absent in data sets of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_crc32: Option<u32>,
 }
 
 impl ShardJson {
-    /// Whether `found` is the shard that this says, as far as this says it.
+    /// Whether `found` matches this description in everything that this says.
     pub(crate) fn is(&self, found: &ShardJson) -> bool {
         let index_crc32 = self.index_crc32.and(found.index_crc32);
         *self == ShardJson { index_crc32, ..found.clone() }
@@ -105,7 +105,7 @@ impl DatasetJson {
         }
     }
 
-    /// The same with further shards.
+    /// The same data set with more shards.
     pub(crate) fn with_more(mut self, shards: Vec<ShardJson>) -> Self {
         for shard in &shards {
             self.clips += shard.clips;
@@ -116,21 +116,21 @@ impl DatasetJson {
         self
     }
 
-    /// Names of all files of the data set, but for its own.
+    /// Names of all files of the data set, except `dataset.json` itself.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
         let shards = self.shards.iter().flat_map(|s| [s.record_file.as_str(), s.index_file.as_str()]);
         shards.chain(self.failures.iter().map(|f| f.file.as_str()))
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // A structure of strings and numbers always serialises.
+        // Serializing a structure of strings and numbers cannot fail.
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes
     }
 
     fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        // By way of objects, because serde would also take arrays of the fields in their order.
+        // Parsed as an object first, because serde would also accept an array of the fields in order.
         let object: Map<String, Value> = serde_json::from_slice(bytes)?;
         let shards = object.get("shards").and_then(Value::as_array);
         if shards.is_some_and(|shards| !shards.iter().all(Value::is_object)) {
@@ -139,25 +139,25 @@ impl DatasetJson {
         Self::deserialize(Value::Object(object))
     }
 
-    /// Whether this says the same of a data set as `found`, as far as both say it.
+    /// Whether this agrees with `found` in everything that both say.
     pub(crate) fn agrees_with(&self, found: &DatasetJson) -> bool {
         let shards =
             self.shards.len() == found.shards.len() && self.shards.iter().zip(&found.shards).all(|(a, b)| a.is(b));
         shards && *self == DatasetJson { shards: self.shards.clone(), ..found.clone() }
     }
 
-    /// Reads the file's bytes and proves that they name nothing outside the file's folder.
+    /// Parses the file's bytes, and checks that they name nothing outside the file's folder.
     pub(crate) fn prove(bytes: &[u8]) -> Result<Self> {
         let fault = |what: &str| Error::format("dataset-json", what);
-        let json =
-            Self::from_json(bytes).map_err(|e| fault("not the JSON of a data set").found(e).hint(Hint::Repair))?;
+        let json = Self::from_json(bytes)
+            .map_err(|e| fault("this is not the JSON of a data set").found(e).hint(Hint::Repair))?;
         if json.format != "vidrec" || json.format_version != u32::from(VERSION.0) {
-            return Err(Error::format("dataset-version", "another format or version")
+            return Err(Error::format("dataset-version", "unknown format or version")
                 .expected("vidrec 1")
                 .found(format!("{} {}", json.format, json.format_version)));
         }
         if json.shards.is_empty() {
-            return Err(fault("no shards are listed"));
+            return Err(fault("it lists no shards"));
         }
         if let Some(name) = json.file_names().find(|name| Path::new(name).file_name() != Some(name.as_ref())) {
             return Err(fault("a file's name is not a plain file name").found(name));
@@ -165,7 +165,7 @@ impl DatasetJson {
         let sum = |of: fn(&ShardJson) -> u64| json.shards.iter().map(of).try_fold(0u64, u64::checked_add);
         let sums = [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes)];
         if sums != [json.clips, json.frames, json.bytes].map(Some) {
-            return Err(fault("clips, frames or bytes are not the sums of those of the shards").hint(Hint::Repair));
+            return Err(fault("clips, frames or bytes are not the sums over the shards").hint(Hint::Repair));
         }
         Ok(json)
     }

@@ -1,4 +1,4 @@
-//! The last 24 bytes of an index file, by which a cut file is known at once: `format-spec/vidrec-v1.md#footer`.
+//! The last 24 bytes of an index file, which reveal a truncated file at once: `format-spec/vidrec-v1.md#footer`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -19,7 +19,7 @@ pub fn to_bytes(file_length: u64, header: &[u8; header::BYTES]) -> [u8; BYTES] {
     b
 }
 
-/// Proves that `found` is the footer that belongs to `header` in a file of `file_length` bytes.
+/// Checks that `found` is the footer that belongs to `header` in a file of `file_length` bytes.
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub fn check(found: &[u8; BYTES], file_length: u64, header: &[u8; header::BYTES]
     if *found == expected {
         return Ok(());
     }
-    Err(Error::format("index-footer", "the footer does not fit the header; the file was cut or overwritten")
+    Err(Error::format("index-footer", "the footer does not match the header: the file was truncated or overwritten")
         .section("footer")
         .at(file_length - BYTES as u64)
         .expected(format!("{expected:02x?}"))

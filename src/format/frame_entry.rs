@@ -1,4 +1,4 @@
-//! One line of the frame table: `format-spec/vidrec-v1.md#frame-table-frms`.
+//! One entry of the frame table: `format-spec/vidrec-v1.md#frame-table-frms`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -7,10 +7,10 @@ use super::entry_crc32;
 /// Size of an entry in bytes.
 pub const BYTES: usize = 32;
 
-/// `source_index` of a frame of which the place in its source is not known.
+/// The `source_index` of a frame whose place in its source is unknown.
 pub const UNKNOWN_SOURCE_INDEX: u32 = u32::MAX;
 
-/// Where a frame lies in the record file, and when it is shown.
+/// Where a frame is in the record file, and when it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameEntry {
     /// Byte offset of the record's first magic word.
@@ -21,12 +21,12 @@ pub struct FrameEntry {
     pub jpeg_length: u32,
     /// CRC-32 of the JPEG.
     pub jpeg_crc32: u32,
-    /// Ordinal among the frames that decode from the source, or [`UNKNOWN_SOURCE_INDEX`].
+    /// Ordinal among the frames decoded from the source, or [`UNKNOWN_SOURCE_INDEX`].
     pub source_index: u32,
 }
 
 impl FrameEntry {
-    /// The bytes on disk of frame `ordinal` of the shard, with the entry's own CRC-32.
+    /// The bytes on disk of the entry of frame `ordinal` of the shard, with the entry's own CRC-32.
     pub fn to_bytes(self, ordinal: u64) -> [u8; BYTES] {
         let mut b = [0; BYTES];
         LE::write_u64(&mut b[0..8], self.record_offset);
@@ -39,7 +39,7 @@ impl FrameEntry {
         b
     }
 
-    /// Reads the entry of frame `ordinal`; `None` if its CRC-32 does not fit.
+    /// Reads the entry of frame `ordinal`; `None` if its CRC-32 does not match.
     pub fn from_bytes(b: &[u8; BYTES], ordinal: u64) -> Option<Self> {
         (LE::read_u32(&b[28..32]) == entry_crc32(&b[..28], ordinal)).then(|| FrameEntry {
             record_offset: LE::read_u64(&b[0..8]),
@@ -60,7 +60,7 @@ mod tests {
         let entry = FrameEntry { record_offset: 1 << 40, pts: -5, jpeg_length: 9, jpeg_crc32: 7, source_index: 3 };
         let bytes = entry.to_bytes(7);
         assert_eq!(FrameEntry::from_bytes(&bytes, 7), Some(entry));
-        assert_eq!(FrameEntry::from_bytes(&bytes, 8), None, "in another's place");
+        assert_eq!(FrameEntry::from_bytes(&bytes, 8), None, "at the place of another entry");
         for bit in 0..BYTES * 8 {
             let mut bad = bytes;
             bad[bit / 8] ^= 1 << (bit % 8);

@@ -8,19 +8,20 @@ use crate::{Error, Result};
 /// Size of the header in bytes.
 pub const BYTES: usize = 64;
 
-/// First and last eight bytes of every index file: a byte over 127, the name, a line end and Ctrl-Z, as in PNG.
+/// The first and the last eight bytes of every index file: a byte above 127, the name, a line end and Ctrl-Z, as in
+/// PNG.
 pub const MAGIC: [u8; 8] = *b"\x89VIDX\r\n\x1a";
 
-/// Version that this crate writes: readers refuse another major number and accept any minor one.
+/// The version that this crate writes. Readers refuse a different major number and accept any minor number.
 pub const VERSION: (u16, u16) = (1, 0);
 
-/// Required flags that this crate knows; a reader refuses a file with any other.
+/// The required flags that this crate knows. A reader refuses a file with any other required flag.
 pub const KNOWN_REQUIRED_FLAGS: u32 = 0;
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Minor version; the major one is 1.
+    /// Minor version; the major version is 1.
     pub version_minor: u16,
     /// Features that a reader must know to read the file.
     pub required_flags: u32,
@@ -41,7 +42,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on disk; the last four are the CRC-32 of those before.
+    /// The bytes on disk. The last four are the CRC-32 of the bytes before them.
     pub fn to_bytes(&self) -> [u8; BYTES] {
         let mut b = [0; BYTES];
         b[0..8].copy_from_slice(&MAGIC);
@@ -60,7 +61,7 @@ impl Header {
         b
     }
 
-    /// Reads and proves a header.
+    /// Reads and checks a header.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Header {
         let crc = crc32(&b[..60]);
         let stored = LE::read_u32(&b[60..64]);
         if crc != stored {
-            return Err(fault("index-header-crc", 60, "the header's CRC-32 does not fit")
+            return Err(fault("index-header-crc", 60, "the header's CRC-32 does not match")
                 .expected(format!("{crc:#010x}"))
                 .found(format!("{stored:#010x}")));
         }

@@ -4,35 +4,36 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// [`Meta::records`] of an index beside a record file that another program wrote.
+/// The value of [`Meta::records`] if another program wrote the record file.
 pub const FOREIGN_RECORDS: &str = "foreign";
 
-/// What a shard says of itself. Keys that a reader does not know are ignored.
+/// A shard's description of itself. Readers ignore keys that they do not know.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Meta {
-    /// Class names by label; empty when labels are plain integers or absent.
+    /// Class names by label; empty if labels are plain integers or absent.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// The program that wrote the file and its version, for instance `vidrec 0.1.0`.
+    /// The program that wrote the file and its version, such as `vidrec 0.1.0`.
     #[serde(default)]
     pub tool: String,
-    /// Versions of FFmpeg's libraries; absent when no video was decoded.
+    /// Versions of FFmpeg's libraries; absent if no video was decoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
     pub settings: Map<String, Value>,
-    /// How many clips in a row are draws of one video; absent: 1. Each clip of such a group has its number, from 0, in
-    /// the attribute `draw`.
+    /// The number of consecutive clips that are draws of one video; 1 if absent. Each clip of such a group has its
+    /// number, counted from 0, in the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
-    /// [`FOREIGN_RECORDS`] where ids and labels in the record file are another program's; empty otherwise.
+    /// [`FOREIGN_RECORDS`] if another program wrote the ids and labels in the record file; empty otherwise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub records: String,
 }
 
 impl Meta {
-    /// Whether ids and labels in the record file are another program's, and say nothing of clips and frames.
+    /// Whether another program wrote the ids and labels in the record file, so that they say nothing about clips and
+    /// frames.
     pub fn has_foreign_records(&self) -> bool {
         self.records == FOREIGN_RECORDS
     }
@@ -41,11 +42,12 @@ impl Meta {
     ///
     /// # Errors
     ///
-    /// Not a JSON object, or a key of the wrong type.
+    /// The bytes are not a JSON object, or a value has the wrong type.
     pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        // Straight to the fields: as a `Value` in between, millions of class names would take several times their memory.
+        // Parsed straight into the fields: through a `Value`, millions of class names would take several times the
+        // memory.
         let text = std::str::from_utf8(bytes).map_err(serde_json::Error::custom)?;
-        // Serde would also take an array of the fields in their order.
+        // Serde would also accept an array of the fields in order.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(serde_json::Error::custom("expected a JSON object"));
         }

@@ -1,6 +1,7 @@
-//! The bytes of each structure on disk, and nothing else: `format-spec/vidrec-v1.md` is the normative text.
+//! The bytes of each structure on disk, and nothing else. `format-spec/vidrec-v1.md` is the normative text.
 //!
-//! Every structure has a fixed size, a function to bytes and a function from bytes. Nothing here opens a file.
+//! Each structure has a fixed size, a function that writes its bytes and one that reads them. Nothing here opens a
+//! file.
 
 pub mod clip_entry;
 pub mod data_binding;
@@ -14,14 +15,15 @@ pub mod record_header;
 pub mod recordio;
 pub mod section;
 
-/// CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
+/// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// CRC-32 of an entry of a table: of its bytes before the CRC-32 itself, followed by its ordinal as a `u64`.
+/// The CRC-32 of a table entry. It covers the entry's bytes before the CRC-32 itself, followed by its ordinal as a
+/// `u64`.
 ///
-/// With the ordinal an entry that is whole but in the wrong place is found when it is used; without it, the CRC-32 of
+/// Because of the ordinal, an intact entry in the wrong place is detected when it is used. Without it, the CRC-32 of
 /// the whole table would be the same for any entries.
 pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
@@ -30,7 +32,7 @@ pub(crate) fn entry_crc32(bytes: &[u8], ordinal: u64) -> u32 {
     hasher.finalize()
 }
 
-/// Rounds `n` up to a multiple of `to`, or `None` if that does not fit.
+/// Rounds `n` up to a multiple of `to`; `None` if the result does not fit.
 pub(crate) fn align_up(n: u64, to: u64) -> Option<u64> {
     n.checked_next_multiple_of(to)
 }

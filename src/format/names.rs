@@ -5,13 +5,14 @@ use super::data_binding::hex;
 /// The file that makes a folder a data set.
 pub const LISTING: &str = "dataset.json";
 
-/// What the list of failures was called before its name had digits of its digest, and still is where there is no data set.
+/// Name of the list of failures where there is no data set, and in data sets written before the name had digits of the
+/// file's digest.
 pub const FAILURES: &str = "failures.jsonl";
 
-/// A file of this name in a folder tells of an interrupted pack.
+/// A file of this name in a folder shows that a pack was interrupted there.
 pub(crate) const JOURNAL: &str = ".pack.journal";
 
-/// Hexadecimal digits of a digest in a name: 48 bits tell a file from any other of its number.
+/// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;
 
 /// Name of shard `ordinal` before the digits of a digest: `shard-00000`.
@@ -19,7 +20,7 @@ pub(crate) fn shard(ordinal: usize) -> String {
     format!("shard-{ordinal:05}")
 }
 
-/// `STEM-DIGITS.ENDING`, where the digits are the first of the SHA-256 of the file's content.
+/// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.
 pub(crate) fn with_digest(stem: &str, sha256: &[u8; 32], ending: &str) -> String {
     format!("{stem}-{}.{ending}", &hex(sha256)[..DIGITS])
 }
@@ -34,7 +35,8 @@ pub(crate) fn stem(name: &str) -> &str {
     }
 }
 
-/// Whether vidrec gave a file this name when it wrote a data set, so that it may remove it with the data set.
+/// Whether a file's name is one that vidrec gives to files of a data set, so that it may remove the file with the data
+/// set.
 pub(crate) fn is_ours(name: &str) -> bool {
     let shard = name.starts_with("shard-") && (name.ends_with(".rec") || name.ends_with(".vidx"));
     let failures = name == FAILURES || (stem(name) == "failures" && name.ends_with(".jsonl"));

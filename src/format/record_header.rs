@@ -7,21 +7,22 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 /// Size of the header in bytes.
 pub const BYTES: usize = 24;
 
-/// A record's header as vidrec writes it: scalar label, ordinal of the record, ordinals of clip and frame.
+/// A record's header as vidrec writes it: a scalar label, the ordinal of the record, and the ordinals of clip and
+/// frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordHeader {
-    /// Number of float32 labels after the header; vidrec writes 0, which means: the label is in `label`.
+    /// Number of float32 labels after the header. vidrec writes 0, which means that the label is in `label`.
     pub flag: u32,
-    /// The clip's label; -1.0 when it has none.
+    /// The clip's label; -1.0 if it has none.
     pub label: f32,
     /// Ordinal of the record in its file.
     pub id: u64,
-    /// Ordinal of the clip in its file, shifted left by 32, with the ordinal of the frame in its clip.
+    /// Ordinal of the clip in its file in the upper 32 bits, and ordinal of the frame in its clip in the lower 32 bits.
     pub id2: u64,
 }
 
 impl RecordHeader {
-    /// The header of frame `frame` of clip `clip`, being record `record` of its file.
+    /// The header of record `record` of a file, which is frame `frame` of clip `clip`.
     pub fn new(label: i32, record: u64, clip: u64, frame: u32) -> Self {
         RecordHeader { flag: 0, label: label as f32, id: record, id2: clip << 32 | u64::from(frame) }
     }
@@ -36,7 +37,7 @@ impl RecordHeader {
         b
     }
 
-    /// Splits a payload into header and image; `None` if it is too short to have a header.
+    /// Splits a payload into header and image; `None` if it is too short for a header.
     pub fn split(payload: &[u8]) -> Option<(Self, &[u8])> {
         let (b, image) = payload.split_first_chunk::<BYTES>()?;
         let header = RecordHeader {
@@ -48,12 +49,12 @@ impl RecordHeader {
         Some((header, image))
     }
 
-    /// Clip ordinal in `id2`.
+    /// The clip ordinal in `id2`.
     pub fn clip(&self) -> u64 {
         self.id2 >> 32
     }
 
-    /// Frame ordinal in `id2`.
+    /// The frame ordinal in `id2`.
     pub fn frame(&self) -> u32 {
         self.id2 as u32
     }

@@ -6,8 +6,9 @@
 //! record := part(0)  |  part(1) part(2)* part(3)
 //! ```
 //!
-//! A magic word at a payload offset that is a multiple of 4 is left out and ends a part, so that a scan for the magic
-//! at 4-byte steps finds record heads only. Source: dmlc-core, `include/dmlc/recordio.h` and `src/recordio.cc`.
+//! A magic word at a payload offset that is a multiple of 4 is not stored. It ends a part instead, so that a scan for
+//! the magic in steps of 4 bytes finds only the heads of parts. Source: dmlc-core, `include/dmlc/recordio.h` and
+//! `src/recordio.cc`.
 
 use std::borrow::Cow;
 
@@ -15,20 +16,21 @@ use byteorder::{ByteOrder, LittleEndian as LE};
 
 use crate::{Error, Result, allocation, limits};
 
-/// The word that begins every part; on disk the bytes `0a 23 d7 ce`.
+/// The word at the start of every part: on disk, the bytes `0a 23 d7 ce`.
 pub const MAGIC: u32 = 0xced7_230a;
 
 /// Bytes before the data of a part: magic and length word.
 pub const PART_HEAD_BYTES: usize = 8;
 
-/// Bits of the length word that hold the length; the 3 above hold the continuation flag.
+/// The bits of the length word that hold the length. The 3 bits above them hold the continuation flag.
 const LENGTH_MASK: u32 = (1 << 29) - 1;
 
-/// Appends the record that holds `head` followed by `body` to `out`: one part, unless the magic occurs aligned.
+/// Appends a record with the payload `head` followed by `body` to `out`. It has one part, unless the magic occurs
+/// aligned.
 ///
 /// # Errors
 ///
-/// [`Limit`](crate::ErrorKind::Limit) if the payload is over [`limits::MAX_RECORD_BYTES`];
+/// [`Limit`](crate::ErrorKind::Limit) if the payload is longer than [`limits::MAX_RECORD_BYTES`];
 /// [`Resources`](crate::ErrorKind::Resources) if there is no memory for it.
 ///
 /// ```
@@ -62,15 +64,15 @@ pub fn append(head: &[u8], body: &[u8], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a payload would have to be split in parts: the magic stands at an offset that is a multiple of 4.
+/// Whether a payload must be split into parts, because the magic is at an offset that is a multiple of 4.
 ///
-/// `head` is what precedes `body` in the payload and must itself be free of the magic.
+/// `head_len` is the length of what precedes `body` in the payload, which must itself be free of the magic.
 pub fn needs_parts(head_len: usize, body: &[u8]) -> bool {
     let skip = head_len.wrapping_neg() % 4;
     body.get(skip..).is_some_and(|rest| aligned_magic(rest).is_some())
 }
 
-/// Offset of the first magic word at a multiple of 4.
+/// The offset of the first magic word at a multiple of 4.
 fn aligned_magic(payload: &[u8]) -> Option<usize> {
     let magic = MAGIC.to_le_bytes();
     payload.chunks_exact(4).position(|word| word == magic).map(|i| i * 4)
@@ -105,12 +107,12 @@ fn pad(out: &mut Vec<u8>, record_at: usize) {
     out.resize(record_at + length, 0);
 }
 
-/// One part as it stands in a file.
+/// One part, as stored in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part<'a> {
     flag: u32,
     data: &'a [u8],
-    /// Offset just after the padding.
+    /// Offset of the byte after the padding.
     end: usize,
 }
 
@@ -118,7 +120,7 @@ fn part(bytes: &[u8], at: usize) -> Result<Part<'_>> {
     let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at as u64);
     let head = at.checked_add(PART_HEAD_BYTES).and_then(|end| bytes.get(at..end));
     let head = head.ok_or_else(|| {
-        fault("record-bounds", "a record head does not fit in the file")
+        fault("record-bounds", "the head of a record does not fit in the file")
             .expected(format!("{PART_HEAD_BYTES} bytes"))
             .found(format!("{} bytes", bytes.len().saturating_sub(at)))
     })?;
@@ -144,7 +146,7 @@ fn part(bytes: &[u8], at: usize) -> Result<Part<'_>> {
     Ok(Part { flag, data, end })
 }
 
-/// A record found in a file: its payload, borrowed where it lies in one part, and where the next record begins.
+/// A record found in a file: its payload, borrowed if it has only one part, and where the next record begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record<'a> {
     /// The payload with split magic words put back.
@@ -157,8 +159,8 @@ pub struct Record<'a> {
 ///
 /// # Errors
 ///
-/// [`Format`](crate::ErrorKind::Format): no magic there, a length that runs past the end of the file, padding that is
-/// not zero, or continuation flags out of order.
+/// [`Format`](crate::ErrorKind::Format): there is no magic, the length goes past the end of the file, the padding is
+/// not zero, or the continuation flags are out of order.
 ///
 /// ```
 /// use vidrec::format::recordio;
@@ -271,7 +273,7 @@ mod tests {
             let payload = [&head[..], &body[..]].concat();
             prop_assert_eq!(&record.payload[..], &payload[..]);
             prop_assert_eq!(record.end, file.len() as u64);
-            // A naive scan for aligned magic words finds the heads of the parts and nothing else.
+            // A naive scan for aligned magic words finds only the heads of the parts.
             let heads = file.chunks_exact(4).filter(|w| **w == MAGIC.to_le_bytes()).count();
             let aligned = payload.chunks_exact(4).filter(|w| **w == MAGIC.to_le_bytes()).count();
             prop_assert_eq!(heads, aligned + 1);

@@ -1,4 +1,4 @@
-//! One line of the section table: `format-spec/vidrec-v1.md#section-table`.
+//! One entry of the section table: `format-spec/vidrec-v1.md#section-table`.
 
 use byteorder::{ByteOrder, LittleEndian as LE};
 
@@ -8,10 +8,10 @@ pub const BYTES: usize = 32;
 /// Sections begin at multiples of this.
 pub const ALIGNMENT: u64 = 8;
 
-/// Flag of a section without which the file cannot be understood.
+/// Flag: a reader that does not know this section cannot read the file.
 pub const FLAG_REQUIRED: u32 = 1;
 
-/// Four letters that say what a section holds.
+/// Four letters that identify a section's contents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SectionId(pub [u8; 4]);
 
@@ -22,15 +22,15 @@ impl SectionId {
     pub const CLIPS: SectionId = SectionId(*b"CLPS");
     /// The string pool.
     pub const STRINGS: SectionId = SectionId(*b"STRS");
-    /// What the record file must be.
+    /// The identity of the record file.
     pub const DATA: SectionId = SectionId(*b"DATA");
     /// Class names, settings and provenance as JSON.
     pub const META: SectionId = SectionId(*b"META");
 
-    /// The sections that every file has, in the order in which they are written.
+    /// The sections that every file has, in the order that vidrec writes them.
     pub const ALL: [SectionId; 5] = [Self::FRAMES, Self::CLIPS, Self::STRINGS, Self::DATA, Self::META];
 
-    /// The id as text for messages.
+    /// The id as text, for messages.
     pub fn name(self) -> &'static str {
         match &self.0 {
             b"FRMS" => "section FRMS",
@@ -49,12 +49,12 @@ impl std::fmt::Debug for SectionId {
     }
 }
 
-/// Where a section lies.
+/// Where a section is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectionEntry {
-    /// What it holds.
+    /// Its contents.
     pub id: SectionId,
-    /// Bit 0: [`FLAG_REQUIRED`]. Readers ignore the others.
+    /// Bit 0: [`FLAG_REQUIRED`]. Readers ignore the other bits.
     pub flags: u32,
     /// Byte offset from the start of the file.
     pub offset: u64,
@@ -87,7 +87,7 @@ impl SectionEntry {
         }
     }
 
-    /// Byte offset just after the section, or `None` if that does not fit in 64 bits.
+    /// The offset of the byte after the section; `None` if it does not fit in 64 bits.
     pub fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.length)
     }

@@ -1,5 +1,5 @@
-//! All that a data set knows of a clip but its pictures, as JSON: what exports write beside the frames, so that an
-//! import gives the same clip again.
+//! Everything that a data set knows about a clip except its frames, as JSON. Exports write it beside the frames, so
+//! that an import gives the same clip again.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use crate::disk::NewFolder;
 use crate::format::meta::Meta;
 use crate::{Clip, ClipInfo, Dataset, Result, limits};
 
-/// A clip without its pictures. The keys are those of the JSON.
+/// A clip without its frames. The field names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClipJson {
     pub source: String,
     pub label: Option<u32>,
     pub class: String,
     pub attributes: Map<String, Value>,
-    /// Seconds of one unit of `pts`, as a fraction.
+    /// Seconds per unit of `pts`, as a fraction.
     pub time_base: (u32, u32),
     pub short: bool,
     /// Presentation time of each frame.
     pub pts: Vec<i64>,
-    /// Place of each frame in its source, where it is known.
+    /// Ordinal of each frame in its source, where known.
     pub source_index: Vec<Option<u32>>,
 }
 
@@ -49,16 +49,16 @@ impl ClipJson {
 
     /// The JSON object.
     pub fn to_value(&self) -> Value {
-        // Strings and numbers always serialise.
+        // Serializing strings and numbers cannot fail.
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The clip that `value` describes, if it is such an object.
+    /// The clip that `value` describes; `None` if it is not such an object.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::deserialize(value.as_object().map(|_| value)?).ok()
     }
 
-    /// A clip of which no more is known than where it came from.
+    /// A clip of which only the source is known.
     pub fn named(source: String, time_base: (u32, u32)) -> Self {
         ClipJson {
             source,
@@ -72,7 +72,7 @@ impl ClipJson {
         }
     }
 
-    /// Takes a label of another project: a class in the attributes where it is none of ours.
+    /// Sets another project's label. If it is not a valid label of a data set, it is kept in the attributes.
     pub fn set_label(&mut self, value: &Value) {
         match value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|&n| n <= limits::MAX_LABEL as u32) {
             Some(label) => self.label = Some(label),
@@ -94,17 +94,17 @@ impl ClipJson {
         }
     }
 
-    /// Time and place in the source of frame `t`; its ordinal where that was not said.
+    /// The time of frame `t` and its ordinal in the source. The time defaults to `t`.
     pub fn frame(&self, t: usize) -> (i64, Option<u32>) {
         let pts = self.pts.get(t).copied().unwrap_or(t as i64);
         (pts, self.source_index.get(t).copied().flatten())
     }
 }
 
-/// What is true of all clips: class names, settings, provenance. Beside the exported files, under this name.
+/// The file beside the exported files that has what all clips share: class names, settings and provenance.
 const META_FILE: &str = "vidrec.json";
 
-/// Writes what is true of all clips.
+/// Writes what all clips share.
 pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()> {
     let none = Meta::default();
     let mut bytes = serde_json::to_vec_pretty(dataset.meta().unwrap_or(&none)).unwrap_or_default();
@@ -112,7 +112,7 @@ pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()
     folder.write(META_FILE, &bytes)
 }
 
-/// What an export of ours wrote into `folder`, if it did.
+/// Reads what an export of vidrec wrote into `folder`, if it did.
 pub(super) fn read_meta(folder: &Path) -> Result<Option<Meta>> {
     let path = folder.join(META_FILE);
     if !path.exists() {
@@ -121,5 +121,5 @@ pub(super) fn read_meta(folder: &Path) -> Result<Option<Meta>> {
     let text = text::read(&path)?;
     Meta::from_json(text.as_bytes())
         .map(Some)
-        .map_err(|e| text::malformed(&path, format!("not what vidrec wrote: {e}")))
+        .map_err(|e| text::malformed(&path, format!("this is not the JSON that vidrec writes: {e}")))
 }

@@ -1,10 +1,10 @@
-//! MosaicML's MDS shards out: `shard.00000.mds` and `index.json`.
+//! Exporting MosaicML's MDS shards: `shard.00000.mds` and `index.json`.
 //!
 //! Source: mosaicml/streaming, `streaming/base/format/mds/writer.py` and `encodings.py`.
 //!
 //! ```text
 //! shard  := samples u32 | offset u32 × (samples + 1) | the columns, as JSON | sample × samples
-//! sample := length u32 of each column of no fixed length | the columns, end to end
+//! sample := length u32 of each column without a fixed length | the columns, concatenated
 //! ```
 
 use std::path::Path;
@@ -27,16 +27,16 @@ const COLUMNS: [(&str, &str, Option<u32>); 7] = [
     ("source", "str", None),
 ];
 
-/// Writes a sample for each clip into shards of about `shard_bytes`, in a new folder.
+/// Writes a sample for each clip to shards of about `shard_bytes` bytes, in a new folder.
 ///
-/// The columns are `clip` (ordinal), `source`, `class`, `label` (-1: none), `attributes`, `pts_seconds` (a list) and
-/// `frames`, the JPEGs, which `streaming` gives as a list of Pillow images.
+/// The columns are `clip` (ordinal), `source`, `class`, `label` (-1 for none), `attributes`, `pts_seconds` (a list) and
+/// `frames`, the JPEGs, which `streaming` returns as a list of Pillow images.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
-/// [`Limit`](crate::ErrorKind::Limit) if a shard would have 4 GiB or more; [`Format`](crate::ErrorKind::Format) if the
-/// data set is damaged.
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
+/// empty folder; [`Limit`](crate::ErrorKind::Limit) if a shard would have 4 GiB or more;
+/// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
@@ -51,7 +51,7 @@ pub fn export(dataset: &Dataset, out: &Path, shard_bytes: u64, progress: &mut Pr
             shards.push(write_shard(&mut folder, shards.len(), &config, &std::mem::take(&mut samples))?);
         }
         samples.push(sample);
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     if !samples.is_empty() {
         shards.push(write_shard(&mut folder, shards.len(), &config, &samples)?);
@@ -106,15 +106,15 @@ fn sample(clip: &Clip<'_>) -> Result<Vec<u8>> {
     ];
     let mut sample = Vec::new();
     for (column, _) in columns.iter().zip(COLUMNS).filter(|(_, (.., size))| size.is_none()) {
-        let length =
-            u32::try_from(column.len()).map_err(|_| Error::limit("a clip of 4 GiB").in_clip(clip.ordinal()))?;
+        let length = u32::try_from(column.len())
+            .map_err(|_| Error::limit("a clip has 4 GiB or more").in_clip(clip.ordinal()))?;
         sample.extend_from_slice(&length.to_le_bytes());
     }
     columns.iter().for_each(|column| sample.extend_from_slice(column));
     Ok(sample)
 }
 
-/// Writes a shard; gives its entry in `index.json`.
+/// Writes a shard, and returns its entry in `index.json`.
 fn write_shard(folder: &mut NewFolder, ordinal: usize, config: &Value, samples: &[Vec<u8>]) -> Result<Value> {
     let name = format!("shard.{ordinal:05}.mds");
     let columns = config.to_string();
@@ -122,7 +122,7 @@ fn write_shard(folder: &mut NewFolder, ordinal: usize, config: &Value, samples: 
     let mut head = (samples.len() as u32).to_le_bytes().to_vec();
     for length in samples.iter().map(Vec::len).chain([0]) {
         let offset =
-            u32::try_from(at).map_err(|_| Error::limit("a shard of 4 GiB or more").help("make them smaller"))?;
+            u32::try_from(at).map_err(|_| Error::limit("a shard has 4 GiB or more").help("make the shards smaller"))?;
         head.extend_from_slice(&offset.to_le_bytes());
         at += length as u64;
     }

@@ -1,4 +1,4 @@
-//! What is known of clips and frames as a table, without the pictures.
+//! Exporting the metadata of clips or frames as a table.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::progress::{Counter, ProgressFn};
 use crate::words::words;
 use crate::{Clip, Dataset, Error, Result};
 
-/// The form of the table.
+/// The file format of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// The default: comma-separated values with a header line; nothing stands for "not known".
+    /// Comma-separated values with a header line. Unknown values are empty. The default.
     #[default]
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Apache Parquet, uncompressed.
     Parquet,
@@ -30,13 +30,13 @@ pub enum Format {
 
 words!(Format, "format", { "csv" => Csv, "jsonl" => Jsonl, "parquet" => Parquet });
 
-/// What a row is.
+/// What each row of the table describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rows {
-    /// A clip. The default.
+    /// One clip. The default.
     #[default]
     Clips,
-    /// A frame.
+    /// One frame.
     Frames,
 }
 
@@ -77,18 +77,18 @@ const FRAME_COLUMNS: [(&str, Kind); 9] = [
     ("crc32", Kind::Integer),
 ];
 
-/// Rows of one row group of a Parquet file.
+/// Rows per row group of a Parquet file.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// Writes the table to `out`, which appears when it is whole; and says what was written.
+/// Writes the table to `out`, which appears when it is complete.
 ///
-/// Columns for clips are `clip`, `source`, `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
-/// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text); for frames `clip`, `frame`,
-/// `source`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes`, `crc32`. What is not known is left empty.
+/// The columns for clips are `clip`, `source`, `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
+/// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text). The columns for frames are
+/// `clip`, `frame`, `source`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes` and `crc32`. Unknown values are empty.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if `out` is there already;
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists;
 /// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(
     dataset: &Dataset,
@@ -98,7 +98,7 @@ pub fn export(
     progress: &mut ProgressFn<'_>,
 ) -> Result<ExportReport> {
     if out.exists() {
-        return Err(Error::usage("there is a file here already").file(out));
+        return Err(Error::usage("the file already exists").file(out));
     }
     let columns: &[(&str, Kind)] = if rows == Rows::Clips { &CLIP_COLUMNS } else { &FRAME_COLUMNS };
     let counter = &mut Counter::new(Some(dataset.len()), progress);
@@ -113,7 +113,7 @@ pub fn export(
         let clip = clip?;
         let new = if rows == Rows::Clips { vec![clip_row(&clip)?] } else { frame_rows(&clip)? };
         new.into_iter().try_for_each(|row| table.push(row).map_err(here))?;
-        counter.clip(&clip)?;
+        counter.add(clip.frame_count().into(), 0)?;
     }
     table.end().map_err(here)?;
     file.sync()?;
@@ -162,7 +162,7 @@ fn frame_rows(clip: &Clip<'_>) -> Result<Vec<Vec<Value>>> {
     clip.frames().enumerate().map(row).collect()
 }
 
-/// Takes rows, whose values stand in the order of the columns.
+/// Takes rows, whose values are in the order of the columns.
 trait Table {
     fn push(&mut self, row: Vec<Value>) -> Result<()>;
     fn end(self: Box<Self>) -> Result<()>;

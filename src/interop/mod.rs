@@ -1,17 +1,17 @@
-//! Data sets of other projects, both ways.
+//! Import and export of other projects' data sets.
 //!
-//! | format | in | out | kept on the way out and in again |
+//! | format | import | export | kept by an export and an import |
 //! | --- | --- | --- | --- |
-//! | MXNet RecordIO: [`mxnet`] | `.rec` with `.idx` and `.lst` if there are any | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
+//! | MXNet RecordIO: [`mxnet`] | `.rec`, with `.idx` and `.lst` if present | links to the record files, `.idx`, `.lst` | JPEGs, labels, order, sources |
 //! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
-//! | WebDataset: [`webdataset`] | tar files, a clip a sample | the same | everything |
-//! | folders of pictures: [`frames`] | a folder a clip | the same | everything |
-//! | MosaicML MDS: [`mds`] | | shards, a clip a sample | |
+//! | WebDataset: [`webdataset`] | tar files, one sample per clip | the same | everything |
+//! | folders of images: [`frames`] | one folder per clip | the same | everything |
+//! | MosaicML MDS: [`mds`] | | shards, one sample per clip | |
 //! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
 //! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
 //!
-//! JPEGs go through unchanged, byte for byte, but where an option says otherwise. An import writes a data set as any
-//! other; an export writes into a folder that appears under its name only when it is whole.
+//! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
+//! export writes a folder that appears under its name only when it is complete.
 //!
 //! ```
 //! use vidrec::interop::{ImportOptions, gulp, mxnet};
@@ -30,7 +30,7 @@
 //! let report = gulp::import(&at("gulp"), &at("again"), options, &mut no_progress)?;
 //! assert_eq!((report.clips, report.frames), (1, 2));
 //!
-//! // Another program's record file: two frames a clip.
+//! // Another program's record file, with two frames per clip.
 //! mxnet::export(&train, &at("mxnet"), false, &mut no_progress)?;
 //! let two = mxnet::MxnetOptions { frames_per_clip: Some(2), ..mxnet::MxnetOptions::default() };
 //! mxnet::import_in_place(&[at("mxnet/shard-00000.rec")], false, (1, 25), &two, &mut no_progress)?;

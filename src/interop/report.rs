@@ -1,37 +1,37 @@
-//! What an import or an export did.
+//! The reports of imports and exports.
 
 use serde::Serialize;
 
 use crate::Dataset;
 use crate::disk::WrittenFolder;
 
-/// What an import wrote, and what it left out.
+/// What an import wrote, and what it skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
     /// Number of clips.
     pub clips: u64,
     /// Number of frames.
     pub frames: u64,
-    /// Bytes of record and index files together; for an import in place, of the index files.
+    /// Total size of the record files and index files in bytes; for an import in place, of the index files.
     pub bytes: u64,
     /// Frames that were rewritten with restart markers.
     pub retiled: u64,
-    /// Frames that were to be rewritten and are as they were, since tiles need 4:2:0 and 8 bits.
+    /// Frames that could not be rewritten with restart markers, because tiles need 4:2:0 and 8 bits.
     pub not_retiled: u64,
-    /// Pictures of another format that were encoded as JPEGs.
+    /// Images of another format that were encoded as JPEGs.
     pub reencoded: u64,
-    /// What is not in the data set, and why.
+    /// What was skipped, and why.
     pub left_out: Vec<LeftOut>,
-    /// What is good to know and wrong with nothing.
+    /// Notes that are not problems.
     pub notes: Vec<String>,
 }
 
-/// Something that was left out.
+/// Something that an import skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The file, clip or stretch.
+    /// The file, clip or range.
     pub source: String,
-    /// Why.
+    /// Why it was skipped.
     pub error: String,
 }
 
@@ -44,14 +44,14 @@ pub struct ExportReport {
     pub frames: u64,
     /// Number of files.
     pub files: u64,
-    /// Bytes of these files, but for links to files that were there.
+    /// Total size of these files in bytes, except for links to existing files.
     pub bytes: u64,
-    /// What is good to know and wrong with nothing.
+    /// Notes that are not problems.
     pub notes: Vec<String>,
 }
 
 impl ExportReport {
-    /// That of all clips, in a folder.
+    /// The report on all clips of a data set, written to a folder.
     pub(super) fn new(dataset: &Dataset, written: WrittenFolder) -> Self {
         let (clips, frames) = (dataset.len(), dataset.frame_count());
         ExportReport { clips, frames, files: written.files, bytes: written.bytes, notes: Vec::new() }

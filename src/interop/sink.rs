@@ -1,4 +1,4 @@
-//! Where all imports end: pictures are looked at, rewritten where that was asked for, and written as a data set.
+//! The last step of all imports: check the images, rewrite them if requested, and write them as a data set.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -10,27 +10,27 @@ use serde_json::{Map, Value, json};
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
-use crate::jpeg::{Decoder, Retiled, Retiler};
+use crate::jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
 use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, limits, threads};
 
-/// How an import goes about it.
+/// Options of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Replace a data set that is already there. Off by default: then it is an error.
+    /// Replace an existing data set. Off by default: an existing data set is an error.
     pub overwrite: bool,
-    /// Take what is intact and report the rest. Off by default: then the first fault is the error.
+    /// Import what is intact, and report the rest. Off by default: the first fault is an error.
     pub salvage: bool,
-    /// Rewrite JPEGs without restart markers so that they have them: the same pixels, bit for bit, and crops that are
-    /// decoded alone. Off by default: JPEGs stay as they are, byte for byte.
+    /// Rewrite JPEGs without restart markers so that they have them. The pixels stay the same, bit for bit, and a
+    /// loader can decode crops alone. Off by default: JPEGs stay as they are, byte for byte.
     pub retile: bool,
-    /// Decode every picture, and take one that cannot be decoded for a fault. Off by default: headers are read.
+    /// Decode every image. An image that cannot be decoded is a fault. Off by default: only headers are read.
     pub check: bool,
-    /// JPEG quality, 1 to 100, for PNG pictures, which a data set cannot hold as they are. Not set by default: then a
-    /// PNG is a fault, because to encode it loses a little of the picture.
+    /// JPEG quality, 1 to 100, for PNG images, which a data set cannot store. Not set by default: a PNG is a fault,
+    /// because encoding it loses some image quality.
     pub reencode: Option<u8>,
-    /// Seconds from one frame to the next, as a fraction, where the source says no times. (1, 1) by default: then times
-    /// are ordinals.
+    /// Seconds from one frame to the next, as a fraction, for sources without times. (1, 1) by default: times are then
+    /// ordinals.
     pub time_base: (u32, u32),
 }
 
@@ -47,14 +47,14 @@ impl Default for ImportOptions {
     }
 }
 
-/// `META` of a data set that came from `format`.
+/// The `META` of a data set imported from `format`.
 pub(super) fn meta(format: &str, classes: Vec<String>) -> Meta {
     let mut settings = Map::new();
     settings.insert("imported_from".into(), json!(format));
     Meta { classes, tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(), settings, ..Meta::default() }
 }
 
-/// Writes the data set that an import gives.
+/// Writes the data set of an import.
 pub(super) struct Sink<'a, 'f> {
     writer: Writer,
     options: &'a ImportOptions,
@@ -70,14 +70,14 @@ impl<'a, 'f> Sink<'a, 'f> {
         options: &'a ImportOptions,
         progress: &'a mut ProgressFn<'f>,
     ) -> Result<Self> {
-        // What determines the bytes.
+        // The options that determine the bytes.
         let mut set = |key: &str, value: Value| drop(meta.settings.insert(key.into(), value));
         if options.retile {
             set("retiled", json!(true));
         }
         if let Some(quality) = options.reencode {
             if !(1..=100).contains(&quality) {
-                return Err(Error::usage(format!("a JPEG quality of {quality}")).help("use 1 to 100"));
+                return Err(Error::usage("the JPEG quality is out of range").expected("1 to 100").found(quality));
             }
             set("reencoded_quality", json!(quality));
         }
@@ -86,7 +86,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         Ok(Sink { writer, options, counter, pool, report: ImportReport::default() })
     }
 
-    /// Writes a clip; `place` names it in the report if it has to be left out.
+    /// Writes a clip. `place` names it in the report if it is skipped.
     pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>]) -> Result<()> {
         let prepared = match self.pool.install(|| prepare(pictures, self.options)) {
             Ok(prepared) => prepared,
@@ -109,13 +109,13 @@ impl<'a, 'f> Sink<'a, 'f> {
             })
             .collect();
         match self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames) {
-            // What the clip says of itself cannot be; nothing was written.
+            // The description of the clip is invalid. Nothing was written.
             Err(e) if matches!(e.kind(), ErrorKind::Usage | ErrorKind::Limit) => self.leave_out(place, e),
             appended => appended.and_then(|()| self.counter.add(frames.len() as u64, 0)),
         }
     }
 
-    /// Reports what is left out, or fails if nothing may be.
+    /// Reports a fault as skipped, or fails unless faults may be skipped.
     pub fn leave_out(&mut self, place: &str, e: Error) -> Result<()> {
         if !self.options.salvage {
             return Err(e.hint(Hint::Set("salvage")));
@@ -124,7 +124,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         self.counter.skip()
     }
 
-    /// Ends a shard.
+    /// Completes a shard.
     pub fn next_shard(&mut self) -> Result<()> {
         self.writer.next_shard()
     }
@@ -132,7 +132,7 @@ impl<'a, 'f> Sink<'a, 'f> {
     pub fn finish(self) -> Result<ImportReport> {
         let Sink { writer, mut report, .. } = self;
         if writer.clips() == 0 {
-            let e = Error::usage("nothing to import was found");
+            let e = Error::usage("there is nothing to import");
             return Err(match report.left_out.first() {
                 Some(first) => e.found(format!("{} faults, the first: {}", report.left_out.len(), first.error)),
                 None => e,
@@ -144,7 +144,7 @@ impl<'a, 'f> Sink<'a, 'f> {
     }
 }
 
-/// A picture as it will be stored.
+/// An image as it will be stored.
 #[derive(Debug)]
 struct Prepared<'a> {
     jpeg: Cow<'a, [u8]>,
@@ -154,37 +154,37 @@ struct Prepared<'a> {
     reencoded: bool,
 }
 
-/// Looks at all pictures of a clip, in parallel; the error is that of the first at fault.
+/// Prepares all images of a clip, in parallel. The error is that of the first faulty image.
 fn prepare<'a>(pictures: &'a [Cow<'_, [u8]>], options: &ImportOptions) -> Result<Vec<Prepared<'a>>> {
     let prepared: Vec<Result<Prepared<'a>>> = pictures
         .par_iter()
         .enumerate()
         .map_init(Bench::new, |bench, (t, picture)| {
-            let bench = bench.as_mut().map_err(|_| Error::limit("no memory for a JPEG decoder"))?;
+            let bench = bench.as_mut().map_err(|_| Error::limit("there is no memory for a JPEG decoder"))?;
             bench.prepare(picture, options).map_err(|e| e.in_frame(t as u32))
         })
         .collect();
     prepared.into_iter().collect()
 }
 
-/// What one thread needs.
+/// The decoder and buffers of one thread.
 struct Bench {
     decoder: Decoder,
-    /// Made when it is needed.
+    /// Created when first needed.
     retiler: Option<Retiler>,
-    rgb: Vec<u8>,
+    rgb: RgbPicture,
 }
 
 impl Bench {
     fn new() -> Result<Self> {
-        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: Vec::new() })
+        Ok(Bench { decoder: Decoder::new()?, retiler: None, rgb: RgbPicture::default() })
     }
 
     fn prepare<'a>(&mut self, picture: &'a [u8], options: &ImportOptions) -> Result<Prepared<'a>> {
         let (jpeg, reencoded) = match kind(picture) {
             Kind::Jpeg => (Cow::Borrowed(picture), false),
             Kind::Png => (Cow::Owned(encode_png(picture, options.reencode)?), true),
-            Kind::Other => return Err(Error::decode("the picture is neither a JPEG nor a PNG")),
+            Kind::Other => return Err(Error::decode("the image is neither a JPEG nor a PNG")),
         };
         let header = self.decoder.header(&jpeg)?;
         let mut prepared =
@@ -203,14 +203,13 @@ impl Bench {
                 Retiled::Unfit => prepared.unfit = true,
             }
         } else if options.check {
-            self.rgb.resize(header.rgb_len(), 0);
-            self.decoder.decode_rgb(&prepared.jpeg, &mut self.rgb, header.width as usize * 3)?;
+            self.decoder.decode_picture_into(&prepared.jpeg, &mut self.rgb)?;
         }
         Ok(prepared)
     }
 }
 
-/// What a picture's first bytes say.
+/// The format of an image, according to its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Jpeg,
@@ -226,11 +225,11 @@ pub(super) fn kind(picture: &[u8]) -> Kind {
     }
 }
 
-/// A PNG as a 4:2:0 JPEG; transparency is dropped.
+/// Encodes a PNG as a 4:2:0 JPEG. Transparency is dropped.
 fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
     let Some(quality) = quality else {
-        return Err(Error::usage("the picture is a PNG, which a data set cannot hold as it is")
-            .help("encoding it as a JPEG loses a little of the picture")
+        return Err(Error::usage("the image is a PNG, which a data set cannot store")
+            .help("encoding it as a JPEG loses some image quality")
             .hint(Hint::Set("reencode")));
     };
     let failed = |e: image::ImageError| Error::decode(format!("PNG: {e}"));
@@ -248,5 +247,5 @@ fn encode_png(png: &[u8], quality: Option<u8>) -> Result<Vec<u8>> {
         format: turbojpeg::PixelFormat::RGB,
     };
     let jpeg = turbojpeg::compress(image, quality.into(), turbojpeg::Subsamp::Sub2x2);
-    jpeg.map(|bytes| bytes.to_vec()).map_err(|e| Error::decode(format!("encoding a PNG as JPEG: {e}")))
+    jpeg.map(|bytes| bytes.to_vec()).map_err(|e| Error::decode(format!("could not encode a PNG as a JPEG: {e}")))
 }

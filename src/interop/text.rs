@@ -1,21 +1,21 @@
-//! Small files of text from outside: read whole, after a look at their length.
+//! Small text files from other programs. They are read as a whole, after a check of their length.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Longest text file that is read: names and offsets of about 20 million frames.
+/// Largest text file that is read, in bytes: enough for the names and offsets of about 20 million frames.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads a text file of UTF-8.
 pub(super) fn read(path: &Path) -> Result<String> {
     let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
     if length > MAX_BYTES {
-        return Err(Error::limit("too long").file(path).expected(MAX_BYTES).found(length));
+        return Err(Error::limit("the file is too long").file(path).expected(MAX_BYTES).found(length));
     }
     let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
-    String::from_utf8(bytes).map_err(|_| malformed(path, "not text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| malformed(path, "the file is not UTF-8 text"))
 }
 
 /// An error about a file of another project's format.

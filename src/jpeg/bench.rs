@@ -1,39 +1,43 @@
 //! The parts of decoding a region, for `benches/parts.rs`.
 
-use super::tiles::Region;
-use super::tj::Scale;
-use super::{Decoder, JpegDecoder};
+use super::choice::JpegDecoder;
+use super::region::Region;
+use super::region_decoder::RegionDecoder;
+use super::scale::Scale;
+use super::tiles::Tiler;
 use crate::Result;
 
 /// A decoder of regions, and what they are decoded to.
 pub struct TileBench {
-    decoder: Decoder,
+    decoder: RegionDecoder,
+    tiler: Tiler,
     planes: [Vec<u8>; 3],
 }
 
 impl TileBench {
-    /// With this decoder for tiles.
+    /// A bench of this decoder of tiles.
     ///
     /// # Errors
     ///
     /// No memory.
     pub fn new(choice: JpegDecoder) -> Result<Self> {
-        Ok(TileBench { decoder: Decoder::with_choice(choice)?, planes: [const { Vec::new() }; 3] })
+        let (decoder, tiler) = (RegionDecoder::new(choice)?, Tiler::default());
+        Ok(TileBench { decoder, tiler, planes: [const { Vec::new() }; 3] })
     }
 
-    /// Finds the tiles under a region (left, top, width, height), and says how many there are.
+    /// Finds the tiles under a region (left, top, width, height), and returns how many there are.
     pub fn find(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4]) -> Option<u32> {
-        let selection = self.decoder.tiler.select(jpeg, Region { x, y, width, height }, true)?;
+        let selection = self.tiler.select(jpeg, Region { x, y, width, height }, true)?;
         Some(selection.cut.tiles)
     }
 
-    /// Finds them and makes the small JPEG that libjpeg-turbo gets, and says how long it is.
+    /// Finds them, makes the small JPEG that libjpeg-turbo gets, and returns how long it is.
     pub fn cut(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4]) -> Option<usize> {
-        let (small, _) = self.decoder.tiler.cut(jpeg, Region { x, y, width, height }, true)?;
+        let (small, _) = self.tiler.cut(jpeg, Region { x, y, width, height }, true)?;
         Some(small.len())
     }
 
-    /// Decodes the tiles under a region, each side divided by 1, 2, 4 or 8, and says how many there are.
+    /// Decodes the tiles under a region, each side divided by 1, 2, 4 or 8, and returns how many there are.
     ///
     /// # Errors
     ///
@@ -41,6 +45,6 @@ impl TileBench {
     pub fn decode(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4], step: u32) -> Result<u32> {
         let scale = Scale::ALL.into_iter().find(|scale| scale.step() == step).unwrap_or(Scale::Full);
         let region = Region { x, y, width, height };
-        Ok(self.decoder.region_planes(jpeg, region, scale, &mut self.planes)?.tiles)
+        Ok(self.decoder.planes(jpeg, region, scale, &mut self.planes)?.tiles)
     }
 }

@@ -1,19 +1,20 @@
-//! Fill bytes that keep RecordIO's magic off the offsets where it would split a record.
+//! Fill bytes that keep RecordIO's magic word off the offsets where it would split a record.
 //!
-//! RecordIO splits a payload wherever its magic word stands at a multiple of 4, about once in a million frames.
-//! JPEG lets any marker be preceded by bytes 0xFF without a meaning (T.81, B.1.1.2), so one to three of them move the
-//! magic to an odd place, every decoder gives the same pixels, and the frame stays in one part.
+//! RecordIO splits a payload wherever its magic word stands at a multiple of 4, which happens about once in a million
+//! frames. In JPEG, fill bytes 0xFF without a meaning may precede any marker (T.81, B.1.1.2). One to three of them move
+//! the magic word away from the multiple of 4; every decoder gives the same pixels, and the frame stays in one part.
 
-use super::segments::Segments;
+use super::markers::Markers;
 
 /// RecordIO's magic 0xCED7230A as it stands in a file.
 const MAGIC: [u8; 4] = [0x0A, 0x23, 0xD7, 0xCE];
 
-/// Inserts fill bytes into `jpeg` until RecordIO's magic stands at no multiple of 4, and says whether that succeeded.
+/// Inserts fill bytes into `jpeg` until RecordIO's magic word stands at no multiple of 4; true if that succeeded.
 ///
 /// The offsets are those in `jpeg`; a record's payload has a header of 24 bytes before them, which changes nothing
-/// modulo 4. Each segment that holds the magic at a bad place is moved by the fewest bytes that free it, and with it
-/// all behind it. Where that fails (no JPEG, or one segment with the magic at all four residues) `jpeg` is as before.
+/// modulo 4. Each segment that holds the magic word at a bad place is moved by the fewest bytes that free it, together
+/// with all segments behind it. If that fails (no JPEG, or one segment with the magic word at all four residues),
+/// `jpeg` does not change.
 pub(crate) fn avoid_magic(jpeg: &mut Vec<u8>) -> bool {
     if !holds_magic(jpeg, 0) {
         return true;
@@ -26,11 +27,11 @@ pub(crate) fn avoid_magic(jpeg: &mut Vec<u8>) -> bool {
     free
 }
 
-/// A copy of `jpeg` with the fill bytes, as far as its segments could be told apart.
+/// A copy of `jpeg` with the fill bytes, as far as it consists of segments.
 fn with_fill(jpeg: &[u8]) -> Option<Vec<u8>> {
     let mut moved = Vec::with_capacity(jpeg.len() + 8);
     let mut done = 0;
-    for segment in Segments::new(jpeg) {
+    for segment in Markers::new(jpeg) {
         let bytes = &jpeg[segment.start..segment.end];
         // The magic holds no 0xFF, so it lies within one segment, and the start of the image never has it.
         let fill = (0..4).find(|fill| !holds_magic(bytes, moved.len() + fill))?;
@@ -42,7 +43,7 @@ fn with_fill(jpeg: &[u8]) -> Option<Vec<u8>> {
     Some(moved)
 }
 
-/// Whether the magic stands at a multiple of 4 when `bytes` begin at `offset`.
+/// Whether the magic word stands at a multiple of 4 if `bytes` begin at `offset`.
 fn holds_magic(bytes: &[u8], offset: usize) -> bool {
     let first = (4 - offset % 4) % 4;
     bytes.get(first..).is_some_and(|aligned| aligned.as_chunks().0.contains(&MAGIC))
@@ -64,11 +65,7 @@ mod tests {
     }
 
     fn pixels(jpeg: &[u8]) -> Vec<u8> {
-        let mut decoder = Decoder::new().unwrap();
-        let header = decoder.header(jpeg).unwrap();
-        let mut rgb = vec![0; header.rgb_len()];
-        decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).unwrap();
-        rgb
+        Decoder::new().unwrap().decode_picture(jpeg).unwrap().pixels
     }
 
     /// `jpeg` with a comment of `text` inserted at `at`, where a segment begins.
@@ -78,7 +75,7 @@ mod tests {
     }
 
     fn starts(jpeg: &[u8]) -> Vec<usize> {
-        Segments::new(jpeg).map(|s| s.start).skip(1).collect()
+        Markers::new(jpeg).map(|s| s.start).skip(1).collect()
     }
 
     #[test]

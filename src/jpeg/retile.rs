@@ -1,19 +1,17 @@
 //! Restart markers for JPEGs that have none: the same DCT coefficients, in tiles that a crop can be cut from.
 
-use super::encoder::restart_interval;
+use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
 use super::tiles::Tiler;
-use super::tj::Transformer;
-use super::{Decoder, Subsampling};
 use crate::{Planes, Result};
 
-/// What [`Retiler::retile`] made of a JPEG.
+/// The result of [`Retiler::retile`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Retiled<'a> {
     /// A tiled JPEG with the same pixels, bit for bit.
     Tiled(&'a [u8]),
-    /// It is tiled as it is.
+    /// It is tiled already.
     Already,
-    /// Tiles need 4:2:0 and 8 bits: it stays as it is.
+    /// Tiles need 4:2:0 and 8 bits, so it stays unchanged.
     Unfit,
 }
 
@@ -39,9 +37,9 @@ impl Retiler {
         })
     }
 
-    /// Writes `jpeg` as a baseline JPEG with a restart marker every one or two MCUs, as vidrec's own encoder has them.
+    /// Writes `jpeg` as a baseline JPEG with a restart marker every one or two MCUs, as vidrec's own encoder does.
     ///
-    /// Both are decoded and their samples compared, so that a JPEG of an odd kind can never become another picture.
+    /// It decodes both and compares their samples, so that a JPEG of an odd kind can never become another picture.
     ///
     /// # Errors
     ///
@@ -52,12 +50,11 @@ impl Retiler {
             return Ok(Retiled::Already);
         }
         if header.subsampling != Subsampling::S420 || self.decoder.decode_planes(jpeg, &mut self.before).is_err() {
-            // What cannot be decoded at all is an error; what has no planes of this kind is only unfit.
-            let mut rgb = vec![0; header.rgb_len()];
-            return self.decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).map(|()| Retiled::Unfit);
+            // A JPEG that cannot be decoded at all is an error; one without planes of this kind is only unfit.
+            return self.decoder.decode_picture(jpeg).map(|_| Retiled::Unfit);
         }
-        // A marker takes at most 3 bytes with its padding, a tile has 256 pixels or more, and the standard tables
-        // need at most twice what the best ones do.
+        // A marker takes at most 3 bytes with its padding, a tile has at least 256 pixels, and the standard tables need
+        // at most twice the bytes of the best ones.
         let room = 4096 + jpeg.len() * 3 + header.rgb_len() / 64;
         if self.out.len() < room {
             self.out.resize(room, 0);
@@ -65,7 +62,7 @@ impl Retiler {
         let length = match self.transformer.restart(jpeg, restart_interval(header.width), &mut self.out) {
             Ok(length) => length,
             Err(_) => {
-                // An instance may be left in the middle of a file.
+                // The failed instance may be in the middle of a file.
                 self.transformer = Transformer::new()?;
                 return Ok(Retiled::Unfit);
             }
@@ -103,11 +100,7 @@ mod tests {
     }
 
     fn rgb(jpeg: &[u8]) -> Vec<u8> {
-        let mut decoder = Decoder::new().unwrap();
-        let header = decoder.header(jpeg).unwrap();
-        let mut out = vec![0; header.rgb_len()];
-        decoder.decode_rgb(jpeg, &mut out, header.width as usize * 3).unwrap();
-        out
+        Decoder::new().unwrap().decode_picture(jpeg).unwrap().pixels
     }
 
     #[test]
@@ -141,7 +134,7 @@ mod tests {
         let jpeg = plain(64, 64);
         assert!(retiler.retile(&jpeg[..jpeg.len() / 2]).is_err());
         assert!(retiler.retile(b"no jpeg").is_err());
-        // And it goes on after an error.
+        // It works again after an error.
         assert!(matches!(retiler.retile(&jpeg).unwrap(), Retiled::Tiled(_)));
     }
 }

@@ -1,61 +1,26 @@
 //! Cropping a tiled JPEG without decoding it: the entropy-coded segments of the wanted tiles, behind a patched header.
 //!
-//! A tile is one restart interval. At a restart marker the entropy decoder begins anew, on a byte boundary and with DC
-//! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile say the same wherever they stand; and every block is
-//! transformed by itself. Hence the samples of a tile's planes are those that a decode of the whole picture gives, bit
-//! for bit: the planes need no margin around the wanted window. Smooth upsampling of chroma is another matter: see
+//! A tile is one restart interval. At a restart marker the entropy decoder starts over, on a byte boundary and with DC
+//! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile mean the same wherever they stand; and every block is
+//! transformed by itself. Hence a tile's planes have the samples that a decode of the whole picture gives, bit for bit:
+//! the planes need no margin around the wanted window. Smooth upsampling of chroma does need one: see
 //! [`Region::with_chroma_neighbours`].
 //!
-//! Nothing is taken on trust. A JPEG is tiled if its own bytes say so: baseline, 8 bits, three components of 2x2, 1x1
-//! and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, .. RST7, RST0
-//! in order and in the right number, up to the end of the image. For any other the answer is "not tiled" and the
+//! This trusts nothing but the bytes of the JPEG. It is tiled if they say so: baseline, 8 bits, three components of
+//! 2x2, 1x1 and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, ..
+//! RST7, RST0 in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the
 //! caller decodes it whole.
 
 use std::ops::Range;
 
-use super::own::{Bits, Coding};
-use super::segments::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, RST0, SOF0, SOI, SOS, Segments};
+use super::markers::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, MarkerSegment, RST0, SOF0, SOI, SOS, headers};
+use super::own::{Coding, TileData};
+use super::region::{Cut, MCU_SIDE, Region};
 use crate::limits;
-
-/// Rows and columns of one MCU at 4:2:0.
-const MCU: u32 = 16;
-
-/// A rectangle of pixels inside a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Region {
-    pub x: u32,
-    pub y: u32,
-    pub width: u32,
-    pub height: u32,
-}
-
-impl Region {
-    /// All of a picture.
-    pub fn whole((width, height): (u32, u32)) -> Self {
-        Region { x: 0, y: 0, width, height }
-    }
-
-    /// The region whose decode to RGB has the right pixels in `self`: one more on each side, within the picture.
-    ///
-    /// libjpeg's smooth upsampling (jdsample.c, `h2v2_fancy_upsample`) makes each pixel from the four nearest chroma
-    /// samples: its own, and the next to the left of an even column or to the right of an odd one, above an even row
-    /// or below an odd one. The next sample is the one that the adjoining pixel has for its own, so one pixel suffices.
-    /// Where the picture ends libjpeg repeats the last sample, and so it does in the crop, which ends there too.
-    pub fn with_chroma_neighbours(self, (width, height): (u32, u32)) -> Self {
-        let (x, y) = (self.x.saturating_sub(1), self.y.saturating_sub(1));
-        let (right, bottom) = ((self.x + self.width + 1).min(width), (self.y + self.height + 1).min(height));
-        Region { x, y, width: right - x, height: bottom - y }
-    }
-
-    fn within(&self, (width, height): (u32, u32)) -> bool {
-        let end = |start: u32, length: u32| start.checked_add(length).filter(|_| length > 0);
-        end(self.x, self.width).is_some_and(|x| x <= width) && end(self.y, self.height).is_some_and(|y| y <= height)
-    }
-}
 
 /// What the header of a tiled JPEG says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct TileLayout {
     width: u32,
     height: u32,
     /// MCUs in a tile.
@@ -64,67 +29,20 @@ struct Layout {
     sides_at: usize,
 }
 
-impl Layout {
+impl TileLayout {
     fn tile_width(&self) -> u32 {
-        self.restart * MCU
+        self.restart * MCU_SIDE
     }
 
     /// Tiles in a row, and rows of them.
     fn tiles(&self) -> (u32, u32) {
-        (self.width.div_ceil(self.tile_width()), self.height.div_ceil(MCU))
-    }
-}
-
-/// How a crop is cut out of the picture's tiles: what it contains, and how it is to be decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
-    /// The tiles' pixels. Its end may lie beyond the picture's, by less than a tile, where the last tiles do.
-    pub region: Region,
-    /// Tiles in the cut.
-    pub tiles: u32,
-    /// Tiles of the picture that are left out.
-    pub skipped: u32,
-}
-
-/// The entropy-coded data of a tile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Segment {
-    range: Range<usize>,
-    /// Stuffed zeros among the bytes.
-    stuffed: usize,
-}
-
-impl Segment {
-    /// Its bytes without stuffing begin what this gives, of `jpeg` or copied to `copy`; [`Bits::SLACK`] bytes or more of
-    /// anything follow.
-    #[inline]
-    pub fn data<'a>(&self, jpeg: &'a [u8], copy: &'a mut Vec<u8>) -> &'a [u8] {
-        let Range { start, end } = self.range;
-        if self.stuffed == 0 && jpeg.len() - end >= Bits::SLACK {
-            return &jpeg[start..];
-        }
-        copy.clear();
-        let mut rest = &jpeg[start..end];
-        while let Some(at) = memchr::memchr(0xFF, rest) {
-            copy.extend_from_slice(&rest[..=at]);
-            // Others may follow, which libjpeg skips too, and then a zero, or the segment would have ended here.
-            let fill = rest[at..].iter().take_while(|&&b| b == 0xFF).count();
-            rest = rest.get(at + fill + 1..).unwrap_or_default();
-        }
-        copy.extend_from_slice(rest);
-        copy.extend_from_slice(&[0; Bits::SLACK]);
-        copy
-    }
-
-    /// How many bytes those are.
-    pub fn plain_length(&self) -> usize {
-        self.range.len() - self.stuffed
+        (self.width.div_ceil(self.tile_width()), self.height.div_ceil(MCU_SIDE))
     }
 }
 
 /// The tiles that a region touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(crate) struct TileSelection {
     pub columns: Range<u32>,
     pub rows: Range<u32>,
     /// Tiles in a row of the picture.
@@ -134,25 +52,25 @@ pub(super) struct Selection {
     pub cut: Cut,
 }
 
-/// A header that was met.
-struct Known {
+/// A header that has occurred.
+struct KnownHeader {
     /// The bytes from SOI to the entropy-coded data.
     header: Vec<u8>,
-    layout: Layout,
-    /// How blocks are coded, once somebody asked: none if our own decoder is not for such headers.
+    layout: TileLayout,
+    /// How blocks are coded, once a caller has asked: `Some(None)` if our own decoder cannot read such headers.
     coding: Option<Option<Coding>>,
 }
 
-/// Headers that are kept: frames of a clip have the same, and those of a data set mostly differ in their size only.
+/// The most headers to keep: frames of a clip have the same one, and those of a data set mostly differ only in size.
 const MOST_KNOWN: usize = 16;
 
-/// Cuts JPEGs; keeps its buffers, and what it learnt of the headers that it met last.
+/// Cuts JPEGs; keeps its buffers, and what it has learnt of the most recent headers.
 #[derive(Default)]
-pub(super) struct Tiler {
+pub(crate) struct Tiler {
     /// The last one first.
-    known: Vec<Known>,
+    known: Vec<KnownHeader>,
     /// Where each tile's bytes stand.
-    segments: Vec<Segment>,
+    tiles: Vec<TileData>,
     /// The small JPEG.
     out: Vec<u8>,
 }
@@ -165,26 +83,26 @@ impl Tiler {
 
     /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
-    /// With `padded` its sides are whole tiles, else they end where the picture does.
+    /// With `padded` its sides are whole tiles, otherwise they end with the picture.
     pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(&[u8], Cut)> {
         let selection = self.select(jpeg, region, padded)?;
         Some((self.assemble(jpeg, &selection)?, selection.cut))
     }
 
     /// Finds the tiles that `region` touches, as [`cut`](Self::cut) does.
-    pub fn select(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<Selection> {
-        let Known { header, layout, .. } = self.known(jpeg)?;
+    pub fn select(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<TileSelection> {
+        let KnownHeader { header, layout, .. } = self.known(jpeg)?;
         let (length, layout) = (header.len(), *layout);
         if !region.within((layout.width, layout.height)) {
             return None;
         }
         let (across, down) = layout.tiles();
-        find_segments(jpeg, length, (across * down) as usize, &mut self.segments)?;
+        find_tiles(jpeg, length, (across * down) as usize, &mut self.tiles)?;
         let side = layout.tile_width();
         let columns = region.x / side..(region.x + region.width).div_ceil(side);
-        let rows = region.y / MCU..(region.y + region.height).div_ceil(MCU);
-        let (x, y) = (columns.start * side, rows.start * MCU);
-        let (mut width, mut height) = (columns.len() as u32 * side, rows.len() as u32 * MCU);
+        let rows = region.y / MCU_SIDE..(region.y + region.height).div_ceil(MCU_SIDE);
+        let (x, y) = (columns.start * side, rows.start * MCU_SIDE);
+        let (mut width, mut height) = (columns.len() as u32 * side, rows.len() as u32 * MCU_SIDE);
         if !padded {
             (width, height) = (width.min(layout.width - x), height.min(layout.height - y));
         }
@@ -193,43 +111,43 @@ impl Tiler {
         }
         let tiles = (columns.len() * rows.len()) as u32;
         let cut = Cut { region: Region { x, y, width, height }, tiles, skipped: across * down - tiles };
-        Some(Selection { columns, rows, across, restart: layout.restart, cut })
+        Some(TileSelection { columns, rows, across, restart: layout.restart, cut })
     }
 
     /// The JPEG of the tiles that were last selected, in `jpeg`.
-    pub fn assemble(&mut self, jpeg: &[u8], selection: &Selection) -> Option<&[u8]> {
-        let Selection { columns, rows, across, cut, .. } = selection;
-        let Known { header, layout, .. } = self.known.first()?;
+    pub fn assemble(&mut self, jpeg: &[u8], selection: &TileSelection) -> Option<&[u8]> {
+        let TileSelection { columns, rows, across, cut, .. } = selection;
+        let KnownHeader { header, layout, .. } = self.known.first()?;
         self.out.clear();
         self.out.extend_from_slice(header);
         let [height, width] = [cut.region.height, cut.region.width].map(u16::try_from);
         let sides = [height.ok()?.to_be_bytes(), width.ok()?.to_be_bytes()];
         self.out[layout.sides_at..][..4].copy_from_slice(sides.as_flattened());
-        let mut tiles = 0u8;
+        let mut count = 0u8;
         for row in rows.clone() {
-            for segment in &self.segments[(row * across + columns.start) as usize..][..columns.len()] {
-                if !(row == rows.start && tiles == 0) {
-                    self.out.extend([0xFF, RST0 + tiles.wrapping_sub(1) % 8]);
+            for tile in &self.tiles[(row * across + columns.start) as usize..][..columns.len()] {
+                if !(row == rows.start && count == 0) {
+                    self.out.extend([0xFF, RST0 + count.wrapping_sub(1) % 8]);
                 }
-                self.out.extend_from_slice(&jpeg[segment.range.clone()]);
-                tiles = tiles.wrapping_add(1);
+                self.out.extend_from_slice(&jpeg[tile.range.clone()]);
+                count = count.wrapping_add(1);
             }
         }
         self.out.extend([0xFF, EOI]);
         Some(&self.out)
     }
 
-    /// The tiles that were last selected from, all of the picture, and how their blocks are coded, if that is known.
-    pub fn selected(&self) -> (&[Segment], Option<&Coding>) {
-        (&self.segments, self.known.first().and_then(|known| known.coding.as_ref()?.as_ref()))
+    /// All tiles of the picture of the last selection, and how their blocks are coded, if that is known.
+    pub fn selected(&self) -> (&[TileData], Option<&Coding>) {
+        (&self.tiles, self.known.first().and_then(|known| known.coding.as_ref()?.as_ref()))
     }
 
-    /// Whether it still has to be found out how the blocks of what was last selected from are coded.
+    /// Whether [`read_coding`](Self::read_coding) has yet to be called for the header of the last selection.
     pub fn is_new(&self) -> bool {
         self.known.first().is_some_and(|known| known.coding.is_none())
     }
 
-    /// Finds it out.
+    /// Reads from the header of the last selection how its blocks are coded.
     pub fn read_coding(&mut self) {
         if let Some((known, others)) = self.known.split_first_mut() {
             let others = others.iter().filter_map(|known| known.coding.as_ref()?.as_ref());
@@ -237,61 +155,58 @@ impl Tiler {
         }
     }
 
-    /// Reads the header of `jpeg`, or finds that it is one that was met: then it says the same, for it is all that counts.
-    fn known(&mut self, jpeg: &[u8]) -> Option<&Known> {
+    /// The header of `jpeg`: a known one with the same bytes, which says the same, or one that is read now.
+    fn known(&mut self, jpeg: &[u8]) -> Option<&KnownHeader> {
         match self.known.iter().position(|known| jpeg.starts_with(&known.header)) {
             Some(0) => {}
             Some(i) => self.known[..=i].rotate_right(1),
             None => {
                 let (layout, length) = read_header(jpeg)?;
                 self.known.truncate(MOST_KNOWN - 1);
-                self.known.insert(0, Known { header: jpeg[..length].to_vec(), layout, coding: None });
+                self.known.insert(0, KnownHeader { header: jpeg[..length].to_vec(), layout, coding: None });
             }
         }
         self.known.first()
     }
 }
 
-/// What the header says, and its length up to the entropy-coded data; none unless it is that of a tiled JPEG.
-fn read_header(jpeg: &[u8]) -> Option<(Layout, usize)> {
-    let mut segments = Segments::new(jpeg);
+/// What the header says, and its length up to the entropy-coded data; `None` unless the JPEG is tiled.
+fn read_header(jpeg: &[u8]) -> Option<(TileLayout, usize)> {
     let (mut frame, mut restart) = (None, 0);
-    loop {
-        let segment = segments.next_header()?;
-        let body = &jpeg[segment.start..segment.end];
-        // Fill bytes may stand before the marker; then come its length, of two bytes, and what the length counts.
-        let body = &body[body.iter().take_while(|&&b| b == 0xFF).count() + 1..];
+    for segment in headers(jpeg) {
         match segment.marker {
             APP14 => return None,
             SOI | DQT | DHT | COM | APP0..=APP15 => {}
-            DRI => restart = u32::from(u16::from_be_bytes(body.get(2..4)?.try_into().ok()?)),
-            SOF0 if frame.is_none() => frame = Some(read_frame(body, segment.end)?),
+            DRI => restart = u32::from(u16::from_be_bytes(*segment.body.first_chunk()?)),
+            SOF0 if frame.is_none() => frame = Some(read_frame(&segment)?),
             SOS => {
                 let ((width, height), sides_at) = frame?;
-                let one_scan = matches!(body, [_, 12, 3, 1, _, 2, _, 3, _, 0, 63, 0]);
-                let divides = restart > 0 && width.div_ceil(MCU).is_multiple_of(restart);
-                let layout = Layout { width, height, restart, sides_at };
+                let one_scan = matches!(segment.body, [3, 1, _, 2, _, 3, _, 0, 63, 0]);
+                let divides = restart > 0 && width.div_ceil(MCU_SIDE).is_multiple_of(restart);
+                let layout = TileLayout { width, height, restart, sides_at };
                 return (one_scan && divides).then_some((layout, segment.end));
             }
             _ => return None,
         }
     }
+    None
 }
 
-/// Width and height, and where the height stands; none unless 4:2:0 as JFIF has it, which ids 1, 2 and 3
-/// without Adobe's marker mean to libjpeg too (jdapimin.c, `default_decompress_parms`).
-fn read_frame(body: &[u8], end: usize) -> Option<((u32, u32), usize)> {
-    let [_, 17, 8, h1, h0, w1, w0, 3, 1, 0x22, _, 2, 0x11, _, 3, 0x11, _] = *body else { return None };
+/// Width and height, and where the height stands; `None` unless 4:2:0 as in JFIF, which libjpeg too assumes of the ids
+/// 1, 2 and 3 without Adobe's marker (jdapimin.c, `default_decompress_parms`).
+fn read_frame(header: &MarkerSegment<'_>) -> Option<((u32, u32), usize)> {
+    let [8, h1, h0, w1, w0, 3, 1, 0x22, _, 2, 0x11, _, 3, 0x11, _] = *header.body else { return None };
     let [width, height] = [[w1, w0], [h1, h0]].map(|side| u32::from(u16::from_be_bytes(side)));
-    (width > 0 && height > 0).then_some(((width, height), end - body.len() + 3))
+    (width > 0 && height > 0).then_some(((width, height), header.end - header.body.len() + 1))
 }
 
-/// Finds the entropy-coded segments from `from` on; none unless they are `count`, numbered in order, and then the end.
+/// Finds the entropy-coded data of the tiles behind `from`; `None` unless there are `count`, numbered in order,
+/// followed by the end of the image.
 ///
 /// In entropy-coded data a byte 0xFF is followed by 0, which is stuffing, or it begins a marker, perhaps after more
-/// bytes 0xFF that are fill and belong to no segment.
-fn find_segments(jpeg: &[u8], from: usize, count: usize, segments: &mut Vec<Segment>) -> Option<()> {
-    segments.clear();
+/// bytes 0xFF, which are fill and belong to no tile.
+fn find_tiles(jpeg: &[u8], from: usize, count: usize, tiles: &mut Vec<TileData>) -> Option<()> {
+    tiles.clear();
     let (mut start, mut at, mut stuffed) = (from, from, 0);
     loop {
         let end = at + memchr::memchr(0xFF, jpeg.get(at..)?)?;
@@ -302,11 +217,11 @@ fn find_segments(jpeg: &[u8], from: usize, count: usize, segments: &mut Vec<Segm
             stuffed += fill;
             continue;
         }
-        segments.push(Segment { range: start..end, stuffed: std::mem::take(&mut stuffed) });
+        tiles.push(TileData { range: start..end, stuffed: std::mem::take(&mut stuffed) });
         start = at;
         match marker {
-            EOI if segments.len() == count => return Some(()),
-            _ if segments.len() < count && marker == RST0 + (segments.len() - 1) as u8 % 8 => {}
+            EOI if tiles.len() == count => return Some(()),
+            _ if tiles.len() < count && marker == RST0 + (tiles.len() - 1) as u8 % 8 => {}
             _ => return None,
         }
     }

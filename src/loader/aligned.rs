@@ -1,4 +1,4 @@
-//! Memory that begins with a cache line, so that no vector of it lies on two.
+//! Memory that begins with a cache line, so that no vector in it lies across two.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::fmt;
@@ -9,7 +9,7 @@ use bytemuck::Zeroable;
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
-/// A buffer whose first element is aligned to a cache line of 64 bytes. It is a slice in all else.
+/// A buffer whose first element is aligned to a cache line of 64 bytes. Otherwise it is a slice.
 #[derive(Default)]
 pub struct Aligned<T> {
     /// Has a line to spare.
@@ -19,16 +19,16 @@ pub struct Aligned<T> {
 }
 
 impl<T: Zeroable> Aligned<T> {
-    /// Makes the length `len`. What was in it stays or becomes anything. For rows of a picture: without memory for so
+    /// Sets the length to `len`. The contents stay or become anything. For rows of a picture: without memory for so
     /// little the process aborts.
-    pub(in crate::loader) fn resize(&mut self, len: usize) {
+    pub(crate) fn resize(&mut self, len: usize) {
         if self.try_resize(len).is_err() {
             handle_alloc_error(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()));
         }
     }
 
     /// As [`resize`](Self::resize). If there is no memory for it, says how many bytes it would take, and is empty.
-    pub(in crate::loader) fn try_resize(&mut self, len: usize) -> Result<(), usize> {
+    pub(crate) fn try_resize(&mut self, len: usize) -> Result<(), usize> {
         let room = len + LINE / size_of::<T>();
         if self.room.len() < room {
             // What is there is no longer needed, and may be what is missing.
@@ -36,7 +36,7 @@ impl<T: Zeroable> Aligned<T> {
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
             self.room = bytemuck::try_zeroed_vec(room).map_err(|()| room.saturating_mul(size_of::<T>()))?;
         }
-        // Where no such offset is to be had, the beginning: alignment makes it faster, and nothing depends on it.
+        // If there is no such offset, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);
         (self.start, self.len) = (if start + len <= self.room.len() { start } else { 0 }, len);
         Ok(())

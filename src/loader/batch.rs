@@ -3,12 +3,13 @@
 use half::{bf16, f16};
 
 use super::aligned::Aligned;
-use super::colour::ColorDraw;
-use super::options::{Dtype, Layout, LoaderOptions};
+use super::draw::ColorDraw;
+use super::options::Dtype;
 use crate::{Error, Result};
 
-/// The samples of a batch, in the type that was asked for.
+/// The data of a batch, in the type that was asked for.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum BatchData {
     /// [`Dtype::U8`].
     U8(Aligned<u8>),
@@ -36,7 +37,7 @@ impl BatchData {
         }
     }
 
-    /// The samples as bytes, each in this machine's byte order.
+    /// The data as bytes, each value in this machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         match self {
             BatchData::U8(data) => data,
@@ -59,30 +60,31 @@ impl BatchData {
 
 /// What was drawn for one clip of a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct SampleParams {
     /// The sample: the ordinal of the clip, or of one of its views as [`Temporal`](super::Temporal) counts them.
     pub sample: u64,
-    /// Number of the view of the clip: temporal view times crops, plus crop. 0 where a clip has one view, and with
-    /// [`Temporal::Dense`](super::Temporal::Dense) the number of the crop.
+    /// Number of the view of the clip: temporal view times crops, plus crop. 0 where a clip has one view. With
+    /// [`Temporal::Dense`](super::Temporal::Dense) it is the number of the crop.
     pub view: u32,
     /// Frames of the clip that were taken.
     pub frames: Vec<u32>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` where the clip's
-    /// frames differ in size, for then each has its own.
+    /// frames differ in size, because then each has its own.
     pub window: Option<[f64; 4]>,
     /// Whether left and right changed places.
     pub flip: bool,
-    /// What happened to the colours.
+    /// What happened to the colors.
     pub color: ColorDraw,
-    /// The clip that should stand here but could not be read: see [`OnBadFrame::Substitute`](super::OnBadFrame).
+    /// The clip that this one replaces because it could not be read: see
+    /// [`OnBadFrame::Substitute`](super::OnBadFrame::Substitute).
     pub instead_of: Option<u64>,
 }
 
 /// A batch of clips: pictures, labels, ordinals, mask, and what was drawn for each.
 ///
-/// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same samples, of
-/// [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape). An empty batch (the default) takes any shape, and
-/// one that is filled again keeps its memory.
+/// The frames of a clip lie side by side, so (B, T, C, H, W) and (B*T, C, H, W) are two views of the same data, with
+/// the shapes [`shape`](Self::shape) and [`frames_shape`](Self::frames_shape).
 ///
 /// ```
 /// let batch = vidrec::Batch::default();
@@ -90,13 +92,13 @@ pub struct SampleParams {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
-    /// The samples, row-major in [`shape`](Self::shape).
+    /// The data, row-major in [`shape`](Self::shape).
     pub data: BatchData,
     /// Label of each clip; -1 for none.
     pub labels: Vec<i64>,
     /// Ordinal of each clip in the data set.
     pub clips: Vec<u64>,
-    /// False for a clip that only fills up the last batch and should not count.
+    /// False for a clip that only fills the last batch and should not count.
     pub mask: Vec<bool>,
     /// What was drawn for each clip.
     pub params: Vec<SampleParams>,
@@ -116,24 +118,24 @@ impl Batch {
         self.shape
     }
 
-    /// The same samples with the first two dimensions as one: single pictures, `[B * T, C, H, W]` or
-    /// `[B * T, H, W, C]`; with [`Layout::Bcthw`] single channels of clips, `[B * C, T, H, W]`.
+    /// The shape with the first two dimensions as one: single pictures, `[B * T, C, H, W]` or `[B * T, H, W, C]`; with
+    /// [`Layout::Bcthw`](super::Layout::Bcthw) single channels of clips, `[B * C, T, H, W]`.
     pub fn frames_shape(&self) -> [usize; 4] {
         let [b, t, rest @ ..] = self.shape;
         [b * t, rest[0], rest[1], rest[2]]
     }
 
-    /// The samples, if they are bytes.
+    /// The data, if the values are bytes.
     pub fn u8(&self) -> Option<&[u8]> {
         if let BatchData::U8(data) = &self.data { Some(data) } else { None }
     }
 
-    /// The samples, if they are floats of 32 bits.
+    /// The data, if the values are floats of 32 bits.
     pub fn f32(&self) -> Option<&[f32]> {
         if let BatchData::F32(data) = &self.data { Some(data) } else { None }
     }
 
-    /// Takes a shape and forgets what it was of. The samples stay as they are.
+    /// Takes a shape and forgets the clips. The data stays as it is.
     pub(super) fn reshape(&mut self, shape: [usize; 5]) {
         self.shape = shape;
         self.labels.clear();
@@ -142,7 +144,7 @@ impl Batch {
         self.params.clear();
     }
 
-    /// Makes room for the samples of the shape, keeping memory where the type stays; they have unspecified values.
+    /// Makes room for the data of the shape, keeping memory where the type stays. The values are unspecified.
     ///
     /// # Errors
     ///
@@ -171,16 +173,5 @@ impl Batch {
             let [b, t, c, h, w] = self.shape;
             Error::no_memory(&format!("a batch of {b}x{t}x{c}x{h}x{w} samples"), bytes).help(help)
         })
-    }
-}
-
-/// The shape of a batch in a layout.
-pub(super) fn shape(options: &LoaderOptions, frames: u32) -> [usize; 5] {
-    let (b, t, c) = (options.batch_size as usize, frames as usize, options.channels.count());
-    let (w, h) = (options.size.0 as usize, options.size.1 as usize);
-    match options.layout {
-        Layout::Btchw => [b, t, c, h, w],
-        Layout::Bcthw => [b, c, t, h, w],
-        Layout::Bthwc => [b, t, h, w, c],
     }
 }

@@ -1,34 +1,25 @@
-//! Batches for a training loop: order, frames, crop, decode, resize, colours, normalise.
+//! Batches for a training loop: order, frames, crop, decode, resize, colors, normalize.
 //!
-//! A batch is a pure function of (data set, options, epoch, number of the batch): with any number of threads it has the
-//! same bits, and a run that stopped goes on from a few integers ([`LoaderState`]).
+//! A batch is a pure function of (data set, options, epoch, number of the batch). It has the same bits with any number
+//! of threads, and a run that stopped can be resumed from a few integers ([`LoaderState`]).
 //!
 //! ```text
-//! order, ranks  position -> sample        space     sample -> clip, view, start     temporal  -> frames of the clip
-//! view, colour  what is drawn for it      plan      all of that, for one sample     read      frames into the batch
-//! prefetch      a thread that reads on    ring      batches there and memory back   engine    what they all share
-//! shelf         memory from epoch to epoch
+//! options  what a training loop can ask for      batch         what it gets
+//! draw     frames, crop, flip, colors            state, stats  where a run stands, what was done
+//! kernel   from decoded planes to the batch      feed          which samples, how each is made, the thread ahead
 //! ```
 
 mod aligned;
 mod batch;
-mod colour;
-mod engine;
+mod draw;
+mod feed;
 pub(crate) mod kernel;
 mod options;
-mod plan;
-mod prefetch;
-mod read;
-mod ring;
-mod shelf;
-mod space;
+mod require;
 mod state;
 mod stats;
-mod temporal;
-mod view;
-mod worker;
 
-use std::ops::Range;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Result;
@@ -36,20 +27,19 @@ use crate::dataset::Dataset;
 
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
-pub use colour::{ColorDraw, ColorJitter, ColorMatrix, ColorStep};
-use engine::Engine;
-pub use options::{Channels, Crop, Draws, Dtype, Layout, LoaderOptions, OnBadFrame};
-pub use prefetch::{Batches, BatchesInto, Memory, Part, PrefetchedBatch};
-use shelf::Shelf;
+pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Start, Temporal};
+pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
+use feed::{Engine, Shelf, fill, fill_into};
+pub use kernel::{Channels, ColorMatrix};
+pub use options::{Draws, Dtype, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling};
 pub use state::LoaderState;
 pub use stats::LoaderStats;
-pub use temporal::{Start, Temporal};
 
 /// Gives the batches of a data set, epoch after epoch.
 ///
 /// ```
 /// use vidrec::order::Order;
-/// use vidrec::{Crop, Dataset, Dtype, Loader, LoaderOptions};
+/// use vidrec::{Augmentation, Crop, Dataset, Dtype, Loader, LoaderOptions, Pictures, Sampling};
 /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let dir = folder.path().join("train");
@@ -65,12 +55,14 @@ pub use temporal::{Start, Temporal};
 /// let train = Dataset::open(&dir)?;
 /// let options = LoaderOptions {
 ///     batch_size: 2,
-///     crop: Crop::RANDOM_RESIZED,
-///     flip: 0.5,
-///     dtype: Dtype::F32,
-///     mean: [0.485, 0.456, 0.406],
-///     std: [0.229, 0.224, 0.225],
-///     order: Order::Shuffled,
+///     augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
+///     pictures: Pictures {
+///         dtype: Dtype::F32,
+///         mean: [0.485, 0.456, 0.406],
+///         std: [0.229, 0.224, 0.225],
+///         ..Pictures::default()
+///     },
+///     sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
 ///     ..LoaderOptions::default()
 /// };
 /// let loader = Loader::new(&train, options)?;
@@ -87,15 +79,15 @@ pub use temporal::{Start, Temporal};
 #[derive(Clone)]
 pub struct Loader {
     engine: Arc<Engine>,
-    /// Of batches that were dropped, for the next epoch.
+    /// Memory of dropped batches, for the next epoch.
     shelf: Arc<Shelf<Batch>>,
 }
 
 impl Loader {
-    /// A loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches, which is kept from
-    /// epoch to epoch.
+    /// A loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches, which is kept
+    /// from epoch to epoch.
     ///
-    /// It costs the same whatever the number of clips, if all have as many frames. Where they do not,
+    /// This costs the same whatever the number of clips, if all have the same number of frames. If not,
     /// [`Temporal::Dense`] looks at the entry of every clip.
     ///
     /// # Errors
@@ -106,15 +98,15 @@ impl Loader {
         Ok(Loader::of(Engine::new(dataset, options)?))
     }
 
-    /// A loader that goes on where another one stood, exactly: see [`LoaderState`].
+    /// A loader that resumes exactly where another one stood: see [`LoaderState`].
     ///
-    /// [`LoaderOptions::batch_size`], `rank` and `world_size` may be others than before. The rest of the state's epoch
-    /// is epoch [`first_epoch`](Self::first_epoch) here, of which the batches are counted from 0 again; the epochs after
-    /// it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an epoch, however
-    /// often a run is resumed.
+    /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The rest
+    /// of the state's epoch is epoch [`first_epoch`](Self::first_epoch) here, and its batches are counted from 0 again.
+    /// The epochs after it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an
+    /// epoch, however often a run is resumed.
     ///
     /// ```
-    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Writer, WriterOptions};
+    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let dir = folder.path().join("train");
     /// # let mut jpeg = Vec::new();
@@ -123,7 +115,8 @@ impl Loader {
     /// # (0..5).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
     /// # writer.finish()?;
     /// # let train = Dataset::open(&dir)?;
-    /// let options = LoaderOptions { batch_size: 2, size: (16, 16), ..LoaderOptions::default() };
+    /// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
+    /// let options = LoaderOptions { batch_size: 2, pictures, ..LoaderOptions::default() };
     /// let state = Loader::new(&train, options.clone())?.state(0, 1); // after batch 0: clips 0 and 1
     ///
     /// let options = LoaderOptions { batch_size: 3, ..options };
@@ -142,29 +135,30 @@ impl Loader {
     }
 
     fn of(engine: Engine) -> Self {
-        // Those that are made ahead, and the one in use.
+        // Those made ahead, and the one in use.
         let shelf = Shelf::new(engine.depth().saturating_add(1));
         Loader { engine: Arc::new(engine), shelf: Arc::new(shelf) }
     }
 
-    /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next epoch.
+    /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next
+    /// epoch.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
         self.engine.state(epoch, batches)
     }
 
-    /// The epoch to begin with: 0, or that of the state from which the run goes on.
+    /// The epoch to begin with: 0, or that of the state from which the run was resumed.
     pub fn first_epoch(&self) -> u64 {
         self.engine.first_epoch()
     }
 
     /// Batches that this rank has in a whole epoch; the same on every rank.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.engine.whole_epoch().batches()
+        self.engine.batches_per_epoch()
     }
 
-    /// Batches that this rank has in `epoch`: fewer in one that was resumed.
+    /// Batches that this rank has in `epoch`; fewer in an epoch that was resumed.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.engine.ranks(epoch).batches()
+        self.engine.batches_in(epoch)
     }
 
     /// Threads that decode.
@@ -177,7 +171,8 @@ impl Loader {
         self.engine.shape()
     }
 
-    /// Bytes of the samples of a batch: the length of memory for [`fill_into`](Self::fill_into).
+    /// Bytes of a batch's data: the length of memory for [`iter_into`](Self::iter_into) and
+    /// [`batch_into`](Self::batch_into).
     pub fn batch_bytes(&self) -> usize {
         self.engine.batch_bytes()
     }
@@ -187,31 +182,25 @@ impl Loader {
         self.engine.counters.snapshot()
     }
 
-    /// The batches of `epoch`, in order, made ahead by threads in the background. An item may be an error; the batches
-    /// after it still come. This is how to train.
+    /// The batches of an epoch (`3`), of several epochs (`0..10`) or without end (`0..`), in order, made ahead by
+    /// threads in the background. Use this to train.
+    ///
+    /// An item may be an error; the batches after it still come. Over several epochs, the first batches of one are made
+    /// while the last batches of the previous one are used. [`Epochs::part`] takes only part of the batches, for
+    /// several processes that share an epoch batch by batch.
     ///
     /// # Errors
     ///
     /// The system has no thread left.
-    pub fn iter(&self, epoch: u64) -> Result<Batches> {
-        self.iter_part(epoch, Part::default())
+    pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
+        Batches::start(&self.engine, &self.shelf, epochs.into())
     }
 
-    /// As [`iter`](Self::iter), but only part of the batches: for several processes that share an epoch's work batch by
-    /// batch.
-    ///
-    /// # Errors
-    ///
-    /// As [`iter`](Self::iter).
-    pub fn iter_part(&self, epoch: u64, part: Part) -> Result<Batches> {
-        Batches::start(&self.engine, &self.shelf, epoch..epoch.saturating_add(1), part)
-    }
-
-    /// As [`iter_part`](Self::iter_part), but the samples go straight into memory that the caller provides (pinned,
-    /// shared, or an array of another language), each piece as [`fill_into`](Self::fill_into) takes it.
+    /// As [`iter`](Self::iter), but the data goes straight into memory that the caller provides: pinned, shared, or an
+    /// array of another language. Each piece has the form that [`batch_into`](Self::batch_into) takes.
     ///
     /// ```
-    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Part, Writer, WriterOptions};
+    /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let dir = folder.path().join("train");
     /// # let mut jpeg = Vec::new();
@@ -220,15 +209,16 @@ impl Loader {
     /// # (0..6).try_for_each(|_| writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).map(drop))?;
     /// # writer.finish()?;
     /// # let train = Dataset::open(&dir)?;
-    /// let loader = Loader::new(&train, LoaderOptions { batch_size: 2, size: (16, 16), ..LoaderOptions::default() })?;
-    /// let mut batches = loader.iter_into::<Vec<u8>>(0, Part::default())?;
+    /// let pictures = Pictures { size: (16, 16), ..Pictures::default() };
+    /// let loader = Loader::new(&train, LoaderOptions { batch_size: 2, pictures, ..LoaderOptions::default() })?;
+    /// let mut batches = loader.iter_into::<Vec<u8>>(0)?;
     /// for _ in 0..2 {
     ///     batches.provide(vec![0; loader.batch_bytes()]);
     /// }
     /// while let Some(batch) = batches.next() {
     ///     let (pixels, batch, _state) = batch?;
     ///     assert_eq!((pixels.len(), batch.labels.len()), (2 * 3 * 16 * 16, 2));
-    ///     batches.provide(pixels); // done with it: it may be filled again
+    ///     batches.provide(pixels); // no longer used: it may be filled again
     /// }
     /// # Ok::<(), vidrec::Error>(())
     /// ```
@@ -236,83 +226,54 @@ impl Loader {
     /// # Errors
     ///
     /// As [`iter`](Self::iter).
-    pub fn iter_into<M: Memory>(&self, epoch: u64, part: Part) -> Result<BatchesInto<M>> {
-        BatchesInto::start(&self.engine, epoch, part)
+    pub fn iter_into<M: Memory>(&self, epochs: impl Into<Epochs>) -> Result<BatchesInto<M>> {
+        BatchesInto::start(&self.engine, epochs.into())
     }
 
-    /// As [`iter`](Self::iter), through several epochs: the first batches of one are made while the last ones of the
-    /// epoch before are used.
+    /// Batch `k` of `epoch`, counted from 0, made now: random access, without a thread in the background.
     ///
     /// # Errors
     ///
-    /// As [`iter`](Self::iter).
-    pub fn iter_epochs(&self, epochs: Range<u64>) -> Result<Batches> {
-        Batches::start(&self.engine, &self.shelf, epochs, Part::default())
-    }
-
-    /// The batches of `epoch`, in order, each made when it is asked for. An item may be an error; the batches after it
-    /// still come.
-    pub fn epoch(&self, epoch: u64) -> Epoch<'_> {
-        Epoch { loader: self, epoch, next: 0 }
-    }
-
-    /// Batch `k` of `epoch`, counted from 0, at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`fill`](Self::fill).
+    /// There is no such batch; or a frame is damaged or cannot be decoded. The error then names file, clip and frame of
+    /// the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
-        self.fill(epoch, k, &mut batch)?;
+        fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
 
-    /// Replaces the contents of `batch` by batch `k` of `epoch`, reusing its memory.
-    ///
-    /// After an error the contents of `batch` are unspecified.
-    ///
-    /// # Errors
-    ///
-    /// There is no such batch; or a frame is damaged or cannot be decoded: then the error names file, clip and frame, of
-    /// the first such frame in the batch.
-    pub fn fill(&self, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-        self.engine.fill(epoch, k, batch)
-    }
-
-    /// As [`fill`](Self::fill), but the samples go to `memory` of the caller (pinned, shared, or an array of another
-    /// language) as [`BatchData::bytes`] has them; [`Batch::data`] is left empty. Frames are decoded straight into it,
-    /// fastest where it begins at a multiple of 64 bytes.
+    /// As [`batch`](Self::batch), but the data goes to `memory` of the caller (pinned, shared, or an array of another
+    /// language) as [`BatchData::bytes`] has it; [`Batch::data`] is left empty. Frames are decoded straight into it,
+    /// fastest where it begins at a multiple of 64 bytes. After an error the contents of `memory` are unspecified.
     ///
     /// # Errors
     ///
-    /// As [`fill`](Self::fill); and `memory` is not of [`batch_bytes`](Self::batch_bytes) bytes or not aligned for a
-    /// sample.
-    pub fn fill_into(&self, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
-        self.engine.fill_into(epoch, k, memory, batch)
+    /// As [`batch`](Self::batch); and `memory` does not have [`batch_bytes`](Self::batch_bytes) bytes or is not aligned
+    /// for a value.
+    pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
+        let mut batch = Batch::default();
+        fill_into(&self.engine, epoch, k, memory, &mut batch)?;
+        Ok(batch)
     }
 }
 
-/// The batches of one epoch: see [`Loader::epoch`].
-pub struct Epoch<'a> {
-    loader: &'a Loader,
-    epoch: u64,
-    next: u64,
-}
-
-impl Iterator for Epoch<'_> {
-    type Item = Result<Batch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let k = self.next;
-        if k >= self.loader.batches_in(self.epoch) {
-            return None;
-        }
-        self.next += 1;
-        Some(self.loader.batch(self.epoch, k))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.loader.batches_in(self.epoch) - self.next);
-        (left.unwrap_or(usize::MAX), left.ok())
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, batches) = (self.shape(), self.batches_per_epoch());
+        f.debug_struct("Loader").field("shape", &shape).field("batches_per_epoch", &batches).finish_non_exhaustive()
     }
 }
+
+/// What people hold may go to other threads, and be printed.
+const _: () = {
+    const fn held<T: Send + Sync + fmt::Debug>() {}
+    held::<Loader>();
+    held::<LoaderOptions>();
+    held::<LoaderState>();
+    held::<LoaderStats>();
+    held::<Epochs>();
+    held::<Batch>();
+    held::<Batches>();
+    held::<BatchesInto<Vec<u8>>>();
+    held::<PrefetchedBatch>();
+};

@@ -2,11 +2,11 @@
 
 use crate::{Error, Fingerprint, Result};
 
-/// Where a training run stands: enough to go on exactly, also with other batch sizes and other numbers of processes.
+/// Where a training run stands: enough to resume it exactly, also with another batch size or number of processes.
 ///
-/// All ranks have the same state after the same number of batches, so one of them may save it. Taken from
-/// [`Loader::state`](super::Loader::state) or [`PrefetchedBatch::state`](super::PrefetchedBatch::state), given to
-/// [`Loader::resume`](super::Loader::resume).
+/// All ranks have the same state after the same number of batches, so one of them may save it.
+/// [`Loader::state`](super::Loader::state) and [`PrefetchedBatch::state`](super::PrefetchedBatch::state) give it,
+/// [`Loader::resume`](super::Loader::resume) takes it.
 ///
 /// ```
 /// # use vidrec::{Fingerprint, LoaderState};
@@ -19,18 +19,18 @@ use crate::{Error, Fingerprint, Result};
 pub struct LoaderState {
     /// The epoch, counted from 0.
     pub epoch: u64,
-    /// Samples of its order that all ranks together have had; less than `samples`.
+    /// Samples of its order that all ranks together have used; less than `samples`.
     pub consumed: u64,
     /// Samples in an epoch.
     pub samples: u64,
-    /// Seed of order, frames, crops, flips and colours.
+    /// Seed of order, frames, crops, flips and colors.
     pub seed: u64,
     /// The data set.
     pub dataset: Fingerprint,
 }
 
 impl LoaderState {
-    /// Refuses to go on with what this is not a state of.
+    /// Refuses to resume a run that this is not a state of.
     pub(super) fn check(&self, samples: u64, seed: u64, dataset: &Fingerprint) -> Result<()> {
         let differ = |what: &str| Error::usage(format!("the saved state is of {what}"));
         if self.dataset != *dataset {
@@ -41,7 +41,7 @@ impl LoaderState {
             return Err(differ("an epoch of another length")
                 .expected(format!("{} samples", self.samples))
                 .found(format!("{samples} samples"))
-                .help("go on with the same order, views and frames"));
+                .help("resume with the same order, views and frames"));
         }
         if self.seed != seed {
             return Err(differ("another seed").expected(self.seed).found(seed));

@@ -6,10 +6,11 @@ use std::time::Duration;
 /// Counters of a loader since it was made. They cost an addition a frame or a batch and are always on.
 ///
 /// A consumer that waits much is starved: more threads, smaller pictures or a faster disk help. A producer that waits
-/// much is not the limit: fewer threads would do.
+/// much is not the bottleneck: fewer threads would do.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct LoaderStats {
-    /// Batches that were made, failed ones not counted.
+    /// Batches that were made, without failed ones.
     pub batches: u64,
     /// Frames that were decoded.
     pub frames: u64,
@@ -17,7 +18,7 @@ pub struct LoaderStats {
     pub bytes: u64,
     /// Tiles of those JPEGs that were decoded.
     pub tiles_decoded: u64,
-    /// Tiles of those JPEGs that did not have to be decoded, because they lie outside the crop.
+    /// Tiles of those JPEGs that were not decoded, because they lie outside the crop.
     pub tiles_skipped: u64,
     /// Clips that could not be read and were replaced: see [`OnBadFrame::Substitute`](super::OnBadFrame).
     pub substituted_clips: u64,
@@ -27,13 +28,13 @@ pub struct LoaderStats {
     pub mean_ready: f64,
     /// Time in seconds that consumers of [`Batches`](super::Batches) waited for a batch.
     pub consumer_wait_seconds: f64,
-    /// Time in seconds that its producers waited because enough batches were ready.
+    /// Time in seconds that producers waited because enough batches were ready.
     pub producer_wait_seconds: f64,
 }
 
 /// The counters behind [`LoaderStats`].
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     pub batches: AtomicU64,
     pub frames: AtomicU64,
     pub bytes: AtomicU64,

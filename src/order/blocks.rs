@@ -1,23 +1,23 @@
-//! A shuffle for slow disks: blocks of neighbours are dealt out in a new order, and mixed within a window of blocks.
+//! A shuffle for slow disks: it puts blocks of neighbors in a new order and mixes them within a window of blocks.
 
 use super::Permutation;
 
-/// Blocks of `block` neighbours in a new order each epoch, mixed within each `window` blocks of that order.
+/// Blocks of `block` neighbors in a new order each epoch, mixed within each `window` blocks of that order.
 ///
 /// ```text
 /// n = 10, block 2, window 2    blocks, permuted   [8 9] [6 7] | [2 3] [0 1] | [4 5]
 ///                              mixed in windows    7 9 6 8    |  0 1 3 2    |  5 4
 /// ```
 ///
-/// A pure function of (`n`, `block`, `window`, seed, epoch) in constant memory, and a bijection. While one window lasts,
-/// only `block * window` neighbours are read; a loader that reads ahead by a window takes each block in sequence.
+/// A pure function of (`n`, `block`, `window`, seed, epoch) in constant memory, and a bijection. Within a window, only
+/// `block * window` samples are read; a loader that reads ahead by a window takes each block in sequence.
 #[derive(Debug, Clone)]
 pub struct Blocks {
     n: u64,
     block: u64,
     window: u64,
     order: Permutation,
-    /// Samples that the last block lacks, and where in the order of blocks that one stands.
+    /// Samples that the last block lacks, and the place of that block in the order of blocks.
     lacking: u64,
     short_at: u64,
     seed: u64,
@@ -46,7 +46,7 @@ impl Blocks {
         self.n == 0
     }
 
-    /// What stands at `position`; `None` past the end.
+    /// The sample at `position`; `None` past the end.
     pub fn get(&self, position: u64) -> Option<u64> {
         if position >= self.n {
             return None;
@@ -58,14 +58,14 @@ impl Blocks {
         Some(self.order.get(at)? * self.block + offset)
     }
 
-    /// First position of the block that stands at `at` in the order of blocks.
+    /// First position of the block at `at` in the order of blocks.
     fn begin(&self, at: u64) -> u64 {
         let at = at.min(self.order.len());
         let full = u128::from(at) * u128::from(self.block);
         (full - u128::from(if at > self.short_at { self.lacking } else { 0 })) as u64
     }
 
-    /// The block, by its place in the order of blocks, in which a position lies, and the offset there.
+    /// The block in which a position lies, by its place in the order of blocks, and the offset in it.
     fn block_at(&self, position: u64) -> (u64, u64) {
         let after_short = position >= self.begin(self.short_at + 1);
         let even = u128::from(position) + u128::from(if after_short { self.lacking } else { 0 });

@@ -1,8 +1,11 @@
-//! The kinds of order, and one of them in force for one epoch.
+//! The kinds of order, and an order in one epoch.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use super::{Blocks, Permutation, Weights};
+use crate::words::unknown;
 use crate::{Error, Result};
 
 /// In which order the samples of a loader come.
@@ -16,23 +19,27 @@ use crate::{Error, Result};
 /// assert!(samples.into_iter().eq(0..1000));
 /// # Ok::<(), vidrec::Error>(())
 /// ```
+///
+/// As a word (`FromStr`, `Display`): `sequential`, `shuffled` or `blocks` (64 samples, mixed within 8 blocks).
+/// `Display` also prints `given` and `weighted`, which need more than a word.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Order {
     /// As stored, the same in each epoch. The default.
     #[default]
     Sequential,
     /// An exact shuffle of everything, new in each epoch: [`Permutation`].
     Shuffled,
-    /// Blocks of neighbours in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
+    /// Blocks of neighbors in a new order each epoch, shuffled within a window of blocks: [`Blocks`].
     ///
-    /// For disks that read in sequence much faster than at random. It mixes less than [`Order::Shuffled`].
+    /// For disks that read much faster in sequence than at random. It mixes less than [`Order::Shuffled`].
     Blocks {
         /// Samples side by side, at least 1.
         block: u32,
         /// Blocks whose samples are mixed, at least 1.
         window: u32,
     },
-    /// These samples, in this order in each epoch. Any may be left out or occur more than once, and then gets another
+    /// These samples, in this order in each epoch. A sample may be missing, or occur several times and then get another
     /// crop each time.
     ///
     /// A sample is the ordinal of a clip, unless the loader takes several views of a clip: see
@@ -44,12 +51,21 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of `n` samples in `epoch` under `seed`. Costs the same whatever `n` is, but for [`Order::Given`],
-    /// whose list is looked through.
+    /// The words, as `FromStr` takes them.
+    pub const WORDS: &'static [&'static str] = &["sequential", "shuffled", "blocks"];
+
+    /// The same with other blocks and windows, if it has any.
+    #[must_use]
+    pub fn with_blocks(self, block: u32, window: u32) -> Self {
+        if let Order::Blocks { .. } = self { Order::Blocks { block, window } } else { self }
+    }
+
+    /// The order of `n` samples in `epoch` under `seed`. It costs the same whatever `n` is, except that
+    /// [`Order::Given`] looks through its list.
     ///
     /// # Errors
     ///
-    /// A block or window of 0; a list with a sample that there is not; weights for another number of samples.
+    /// A block or window of 0; a list with a sample that does not exist; weights for another number of samples.
     pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
         self.check(n)?;
         Ok(self.proven(n, seed, epoch))
@@ -83,6 +99,31 @@ impl Order {
             Order::Given(list) => Kind::Given(list.clone()),
             Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
         })
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Order::Sequential => "sequential",
+            Order::Shuffled => "shuffled",
+            Order::Blocks { .. } => "blocks",
+            Order::Given(_) => "given",
+            Order::Weighted(_) => "weighted",
+        })
+    }
+}
+
+impl FromStr for Order {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        match word {
+            "sequential" => Ok(Order::Sequential),
+            "shuffled" => Ok(Order::Shuffled),
+            "blocks" => Ok(Order::Blocks { block: 64, window: 8 }),
+            _ => Err(unknown("order", word, Order::WORDS)),
+        }
     }
 }
 
@@ -138,6 +179,16 @@ impl EpochOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for word in Order::WORDS {
+            assert_eq!(word.parse::<Order>().unwrap().to_string(), *word);
+        }
+        assert!("given".parse::<Order>().unwrap_err().to_string().contains("shuffled"));
+        let blocks = "blocks".parse::<Order>().unwrap().with_blocks(3, 2);
+        assert_eq!(blocks, Order::Blocks { block: 3, window: 2 });
+    }
 
     #[test]
     fn each_kind_has_its_length_and_ends() {

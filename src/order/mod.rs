@@ -1,8 +1,8 @@
 //! The order of an epoch and how ranks share it: pure functions from integers to integers.
 //!
-//! An [`Order`] says which sample stands at each position of an epoch: [`Permutation`] shuffles all of them exactly,
-//! without a table; [`Blocks`] keeps neighbours close for slow disks; [`Weights`] balances classes. [`Ranks`] deals the
-//! positions out in batches. All are random access, so an epoch can be entered anywhere at once.
+//! An [`Order`] says which sample is at each position of an epoch. [`Permutation`] shuffles all of them exactly,
+//! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Weights`] balances classes. [`Ranks`] deals the
+//! positions out in batches. All are random access, so a run can enter an epoch anywhere at once.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};

@@ -2,8 +2,8 @@
 
 use crate::random::{Random, stream};
 
-/// Luby and Rackoff ("How to Construct Pseudorandom Permutations", 1988) need 4 rounds with ideal round functions; twice
-/// that leaves room for a plain mixer.
+/// Luby and Rackoff ("How to Construct Pseudorandom Permutations", 1988) need 4 rounds with ideal round functions;
+/// twice that leaves room for a plain mixer.
 const ROUNDS: usize = 8;
 
 /// Halves narrower than this mix poorly, so short orders walk through a domain of 2^8.
@@ -11,10 +11,10 @@ const LEAST_HALF_BITS: u32 = 4;
 
 /// A permutation of 0 to `n - 1` that is a pure function of (`n`, seed, epoch).
 ///
-/// A Feistel network permutes the smallest domain of 2^2h numbers that holds `n`; a result outside is fed in again until
-/// one falls inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002), fewer than
-/// four times on average from `n` of 256 on. The same arguments give the same order on every platform and in every
-/// release of this crate.
+/// A Feistel network permutes the smallest domain of 2^2h numbers that holds `n`. A result outside is fed in again
+/// until one falls inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002):
+/// fewer than four times on average if `n` is 256 or more. The same arguments give the same order on every platform and
+/// in every release of this crate.
 ///
 /// ```
 /// use vidrec::order::Permutation;
@@ -38,7 +38,7 @@ impl Permutation {
         Self::keyed(n, Random::new(seed, &[stream::ORDER, epoch]))
     }
 
-    /// The order of the `n` things of one window of an epoch.
+    /// The order of `n` things in one window of an epoch.
     pub(super) fn within(n: u64, seed: u64, epoch: u64, window: u64) -> Self {
         Self::keyed(n, Random::new(seed, &[stream::ORDER, epoch, window]))
     }
@@ -57,12 +57,12 @@ impl Permutation {
         self.n
     }
 
-    /// Whether there is nothing to put in order.
+    /// Whether there are no things.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// What stands at position `i`; `None` past the end.
+    /// The value at position `i`; `None` past the end.
     pub fn get(&self, i: u64) -> Option<u64> {
         self.walk(i, Self::forward)
     }
@@ -76,7 +76,7 @@ impl Permutation {
         if start >= self.n {
             return None;
         }
-        // Ends: a permutation of the domain brings `start` back at the latest.
+        // This ends: at the latest, a permutation of the domain comes back to `start`.
         let mut value = step(self, start);
         while value >= self.n {
             value = step(self, value);
@@ -108,7 +108,7 @@ impl Permutation {
         left << self.half_bits | right
     }
 
-    /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, constants by Stafford), cut to half a domain.
+    /// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, constants by Stafford), cut to half a domain.
     fn round(&self, half: u64, key: u64) -> u64 {
         let mut x = half ^ key;
         x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -198,9 +198,9 @@ mod tests {
         assert!(chi2 < 173.6, "119 degrees of freedom, p = 0.001: {chi2}");
     }
 
-    /// Neighbours of a real shuffle stay neighbours about twice in `n` pairs, whatever `n` is.
+    /// A real shuffle keeps about two of `n` pairs of neighbors together, whatever `n` is.
     #[test]
-    fn neighbours_are_torn_apart() {
+    fn neighbors_are_torn_apart() {
         let n = 10_000;
         let close = all(n, 4, 4).windows(2).filter(|w| w[0].abs_diff(w[1]) == 1).count();
         assert!(close < 12, "{close} pairs, 2 expected");

@@ -1,31 +1,37 @@
-//! The positions of an epoch, dealt to ranks in batches of equal number.
+//! The positions of an epoch, dealt to ranks in batches, the same number for each.
 
+use crate::words::words;
 use crate::{Error, Result};
 
-/// What becomes of the clips that do not fill a batch on every rank.
+/// What happens to the clips that do not fill a batch on every rank.
+///
+/// As a word (`FromStr`, `Display`): `drop`, `pad` or `wrap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum LastBatch {
-    /// They are left out of this epoch (another shuffle leaves out others).
+    /// This epoch skips them (another shuffle skips others).
     Drop,
-    /// They come, and the free slots repeat valid clips with a mask of false: with the mask, each clip counts exactly
-    /// once. The default.
+    /// They come, and the free slots repeat clips with a mask of false: with the mask, each clip counts exactly once.
+    /// The default.
     #[default]
     Pad,
     /// They come, and the free slots take clips from the start of the same epoch's order, with a mask of true.
     Wrap,
 }
 
+words!(LastBatch, "last", { "drop" => Drop, "pad" => Pad, "wrap" => Wrap });
+
 /// One place in one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Position in the epoch's order, under the number of clips.
+    /// Position in the epoch's order, less than the number of clips.
     pub position: u64,
     /// False only for a repeated clip under [`LastBatch::Pad`].
     pub counts: bool,
 }
 
-/// How `world` ranks share `n` positions: batch `k` of all ranks together is positions `k * world * batch_size` onwards,
-/// rank after rank.
+/// How `world` ranks share `n` positions: batch `k` of all ranks together is positions `k * world * batch_size`
+/// onwards, rank after rank.
 ///
 /// ```text
 /// n = 10, batch_size 2, world 2      position  0 1 2 3 4 5 6 7 8 9
@@ -59,13 +65,13 @@ impl Ranks {
         Ok(Ranks { n, start: 0, batch_size, world, last })
     }
 
-    /// The same, for the rest of an epoch of which the first `consumed` positions are done, by ranks of any number with
-    /// batches of any size.
+    /// The same for the rest of an epoch after its first `consumed` positions, with any number of ranks and any batch
+    /// size.
     pub fn after(self, consumed: u64) -> Self {
         Ranks { start: consumed.min(self.n), ..self }
     }
 
-    /// Positions of the epoch that are done after `batches` batches on every rank; at most the epoch's length.
+    /// Positions of the epoch that are done after `batches` batches on every rank; at most the length of the epoch.
     pub fn consumed(&self, batches: u64) -> u64 {
         batches.saturating_mul(self.global_batch()).saturating_add(self.start).min(self.n)
     }
@@ -83,7 +89,7 @@ impl Ranks {
         if batch >= self.batches() || rank >= self.world || slot >= self.batch_size {
             return None;
         }
-        // Under n + global_batch, which may pass 64 bits by a little.
+        // Less than n + global_batch, which may be slightly more than 64 bits hold.
         let position = u128::from(self.start)
             + u128::from(batch) * u128::from(self.global_batch())
             + u128::from(rank) * u128::from(self.batch_size)
@@ -165,15 +171,15 @@ mod tests {
         }
 
         #[test]
-        fn wrap_goes_on_from_the_start(n in 1u64..500, batch_size in 1u32..9, world in 1u32..9) {
+        fn wrap_continues_from_the_start(n in 1u64..500, batch_size in 1u32..9, world in 1u32..9) {
             let ranks = Ranks::new(n, batch_size, world, LastBatch::Wrap)?;
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
         }
 
-        /// Stop after any batch, go on with another world and batch size, again and again: each position comes once.
+        /// Stop after any batch and resume with another world and batch size, several times: each position comes once.
         #[test]
-        fn an_epoch_that_goes_on_elsewhere_counts_every_position_exactly_once(
+        fn a_resumed_epoch_counts_every_position_exactly_once(
             n in 0u64..300, runs in prop::collection::vec((1u32..6, 1u32..6, 0u64..20), 1..6),
         ) {
             let (mut seen, mut done) = (Vec::new(), 0);

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// For each sample: the probability to stay with it once it was hit, and the sample to take otherwise.
+    /// For each sample: the probability of staying with it once it was hit, and the sample to take otherwise.
     stay: Vec<f64>,
     alias: Vec<u32>,
 }
@@ -32,7 +32,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// A weight that is negative or not finite, weights of which none is positive, or more than 2^32 of them.
+    /// A weight that is negative or not finite, no positive weight, or more than 2^32 of them.
     pub fn new(weights: &[f64]) -> Result<Self> {
         if let Some(at) = weights.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
             return Err(Error::usage(format!("weight {at}")).expected("0 or more, and finite").found(weights[at]));
@@ -50,12 +50,12 @@ impl Weights {
         Ok(Self::vose(weights.iter().map(|w| w / largest / mean).collect()))
     }
 
-    /// Weights that make each class come as often as any other, from the label of each clip
+    /// Weights that make all classes equally frequent, from the label of each clip
     /// ([`Dataset::labels`](crate::Dataset::labels)). Clips without a label are never drawn.
     ///
     /// # Errors
     ///
-    /// Clips of which none has a label, or more than 2^32 of them.
+    /// No clip has a label, or there are more than 2^32 clips.
     pub fn balanced(labels: &[Option<u32>]) -> Result<Self> {
         let mut counts = HashMap::new();
         labels.iter().flatten().for_each(|&label| *counts.entry(label).or_insert(0u32) += 1);
@@ -95,7 +95,7 @@ impl Weights {
         }
     }
 
-    /// `share` has a mean of 1. Each sample under 1 is filled up from one over 1.
+    /// `share` has a mean of 1. Each sample below 1 is filled up from one above 1.
     fn vose(mut share: Vec<f64>) -> Self {
         let (mut under, mut over): (Vec<u32>, Vec<u32>) =
             (0..share.len() as u32).partition(|&i| share[i as usize] < 1.0);
@@ -109,7 +109,7 @@ impl Weights {
                 under.push(large);
             }
         }
-        // What is left would be exactly 1 but for rounding; its alias is itself, so that nothing else is drawn for it.
+        // The rest would be exactly 1 without rounding. Its alias is itself, so that nothing else is drawn for it.
         Weights { stay: share, alias }
     }
 }

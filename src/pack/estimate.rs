@@ -1,26 +1,24 @@
 //! What packing would give, from a few of the videos, before a day is spent on it. Nothing is written.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::clip::{self, ClipFailure, PackedClip};
-use super::gate::Gate;
-use super::memory::Memory;
-use super::passed_over::PassedOver;
-use super::report::Failure;
-use super::{IN_FLIGHT_PER_THREAD, Item, PackOptions, Plan, available_cores, check_options, ordered};
+use super::options::PackOptions;
+use super::plan::{Job, PackPlan, PassedOver};
+use super::run::Failure;
+use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, for_each, pack_one};
 use crate::disk::free_space::{self, free_space};
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, Result, sampler, video};
 
 /// Videos that an estimate looks at, and how long it begins new ones.
 const PROBES: u32 = 24;
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
-/// The same for the look at the free space before a run. Runs with fewer videos do without: it would cost them more than
-/// it is worth, and the free space is watched during every run.
+/// The same for the look at the free space before a run. Runs with fewer videos do without it: it would cost them more than
+/// it is worth, and every run watches the free space.
 const QUICK_PROBES: u32 = 4;
 const QUICK_TIME: Duration = Duration::from_secs(5);
 const QUICK_FROM: usize = 1000;
@@ -31,8 +29,9 @@ const BYTES_PER_FRAME: u64 = 8 + 24 + 2 + 32;
 /// Bytes of a clip beside its frames and attributes: index entry and names.
 const BYTES_PER_CLIP: u64 = 96 + 32;
 
-/// What packing would give. This is also what `vidrec pack --dry-run --json` prints.
+/// What packing would give. The program prints it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Videos, folders of pictures and segments to be packed.
     pub videos: u64,
@@ -63,66 +62,74 @@ pub struct Estimate {
 }
 
 /// Estimates what [`pack`](super::pack) would give, from 24 videos spread over the inputs, or those that are done in 20
-/// seconds.
+/// seconds. `progress` is told the videos looked at, and is called ten times a second or more.
 ///
 /// # Errors
 ///
-/// As `pack` has them for inputs and options, and where the machine has not enough to pack one video at a time. Videos that
-/// fail are no error.
+/// As `pack` has them for inputs and options; the machine has not enough to pack one video at a time; or `progress`
+/// stopped it. Videos that fail are no error.
 ///
 /// ```no_run
 /// use vidrec::pack::{PackOptions, estimate};
 ///
-/// let estimate = estimate(&["videos"], "train", &PackOptions::default())?;
+/// let estimate = estimate(&["videos"], "train", &PackOptions::default(), &mut vidrec::no_progress)?;
 /// println!("about {} bytes, {} are free", estimate.bytes, estimate.free_bytes);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
-pub fn estimate<P: AsRef<Path>>(inputs: &[P], out: impl AsRef<Path>, options: &PackOptions) -> Result<Estimate> {
-    check_options(options)?;
+pub fn estimate<P: AsRef<Path>>(
+    inputs: &[P],
+    out: impl AsRef<Path>,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<Estimate> {
+    options.check()?;
     video::init();
-    let plan = Plan::from_inputs(inputs, &options.input)?;
-    let (present, missing): (Vec<&Item>, Vec<&Item>) = plan.items.iter().partition(|item| item.path.exists());
-    let probe = Probe::run(&present, options, PROBES, PROBE_TIME)?;
-    let videos = plan.items.len() as u64;
+    let plan = PackPlan::from_inputs(inputs, &options.input)?;
+    let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| job.path.exists());
+    let probe = Probe::run(&present, options, PROBES, PROBE_TIME, &mut |how_far| tell(progress, how_far))?;
+    let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
-    let clips = (videos - failed.min(videos)) * u64::from(options.draws);
-    let labelled = plan.items.iter().filter(|item| item.label.is_some() || has_labels(item)).count();
+    let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
+    let labelled = plan.jobs.iter().filter(|job| job.label.is_some() || has_labels(job)).count();
+    let threads = options.resources.threads_for(present.len());
     Ok(Estimate {
         videos,
         labelled: labelled as u64,
         classes: plan.classes.len() as u64,
         passed_over: plan.passed_over.clone(),
-        missing: missing.iter().map(|item| item.source.clone()).collect(),
+        missing: missing.iter().map(|job| job.source.clone()).collect(),
         probed: probe.done,
         failed,
         clips,
         frames: probe.share(present.len(), probe.frames as f64).round() as u64,
         bytes: probe.share(present.len(), probe.bytes as f64).round() as u64,
-        seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads(present.len(), options) as f64,
+        seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads as f64,
         probe_failures: probe.failures,
         free_bytes: free_space(out.as_ref())?,
     })
 }
 
-/// Refuses to begin a long run whose output would not fit on the disk.
-pub(super) fn check_space(plan: &Plan, out: &Path, options: &PackOptions) -> Result<()> {
-    if plan.items.len() < QUICK_FROM {
+/// Refuses to begin a long run whose output would not fit on the disk. `progress` is told that nothing is done yet.
+pub(super) fn check_space(
+    plan: &PackPlan,
+    out: &Path,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<()> {
+    if plan.jobs.len() < QUICK_FROM {
         return Ok(());
     }
-    let present: Vec<&Item> = plan.items.iter().filter(|item| item.path.exists()).collect();
-    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME)?;
+    let present: Vec<&Job> = plan.jobs.iter().filter(|job| job.path.exists()).collect();
+    let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
+    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME, &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
 }
 
 /// Whether a clip has the attribute `labels`. Most texts show without parsing that it has not.
-fn has_labels(item: &Item) -> bool {
-    item.attributes.as_json().contains(r#""labels""#) && item.attributes.to_map().contains_key("labels")
-}
-
-fn threads(videos: usize, options: &PackOptions) -> usize {
-    options.threads.unwrap_or_else(available_cores).clamp(1, videos.max(1))
+fn has_labels(job: &Job) -> bool {
+    job.attributes.as_json().contains(r#""labels""#) && job.attributes.to_map().contains_key("labels")
 }
 
 /// What some videos gave.
@@ -137,39 +144,61 @@ struct Probe {
 }
 
 impl Probe {
-    fn run(items: &[&Item], options: &PackOptions, count: u32, limit: Duration) -> Result<Self> {
-        let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        let chosen = sampler::uniform(n, count.min(n));
+    /// Packs `count` of the videos in memory, or as many as can be begun within `limit`.
+    fn run(
+        jobs: &[&Job],
+        options: &PackOptions,
+        count: u32,
+        limit: Duration,
+        tell: &mut dyn FnMut(&Progress) -> Result<()>,
+    ) -> Result<Self> {
+        let n = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+        let chosen: Vec<&Job> = sampler::uniform(n, count.min(n)).into_iter().map(|i| jobs[i as usize]).collect();
         let started = Instant::now();
-        let memory = Memory::of(options);
-        let threads = threads(chosen.len(), options);
+        let memory = MemoryBound::of(&options.resources);
+        let threads = options.resources.threads_for(chosen.len());
         let gate = Gate::new(threads);
         let work = |i: usize| {
             let begun = Instant::now();
-            let item = items[chosen[i] as usize];
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
-                (gate.pack(|alone| clip::pack_one(item, options, &mut held, alone)), begun.elapsed(), held)
+                let packed = gate.pack(|alone| pack_one(chosen[i], options.recipe(), &mut held, alone));
+                (packed, begun.elapsed(), held)
             })
         };
         let (mut probe, mut stopped) = (Probe::default(), None);
-        let (n, never) = (chosen.len(), || false);
-        let probed = ordered::for_each(0..n, threads, threads * IN_FLIGHT_PER_THREAD, never, work, |i, done| {
-            let Some((packed, took, _held)) = done else { return ControlFlow::Continue(()) };
-            let item = items[chosen[i] as usize];
-            if let Err(failure @ ClipFailure { shortage: Some(_), .. }) = &packed {
-                stopped = Some(failure.to_error(&item.path));
-                return ControlFlow::Break(());
+        let probed = for_each(0..chosen.len(), threads, Resources::window(threads), work, |event| {
+            if let Event::Done(i, Some((packed, took, _held))) = event {
+                if let Err(failure @ ClipFailure { shortage: Some(_), .. }) = &packed {
+                    stopped = Some(failure.to_error(&chosen[i].path));
+                    return Flow::Stop;
+                }
+                probe.add(chosen[i], packed, took);
             }
-            probe.add(item, packed, took);
-            ControlFlow::Continue(())
+            match tell(&probe.progress(chosen.len())) {
+                Ok(()) => Flow::Continue,
+                Err(e) => {
+                    stopped = Some(e);
+                    Flow::Stop
+                }
+            }
         });
         probed.map_err(|e| Error::start("a thread", e))?;
         stopped.map_or(Ok(probe), Err)
     }
 
-    fn add(&mut self, item: &Item, packed: Result<Vec<PackedClip>, ClipFailure>, took: Duration) {
+    fn progress(&self, total: usize) -> Progress {
+        Progress {
+            done: self.done,
+            total: Some(total as u64),
+            frames: self.frames,
+            failed: self.failures.len() as u64,
+            ..Progress::default()
+        }
+    }
+
+    fn add(&mut self, job: &Job, packed: Result<Vec<PackedClip>, ClipFailure>, took: Duration) {
         self.done += 1;
         self.busy += took;
         match packed {
@@ -180,7 +209,7 @@ impl Probe {
                 self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
                 self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
             }),
-            Err(failure) => self.failures.push(Failure::new(item.ordinal as usize, item, &failure)),
+            Err(failure) => self.failures.push(Failure::new(job.ordinal, job, &failure)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Class names and settings of each shard, from wherever they are left.
+//! The class names and settings of each shard, from wherever they survive.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,32 @@ use super::report::RepairReport;
 use super::shards::Files;
 use crate::format::meta::Meta;
 
-/// What each shard says of itself: its own META, or that of another shard, or what `dataset.json` has.
+/// The META of each shard: its own, or else that of another shard, or else what `dataset.json` has.
 pub(super) fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut RepairReport) -> Vec<Meta> {
     let known = indexes.iter().find_map(|old| old.meta.clone());
-    // Its keys are those of META, and others.
+    // It has all keys of META, and more.
     let mut listed = files.listing.as_ref().and_then(|l| Meta::from_json(&l.to_bytes()).ok());
     if let (None, Some(listed)) = (&known, &mut listed) {
         correct_classes(&mut listed.classes, indexes);
     }
     let from = match (&known, &listed) {
-        (Some(_), _) => "those of another shard are taken",
-        (None, Some(_)) => "those in dataset.json are taken, which has no checksum",
-        (None, None) => "nothing else has them",
+        (Some(_), _) => "vidrec uses those of another shard",
+        (None, Some(_)) => "vidrec uses those in dataset.json, which has no checksum",
+        (None, None) => "no other file has them",
     };
     let fallback = known.or(listed).unwrap_or_default();
     for (shard, _) in files.shards.iter().zip(indexes).filter(|(_, old)| old.meta.is_none()) {
         report.damage.push(format!("{}: class names and settings are lost; {from}", shard.name()));
     }
-    // Readers refuse shards that do not have the same class names, so the first ones count.
+    // Readers refuse shards with different class names, so the first ones count.
     let classes = fallback.classes.clone();
     let meta =
         |old: &OldIndex<'_>| old.meta.clone().filter(|m| m.classes == classes).unwrap_or_else(|| fallback.clone());
     indexes.iter().map(meta).collect()
 }
 
-/// Puts class names of a list without a checksum right by those that entries of clips prove. A list that does not fit the
-/// clips is dropped.
+/// Corrects a list of class names that has no checksum by the names in intact clip entries. Clears a list that does not
+/// match the clips.
 fn correct_classes(classes: &mut Vec<String>, indexes: &[OldIndex<'_>]) {
     let mut proven: BTreeMap<u32, &str> = BTreeMap::new();
     for (label, class) in indexes.iter().flat_map(OldIndex::labels) {

@@ -1,12 +1,12 @@
-//! Saving what is intact of a damaged data set, and saying exactly what is not.
+//! Saving the intact clips of a damaged data set, and listing exactly what is lost.
 
 mod metas;
 mod old_index;
 mod output;
 mod report;
+mod run;
 mod salvage;
 mod scan;
-mod shard;
 mod shards;
 
 use std::fs;
@@ -16,8 +16,8 @@ use self::metas::metas;
 use self::old_index::OldIndex;
 use self::output::{Indexes, Sink};
 pub use self::report::{LostClip, PartlyLost, RepairOptions, RepairReport};
+use self::run::Run;
 use self::salvage::Salvage;
-use self::shard::Run;
 use self::shards::{Files, ShardFiles};
 use crate::format::meta::Meta;
 use crate::progress::{Counter, ProgressFn};
@@ -25,22 +25,22 @@ use crate::{Error, Result, Writer, WriterOptions, writer};
 
 /// Repairs the data set at `path`: a folder, a `dataset.json`, a `.rec` or a `.vidx`.
 ///
-/// Each entry of an index and each picture has a checksum of its own, so what damage did not touch is known to be
-/// intact and is saved. Where the index is lost, clips are found in the record file; pictures and labels are then
-/// proven by the file's SHA-256 if `dataset.json` or the index still has it, or else they are taken if they decode and
-/// agree, and are marked as `unproven`. A clip of which a frame is damaged or missing is left out whole. What was
-/// lost of a clip that was saved stands in its attributes under `repair`.
+/// Each index entry and each image has its own checksum, so vidrec knows what is intact, and saves it. If the index is
+/// lost, vidrec finds clips in the record file. If `dataset.json` or the index still has the file's SHA-256, it proves
+/// their images and labels. Otherwise vidrec saves a clip if its images decode and its labels agree, and marks it as
+/// `unproven`. A clip with a damaged or missing frame is lost. The attribute `repair` of a saved clip says what was
+/// lost of it.
 ///
-/// Without an output, indexes and `dataset.json` are written anew where they need to be, and the old ones are kept under
-/// names that end in `.broken`. Record files are never changed: where they are damaged, nothing is written without an
-/// output, and the report says so. In a data set that was indexed in place, the records' own ids and labels are another
-/// program's, so only entries of the index say what is a clip. An item of
-/// `progress` is a clip that was looked at.
+/// Without an output, vidrec rewrites indexes and `dataset.json` where necessary, and keeps the old ones under names
+/// that end in `.broken`. It never changes record files: if one is damaged and there is no output, vidrec writes
+/// nothing, and the report says so. In a data set that was indexed in place, another program wrote the ids and labels
+/// in the records, so only index entries say which records form a clip. An item of `progress` is a clip that was
+/// examined.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage): there is nothing to repair; the output holds a data set or is the one to be
-/// repaired. [`Io`](crate::ErrorKind::Io) from the file system.
+/// [`Usage`](crate::ErrorKind::Usage): there is nothing to repair, or the output holds a data set or is the data set to
+/// repair. [`Io`](crate::ErrorKind::Io): from the file system.
 ///
 /// ```no_run
 /// let options = vidrec::RepairOptions { output: Some("saved".into()), ..Default::default() };
@@ -50,7 +50,7 @@ use crate::{Error, Result, Writer, WriterOptions, writer};
 /// ```
 pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut ProgressFn<'_>) -> Result<RepairReport> {
     let in_place = options.output.is_none() && !options.dry_run;
-    // Completes or undoes what an interrupted write left, before anything is looked at.
+    // First completes or undoes what an interrupted write left.
     let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
     let files = shards::find(path.as_ref())?;
     let indexes: Vec<OldIndex<'_>> =
@@ -81,9 +81,9 @@ fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<S
     for shard in &files.shards {
         let parent = shard.record_path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if same(parent, folder) {
-            return Err(Error::usage("the output is what is to be repaired")
+            return Err(Error::usage("the output is the data set to repair")
                 .file(folder)
-                .help("choose another folder, or none to repair indexes in place"));
+                .help("choose another folder, or give no output to repair the indexes in place"));
         }
     }
     if options.dry_run {

@@ -1,4 +1,4 @@
-//! What can still be read of an index, whole or damaged.
+//! Reading whatever is intact in an index.
 
 use crate::dataset::{Index, proven_bytes};
 use crate::format::clip_entry::{self, ClipEntry};
@@ -10,21 +10,21 @@ use crate::format::section::{self, SectionEntry, SectionId};
 use crate::format::{align_up, crc32, footer};
 use crate::limits;
 
-/// An index file of which every entry is proven when it is used.
+/// An index file that may be damaged. Each entry is checked when it is used.
 pub(super) struct OldIndex<'a> {
     bytes: &'a [u8],
     index: Option<Index>,
-    /// Clips and frames that the header says there are, if it can be believed.
+    /// The numbers of clips and frames according to the header, if it is intact.
     pub counts: Option<(u64, u64)>,
-    /// Entries of clips for which there is room in the file.
+    /// The number of clip entries that fit in the file.
     pub clip_entries: u64,
-    /// Entries of frames for which there is room in the file.
+    /// The number of frame entries that fit in the file.
     pub frame_entries: u64,
     pub binding: Option<DataBinding>,
     pub meta: Option<Meta>,
-    /// Whether nothing at all is wrong with the file.
+    /// Whether the whole file is intact.
     pub is_whole: bool,
-    /// What is wrong with it.
+    /// What is wrong with the file.
     pub damage: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> OldIndex<'a> {
         old
     }
 
-    /// What `verify` would say of the sections, entries and strings of an index that opens.
+    /// The first problem that `verify` finds in the sections, entries and strings of an index that opens.
     fn first_fault(&self) -> Option<String> {
         let index = self.index.as_ref()?;
         for (i, s) in index.sections.iter().enumerate() {
@@ -74,7 +74,7 @@ impl<'a> OldIndex<'a> {
                 Err(e) => return Some(e.in_clip(ordinal).to_string()),
             };
             if clip.first_frame != next_frame || clip.frame_count == 0 {
-                return Some(format!("clip {ordinal}: its frames do not follow those of the clip before"));
+                return Some(format!("clip {ordinal}: its frames do not follow those of the previous clip"));
             }
             next_frame += u64::from(clip.frame_count);
             if let Err(e) = index.strings(self.bytes, &clip) {
@@ -115,12 +115,12 @@ impl<'a> OldIndex<'a> {
         }
     }
 
-    /// The entry of a clip, if it is intact.
+    /// Returns the entry of a clip, if it is intact.
     pub fn clip(&self, ordinal: u64) -> Option<ClipEntry> {
         self.index.as_ref()?.clip(self.bytes, ordinal).ok().filter(|clip| clip.frame_count > 0)
     }
 
-    /// The entry of a frame, if it is intact.
+    /// Returns the entry of a frame, if it is intact.
     pub fn frame(&self, ordinal: u64) -> Option<FrameEntry> {
         self.index.as_ref()?.frame(self.bytes, ordinal).ok()
     }
@@ -130,7 +130,7 @@ impl<'a> OldIndex<'a> {
         self.index.as_ref()?.strings(self.bytes, clip).ok()
     }
 
-    /// Labels of the clips that have one, with the names of their classes, as far as they are intact.
+    /// The intact labels of the clips that have one, with the names of their classes.
     pub fn labels(&self) -> impl Iterator<Item = (u32, &'a str)> {
         (0..self.clip_entries).filter_map(|ordinal| {
             let clip = self.clip(ordinal)?;
@@ -153,7 +153,7 @@ fn no_header() -> Header {
     }
 }
 
-/// A section without what would lie beyond the end of the file.
+/// A section, truncated at the end of the file.
 fn within(bytes: &[u8], section: SectionEntry) -> SectionEntry {
     let room = (bytes.len() as u64).saturating_sub(section.offset);
     SectionEntry { length: section.length.min(room), ..section }
@@ -163,7 +163,7 @@ fn entries(table: &[u8]) -> Vec<SectionEntry> {
     table.as_chunks::<{ section::BYTES }>().0.iter().map(SectionEntry::from_bytes).collect()
 }
 
-/// The section table where an intact header says it is, if its CRC-32 fits.
+/// The section table where an intact header says it is, if its CRC-32 matches.
 fn table_of(bytes: &[u8], header: &Header) -> Option<Vec<SectionEntry>> {
     let length = usize::try_from(header.section_count.min(limits::MAX_SECTIONS)).ok()? * section::BYTES;
     let begin = usize::try_from(header.section_table_offset).ok()?;
@@ -171,7 +171,7 @@ fn table_of(bytes: &[u8], header: &Header) -> Option<Vec<SectionEntry>> {
     (crc32(table) == header.section_table_crc32).then(|| entries(table))
 }
 
-/// The section table before the footer, known by sections that follow each other from the header up to it.
+/// The section table before the footer, recognized by sections that follow each other from the header up to it.
 fn table_at_end(bytes: &[u8]) -> Option<Vec<SectionEntry>> {
     let end = bytes.len().checked_sub(footer::BYTES)?;
     (1..=limits::MAX_SECTIONS as usize).find_map(|count| {
@@ -185,7 +185,7 @@ fn table_at_end(bytes: &[u8]) -> Option<Vec<SectionEntry>> {
     })
 }
 
-/// Where vidrec puts the tables when there are as many clips and frames as an intact header says.
+/// Where vidrec puts the tables for the numbers of clips and frames in an intact header.
 fn usual_places(bytes: &[u8], header: &Header) -> Option<Vec<SectionEntry>> {
     let mut offset = header::BYTES as u64;
     let mut place = |id, length: u64| {
@@ -195,7 +195,7 @@ fn usual_places(bytes: &[u8], header: &Header) -> Option<Vec<SectionEntry>> {
     };
     let frames = place(SectionId::FRAMES, header.frame_count.checked_mul(frame_entry::BYTES as u64)?)?;
     let clips = place(SectionId::CLIPS, header.clip_count.checked_mul(clip_entry::BYTES as u64)?)?;
-    // Its length is not known; strings are proven one by one.
+    // Its length is unknown, but each string is checked when it is used.
     let strings = place(SectionId::STRINGS, (bytes.len() as u64).saturating_sub(clips.end()?))?;
     Some(vec![frames, clips, strings])
 }

@@ -25,12 +25,12 @@ pub(super) enum Sink {
     Nowhere,
     /// A new data set.
     New { writer: Box<Writer>, folder: PathBuf },
-    /// New indexes where they are needed.
+    /// New indexes, where necessary.
     InPlace(Box<Indexes>),
 }
 
 impl Sink {
-    /// Begins a shard. `index_fits` says that its index is whole and belongs to the record file as it is.
+    /// Starts a shard. `index_fits` says that its index is intact and matches the record file.
     pub fn begin_shard(&mut self, shard: &ShardFiles, index_fits: bool) -> Result<()> {
         match self {
             Sink::Nowhere => Ok(()),
@@ -55,7 +55,7 @@ impl Sink {
         }
     }
 
-    /// Ends a shard. Without `binding` its clips are not all that is in the record file.
+    /// Completes a shard. `binding` is `None` if the clips do not account for the whole record file.
     pub fn end_shard(&mut self, binding: Option<&DataBinding>, meta: &Meta) -> Result<()> {
         match self {
             Sink::InPlace(indexes) => indexes.end(binding, meta),
@@ -86,12 +86,12 @@ impl Sink {
     }
 }
 
-/// New indexes for those that need one.
+/// New indexes for the shards that need one.
 pub(super) struct Indexes {
     current: Option<IndexWriter>,
-    /// For each shard its new index, what that belongs to, and what the shard says of itself; `None` where the old one fits.
+    /// For each shard, its new index, the binding of its record file and its META; `None` if the old index is good.
     finished: Vec<Option<(FinishedIndex, DataBinding, Meta)>>,
-    /// Whether record files would have to change.
+    /// Whether a repair would have to change record files.
     needs_output: bool,
     lock: FolderLock,
 }
@@ -102,7 +102,7 @@ impl Indexes {
     }
 
     fn begin(&mut self, shard: &ShardFiles, index_fits: bool) -> Result<()> {
-        // Named like the record file, of which there is one.
+        // Named like the record file, whose name is unique.
         let create = || IndexWriter::create(&shard.record_path.with_extension("vidx"));
         self.current = if index_fits { None } else { Some(create()?) };
         Ok(())
@@ -124,15 +124,15 @@ impl Indexes {
         Ok(())
     }
 
-    /// Replaces the index of a shard by itself.
+    /// Replaces the index of a single shard that is not part of a data set.
     fn replace(self, files: &Files, report: &mut RepairReport) -> Result<()> {
         for (shard, new) in files.shards.iter().zip(self.finished) {
             let Some((index, ..)) = new else { continue };
             let path = &shard.index_path;
             if shard.listed.is_some() || is_listed(path) {
-                return Err(Error::usage("this shard belongs to a data set, which is to be repaired as a whole")
+                return Err(Error::usage("this shard belongs to a data set, which can only be repaired as a whole")
                     .file(folder_of(path))
-                    .help("name the folder"));
+                    .help("give the folder"));
             }
             keep_broken(path)?;
             index.file.publish()?;
@@ -141,7 +141,7 @@ impl Indexes {
         Ok(())
     }
 
-    /// Adds the new indexes to the data set, and lists what it consists of.
+    /// Adds the new indexes to the data set, and rewrites its `dataset.json`.
     fn publish(self, folder: &Path, files: &Files, report: &mut RepairReport) -> Result<()> {
         let (mut shards, mut metas, mut staged, mut replaced) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (shard, new) in files.shards.iter().zip(self.finished) {
@@ -188,13 +188,13 @@ fn is_listed(index: &Path) -> bool {
     listing.is_ok_and(|json| json.shards.iter().any(|shard| shard.index_file == name(index)))
 }
 
-/// A shard that is whole.
+/// Opens a shard that is intact.
 fn open(shard: &ShardFiles) -> Result<Dataset> {
     let (index, record) = (shard.index_path.clone(), Some(shard.record_path.clone()));
     Dataset::open_files(&[listing::ShardFiles { index, record, listed: None }], Io::Map)
 }
 
-/// The list of failures, if it is the one that was listed, or that its name says.
+/// The list of failures, if it has the digest that `dataset.json` lists, or the digest in its name.
 fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<Option<FailuresJson>> {
     let listed = files.listing.as_ref().and_then(|listing| listing.failures.clone());
     if let Some(listed) = &listed {
@@ -203,7 +203,7 @@ fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<O
             return Ok(Some(listed.clone()));
         }
         let what = if found.is_ok() { "damaged" } else { "missing" };
-        report.damage.push(format!("{}: the list of failures is {what}; it is no longer listed", listed.file));
+        report.damage.push(format!("{}: the list of failures is {what} and no longer listed", listed.file));
         return Ok(None);
     }
     let failed = |e| Error::io("list the folder", folder, e);
@@ -223,7 +223,7 @@ fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<O
     Ok(None)
 }
 
-/// Keeps a file that is about to be replaced, beside it.
+/// Keeps a copy of a file that is about to be replaced, beside it.
 fn keep_broken(path: &Path) -> Result<()> {
     if !path.exists() {
         return Ok(());
@@ -232,7 +232,7 @@ fn keep_broken(path: &Path) -> Result<()> {
     write_file(&path.with_file_name(format!("{}.broken", name(path))), &bytes)
 }
 
-const LISTING_DIFFERS: &str = "dataset.json is not what the indexes give";
+const LISTING_DIFFERS: &str = "dataset.json does not match the indexes";
 
 fn note_listing(files: &Files, report: &mut RepairReport) {
     let opened: Result<Vec<Vec<ShardJson>>> = files.shards.iter().map(|s| Ok(open(s)?.to_json().shards)).collect();

@@ -1,99 +1,99 @@
-//! What [`repair`](crate::repair) is asked and what it answers.
+//! The options and the report of [`repair`](crate::repair).
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// How [`repair`](crate::repair) works.
+/// Options of [`repair`](crate::repair).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepairOptions {
-    /// Write what is intact to this folder, as a new data set. Off by default: then the data set itself is repaired,
-    /// which is possible as long as its record files are whole.
+    /// Write the intact clips to this folder as a new data set. By default, the data set itself is repaired, which is
+    /// possible as long as its record files are intact.
     pub output: Option<PathBuf>,
-    /// Only find out what can be saved.
+    /// Only find out what can be saved, and write nothing.
     pub dry_run: bool,
-    /// Leave out clips that no checksum proves.
+    /// Save only clips that a checksum proves to be intact.
     pub proven_only: bool,
-    /// Replace a data set that is in `output` already.
+    /// Replace an existing data set in `output`.
     pub overwrite: bool,
 }
 
-/// What [`repair`](crate::repair) found and did. This is also what `vidrec repair --json` prints.
+/// The report of [`repair`](crate::repair). `vidrec repair --json` prints the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RepairReport {
-    /// Whether nothing was wrong.
+    /// Whether the data set was intact.
     pub whole: bool,
-    /// Clips that there were, as far as anything says.
+    /// The number of clips that the data set had, as far as that is known.
     pub clips: u64,
     /// Clips with all their frames, which are in the repaired data set.
     pub salvaged: u64,
-    /// Clips that are lost, in order.
+    /// Lost clips, in order.
     pub lost: Vec<LostClip>,
-    /// Clips among the salvaged of which something beside the pictures and the label is lost, in order.
+    /// Salvaged clips that lost something other than their images and label, in order.
     pub partly_lost: Vec<PartlyLost>,
     /// What is wrong with the files.
     pub damage: Vec<String>,
-    /// Whether nothing was written because clips are lost or record files are damaged: then it takes an output folder, or
-    /// for the files in `needs_import` that.
+    /// Whether nothing was written because clips are lost or record files are damaged. A repair then needs an output
+    /// folder, or a new import of the files in `needs_import`.
     pub needs_output: bool,
-    /// Record files of another program of which the index is lost, whole or in part, so that nothing says what is a clip:
-    /// `vidrec import mxnet` makes the index anew.
+    /// Record files of another program whose index is lost, completely or in part, so that nothing says which records
+    /// form a clip. `vidrec import mxnet` rebuilds the index.
     pub needs_import: Vec<String>,
-    /// What was written; nothing after a dry run, or when nothing was wrong.
+    /// What was written. Empty after a dry run, or if the data set was intact.
     pub written: Vec<String>,
 }
 
 impl RepairReport {
-    /// Whether everything that the data set held was saved, or was never in danger.
+    /// Whether everything in the data set was saved or was intact.
     pub fn lost_nothing(&self) -> bool {
         self.lost.is_empty() && self.partly_lost.is_empty() && self.needs_import.is_empty()
     }
 }
 
-/// A clip that is lost, or several of which nothing is left.
+/// A lost clip, or several consecutive clips of which nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LostClip {
     /// Name of the shard's record file.
     pub shard: String,
     /// Ordinal of the clip in its shard.
     pub clip: u64,
-    /// How many clips, from that one on.
+    /// The number of clips, starting with that one.
     pub clips: u64,
-    /// Its source, if that is still known.
+    /// Its source, if still known.
     pub source: Option<String>,
-    /// Its label, if it has one that is still known.
+    /// Its label, if it has one and it is still known.
     pub label: Option<u32>,
-    /// Which of its frames are damaged or missing, if that is known.
+    /// Its damaged or missing frames, if known.
     pub frames: Vec<u32>,
     /// Why it is lost.
     pub reason: String,
 }
 
-/// A clip that was saved without some of what was known of it.
+/// A clip that was saved without some of its metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PartlyLost {
     /// Name of the shard's record file.
     pub shard: String,
     /// Ordinal of the clip in its shard.
     pub clip: u64,
-    /// Its source, if that is still known.
+    /// Its source, if still known.
     pub source: Option<String>,
-    /// What is lost: also in the clip's attributes, under `repair`.
+    /// What is lost. The clip's attribute `repair` says the same.
     pub repair: Value,
 }
 
-/// What is lost of a clip that was salvaged.
+/// What a salvaged clip has lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Losses {
-    /// Source and class, which is known again by the label where there are class names.
+    /// Source and class. If there are class names, the label gives the class again.
     pub names: bool,
     pub attributes: bool,
-    /// All presentation times, source indexes and whether the clip is short.
+    /// All presentation times and source indexes, and whether the clip is short.
     pub times: bool,
     /// Frames whose time and source index are lost.
     pub frame_times: Vec<u32>,
-    /// No checksum proves the pictures or the label.
+    /// No checksum proves the images or the label.
     pub unproven: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The intact clips of a shard, from what is left of its record file and of its index.
+//! Finding the intact clips of a shard in what survives of its record file and its index.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
-use crate::jpeg::Decoder;
+use crate::jpeg::{Decoder, RgbPicture};
 use crate::{ClipInfo, Result, limits};
 
-/// A clip of which every frame is there.
+/// A clip with all its frames.
 pub(super) struct SalvagedClip<'a> {
     /// Ordinal in the old shard.
     pub ordinal: u64,
@@ -28,36 +28,37 @@ pub(super) struct SalvagedClip<'a> {
 }
 
 pub(super) struct SalvagedFrame<'a> {
-    /// As it is to stand in an index of the same record file.
+    /// The frame's entry for an index of the same record file.
     pub entry: FrameEntry,
     pub jpeg: Cow<'a, [u8]>,
     /// The record's own header and end, if it parses.
     record: Option<(RecordHeader, u64)>,
 }
 
-/// What a clip came to.
+/// What became of a clip.
 pub(super) enum Fate<'a> {
     Salvaged(SalvagedClip<'a>),
     Lost(LostClip),
 }
 
-/// A shard while clips are taken from it.
+/// A shard while its clips are salvaged.
 pub(super) struct Salvage<'a> {
     name: &'a str,
     file: &'a [u8],
     old: &'a OldIndex<'a>,
     listed: Option<&'a ShardJson>,
     classes: &'a [String],
-    /// Only where the index is not whole and the records' ids are vidrec's.
+    /// Empty unless the index is damaged and vidrec wrote the ids of the records.
     scan: Scan,
-    /// Whether ids and labels in the record file are another program's, and say nothing of clips and frames.
+    /// Whether another program wrote the ids and labels in the record file, so that they say nothing about clips and
+    /// frames.
     pub is_foreign: bool,
     pub sha256: [u8; 32],
-    /// Whether the record file is known to be what was written, by its SHA-256.
+    /// Whether its SHA-256 proves that the record file is intact.
     is_proven: bool,
     decoder: Decoder,
-    pixels: Vec<u8>,
-    /// Where the next record begins if nothing was amiss so far.
+    pixels: RgbPicture,
+    /// Where the next record begins, if no problem was found so far.
     end: Option<u64>,
     next: (u64, u64),
 }
@@ -86,33 +87,33 @@ impl<'a> Salvage<'a> {
             sha256,
             is_proven: by_index || by_list,
             decoder: Decoder::new()?,
-            pixels: Vec::new(),
+            pixels: RgbPicture::default(),
             end: Some(0),
             next: (0, 0),
         })
     }
 
-    /// Ordinals of the clips of which anything is left, in order.
+    /// Ordinals of the clips of which anything is left, sorted.
     pub fn ordinals(&self) -> Vec<u64> {
         let entries = self.old.clip_entries;
         let more = self.scan.by_clip.range(entries..).map(|(&clip, _)| clip);
         (0..entries).chain(more).collect()
     }
 
-    /// Number of clips that there were, as far as anything says.
+    /// The number of clips that the shard had, as far as that is known.
     pub fn clip_count(&self) -> u64 {
         let seen = self.scan.by_clip.keys().next_back().map_or(0, |last| last.saturating_add(1));
         let said = self.old.counts.map(|(clips, _)| clips).or(self.listed.map(|shard| shard.clips));
         said.unwrap_or(0).max(seen).max(self.old.clip_entries).min(limits::MAX_ORDINALS)
     }
 
-    /// Whether all that was salvaged so far fills the record file to its end, record headers and all, as far as they
-    /// are vidrec's.
+    /// Whether everything salvaged so far fills the record file to its end. This includes record headers, if vidrec
+    /// wrote them.
     pub fn fills_the_file(&self) -> bool {
         self.end == Some(self.file.len() as u64)
     }
 
-    /// What is left of clip `ordinal`.
+    /// Salvages clip `ordinal`.
     pub fn clip(&mut self, ordinal: u64) -> Fate<'a> {
         let fate = match self.old.clip(ordinal) {
             Some(entry) => self.clip_with_entry(ordinal, &entry),
@@ -125,7 +126,7 @@ impl<'a> Salvage<'a> {
         fate
     }
 
-    /// Sees whether the clip's records are where and what they should be.
+    /// Checks whether the clip's records have the expected contents and places.
     fn follow(&mut self, clip: &SalvagedClip<'a>) {
         let label = clip.info.label.and_then(|l| i32::try_from(l).ok()).unwrap_or(clip_entry::NO_LABEL);
         for (t, frame) in (0..).zip(&clip.frames) {
@@ -143,7 +144,7 @@ impl<'a> Salvage<'a> {
         let label = u32::try_from(entry.label).ok();
         let [source, class, attributes] = strings.unwrap_or_default();
         if u64::from(entry.frame_count) > self.old.frame_entries + self.scan.found.len() as u64 {
-            return self.lost(ordinal, source, label, Vec::new(), "neither index nor record file have so many frames");
+            return self.lost(ordinal, source, label, Vec::new(), "neither index nor record file has that many frames");
         }
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());
         let mut losses = Losses { names: strings.is_none(), ..Losses::default() };
@@ -178,7 +179,7 @@ impl<'a> Salvage<'a> {
         Fate::Salvaged(SalvagedClip { ordinal, info, frames, losses })
     }
 
-    /// Frame `t` of a clip, the shard's `ordinal`th.
+    /// Frame `t` of a clip, which is frame `ordinal` of the shard.
     fn frame(&mut self, clip: u64, t: u32, ordinal: u64, losses: &mut Losses) -> Option<SalvagedFrame<'a>> {
         if let Some(entry) = self.old.frame(ordinal) {
             return frame_of(self.file, &entry);
@@ -188,7 +189,7 @@ impl<'a> Salvage<'a> {
         self.frame_found(&found, losses)
     }
 
-    /// A frame without an entry: its picture must be proven by the file's SHA-256, or at least decode.
+    /// A frame without an entry. The file's SHA-256 must prove its image, or the image must at least decode.
     fn frame_found(&mut self, found: &Found, losses: &mut Losses) -> Option<SalvagedFrame<'a>> {
         let record = recordio::read(self.file, found.offset).ok()?;
         let (header, jpeg_at) = split_payload(&record.payload, found.offset).ok()?;
@@ -207,14 +208,12 @@ impl<'a> Salvage<'a> {
         Some(SalvagedFrame { entry, jpeg, record: Some((header, record.end)) })
     }
 
-    /// Width and height of a picture that begins like a JPEG and, where asked for, decodes.
+    /// Width and height of an image that starts like a JPEG and, if `decode` is set, decodes.
     fn size_of(&mut self, jpeg: &[u8], decode: bool) -> Option<(u32, u32)> {
         let header = self.decoder.header(jpeg).ok().filter(|_| jpeg.starts_with(&[0xff, 0xd8]))?;
         if decode {
-            self.pixels.resize(header.rgb_len(), 0);
-            // One of its own, since a decoder keeps tables that a damaged picture may lack.
-            let mut decoder = Decoder::new().ok()?;
-            decoder.decode_rgb(jpeg, &mut self.pixels, header.width as usize * 3).ok()?;
+            // A decoder keeps tables that a damaged picture may lack, so each picture gets a new one.
+            Decoder::new().ok()?.decode_picture_into(jpeg, &mut self.pixels).ok()?;
         }
         Some((header.width, header.height))
     }
@@ -250,7 +249,7 @@ impl<'a> Salvage<'a> {
     }
 
     fn frames_found(&mut self, records: &[Found]) -> Result<(Vec<SalvagedFrame<'a>>, Losses), LostFault> {
-        // Without the time base that stood in the clip's entry, times mean nothing.
+        // Times mean nothing without the time base, which was in the clip's entry.
         let mut losses = Losses { names: true, attributes: true, times: true, ..Losses::default() };
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());
         for (t, found) in (0..).zip(records) {
@@ -265,7 +264,7 @@ impl<'a> Salvage<'a> {
             }
         }
         losses.frame_times.clear();
-        // The label stood in the entry; that of the records has no checksum but the file's.
+        // The label was in the entry. No checksum except the file's covers the label of the records.
         losses.unproven |= !self.is_proven;
         if damaged.is_empty() {
             Ok((frames, losses))
@@ -274,7 +273,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Whether the last record found of a clip is the clip's last.
+    /// Whether the last record that was found is the last record of the clip.
     fn is_complete(&self, clip: u64, records: &[Found], places: &[usize]) -> bool {
         let Some(last) = records.last() else { return false };
         let next_id = last.header.id.saturating_add(1);
@@ -291,7 +290,7 @@ impl<'a> Salvage<'a> {
         }
         let after = places.last().and_then(|&place| self.scan.found.get(place + 1));
         match after {
-            // Whatever is missing in between must be taken up by the frames and clips before the next record.
+            // Frames and clips before the next record must account for everything missing in between.
             Some(next) => {
                 let (clips, missing) = (next.header.clip().checked_sub(clip + 1), next.header.id.checked_sub(next_id));
                 clips.and_then(|clips| clips.checked_add(u64::from(next.header.frame()))) == missing
@@ -330,16 +329,16 @@ impl<'a> Salvage<'a> {
     }
 }
 
-/// Why a clip of another program's record file is lost.
+/// Why a clip in another program's record file is lost.
 pub(super) const FOREIGN_WITHOUT_ENTRY: &str =
-    "its entry in the index is lost, and another program's records do not say what is a clip";
+    "its entry in the index is lost, and another program's records do not say which of them form a clip";
 
 struct LostFault {
     reason: &'static str,
     frames: Vec<u32>,
 }
 
-/// The label that all records have, the inner `None` for none; the outer one if they differ or it is no label.
+/// The label that all records have: `Some(None)` if they have none, and `None` if they differ or have an invalid label.
 fn common_label(records: &[Found]) -> Option<Option<u32>> {
     let first = records.first()?.header;
     let same = records.iter().all(|r| r.header.flag == 0 && r.header.label.to_bits() == first.label.to_bits());
@@ -354,15 +353,14 @@ fn common_label(records: &[Found]) -> Option<Option<u32>> {
     }
 }
 
-/// Whether frames count from 0 and records without a gap.
+/// Whether the frames count from 0 and the records have no gap.
 fn follow_each_other(records: &[Found]) -> bool {
     let first = records.first().map_or(0, |r| r.header.id);
     let fits = |(t, r): (u64, &Found)| (u64::from(r.header.frame()), Some(r.header.id)) == (t, first.checked_add(t));
     (0..).zip(records).all(fits)
 }
 
-/// The frame of an entry, if its JPEG is intact. Where the framing of the record is damaged, the JPEG may still lie
-/// behind it.
+/// The frame of an entry, if its JPEG is intact. If the framing of the record is damaged, the JPEG may still follow it.
 fn frame_of<'a>(file: &'a [u8], entry: &FrameEntry) -> Option<SalvagedFrame<'a>> {
     let record = recordio::read(file, entry.record_offset).ok();
     let parsed = record.and_then(|record| {

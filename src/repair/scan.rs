@@ -8,7 +8,7 @@ use crate::dataset::split_payload;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::recordio::{self, MAGIC};
 
-/// A record that parses. Whether its picture is whole is another question.
+/// A record that parses. Its image may still be damaged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found {
     pub offset: u64,
@@ -19,20 +19,20 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub found: Vec<Found>,
-    /// Whether they fill the file, without a gap, and say of themselves what can be.
+    /// Whether they fill the file without a gap and have plausible ids.
     pub gapless: bool,
-    /// Places in `found` of the records of each clip, by the clip's ordinal.
+    /// The positions in `found` of the records of each clip, by the clip's ordinal.
     pub by_clip: BTreeMap<u64, Vec<usize>>,
-    /// Place in `found` of each record, by the ordinal that it says it has.
+    /// The position in `found` of each record, by the ordinal in its header.
     by_id: BTreeMap<u64, usize>,
-    /// Records whose ids count on from those of the record before, as the first one's do.
+    /// The number of records whose ids continue those of the previous record. The first record always counts.
     counting: usize,
-    /// Records that parse but whose ids do not.
+    /// The number of other records that parse.
     not_counting: usize,
 }
 
 impl Scan {
-    /// Goes from record to record, and where none parses, on to the next magic word on the 4-byte grid.
+    /// Reads record after record. Where none parses, continues at the next magic word at a multiple of 4 bytes.
     pub fn new(file: &[u8]) -> Self {
         let mut scan = Scan { gapless: true, ..Scan::default() };
         let mut at = 0;
@@ -65,30 +65,31 @@ impl Scan {
         self.found.push(found);
     }
 
-    /// Whether the ids of most records are another program's.
+    /// Whether another program wrote the ids of most records.
     pub fn is_foreign(&self) -> bool {
         self.not_counting > self.counting
     }
 
-    /// The record that says it is the `ordinal`th of the file and frame `t` of `clip`.
+    /// The record whose header says that it is record `ordinal` of the file and frame `t` of `clip`.
     pub fn record(&self, ordinal: u64, clip: u64, t: u32) -> Option<&Found> {
         let found = self.found.get(*self.by_id.get(&ordinal)?)?;
         ((found.header.clip(), found.header.frame()) == (clip, t)).then_some(found)
     }
 }
 
-/// Whether a record of a file of this length can have these ids: each clip and each frame before it takes a record.
+/// Whether a record in a file of this length can have these ids. Each clip and each frame before it needs a record.
 fn is_possible(header: &RecordHeader, length: usize) -> bool {
     const LEAST_RECORD_BYTES: usize = recordio::PART_HEAD_BYTES + record_header::BYTES;
     header.id < (length / LEAST_RECORD_BYTES) as u64 && header.clip() + u64::from(header.frame()) <= header.id
 }
 
-/// Whether vidrec may have written a record with `next` somewhere after one with `before`.
+/// Whether vidrec may have written a record with the header `next` somewhere after one with the header `before`.
 fn counts_on(before: &RecordHeader, next: &RecordHeader) -> bool {
     next.flag == 0 && next.id > before.id && next.id2 > before.id2
 }
 
-/// Header and end of the record at `at`. A whole record that holds the magic on the grid is none: its length is wrong.
+/// The header and end of the record at `at`. A record of one part that holds an aligned magic word is rejected, because
+/// its length must be wrong.
 fn parse(file: &[u8], at: usize) -> Option<(RecordHeader, usize)> {
     let record = recordio::read(file, at as u64).ok()?;
     let is_one_part = matches!(record.payload, std::borrow::Cow::Borrowed(_));

@@ -1,4 +1,4 @@
-//! Which files a data set that may be damaged consists of.
+//! Finding the files of a data set that may be damaged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,13 @@ use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::names;
 use crate::{Error, Result};
 
-/// A pair of files, either of which may be missing.
+/// The two files of a shard. Either may be missing.
 pub(super) struct ShardFiles {
     pub record_path: PathBuf,
     pub index_path: PathBuf,
     pub record: Option<MappedFile>,
     pub index: Option<MappedFile>,
-    /// What `dataset.json` says of it.
+    /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Files {
     pub folder: Option<PathBuf>,
     pub shards: Vec<ShardFiles>,
     pub listing: Option<DatasetJson>,
-    /// What is odd about the list of shards.
+    /// Problems with the list of shards.
     pub notes: Vec<String>,
 }
 
-/// The folder that the files of `path` lie in.
+/// The folder that contains the files of `path`.
 pub(super) fn folder(path: &Path) -> &Path {
     if path.is_dir() { path } else { folder_of(path) }
 }
@@ -90,13 +90,13 @@ fn find_in(folder: &Path) -> Result<Files> {
         }
     };
     if there.is_empty() {
-        return Err(Error::usage("there is nothing of a data set in this folder")
+        return Err(Error::usage("this folder has no files of a data set")
             .file(folder)
             .expected(".rec or .vidx files"));
     }
     let listed = listing.as_ref().filter(|listing| can_be(listing, &there));
     if listing.is_some() && listed.is_none() {
-        notes.push("dataset.json does not list the shards that are there; they are taken in order of name".into());
+        notes.push("dataset.json does not match the files here; vidrec uses the shards in order of name".into());
     }
     let pairs = match listed {
         Some(listing) => listing.shards.iter().map(|s| [s.record_file.clone(), s.index_file.clone()]).collect(),
@@ -105,7 +105,7 @@ fn find_in(folder: &Path) -> Result<Files> {
     let extra: Vec<&str> =
         there.iter().filter(|n| !pairs.iter().flatten().any(|p| p == *n)).map(String::as_str).collect();
     if !extra.is_empty() {
-        notes.push(format!("no part of the data set and left alone: {}", extra.join(", ")));
+        notes.push(format!("ignored, because they do not belong to the data set: {}", extra.join(", ")));
     }
     let said = |index: &str| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == index)).cloned();
     let open = |[record, index]: [String; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
@@ -126,16 +126,17 @@ fn shard_file_names(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// Whether each shard of the list is listed once, something of it is there, and what is not there is really missing.
+/// Whether `listing` lists each shard once, each shard has at least one file, and its other file is really missing.
 ///
-/// `dataset.json` has no checksum, so a list that does not fit is not believed.
+/// `dataset.json` has no checksum, so a list that does not match the files is not used.
 fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
     let mut listed = BTreeSet::new();
     let mut once = listing.shards.iter().flat_map(|s| [s.record_file.as_str(), s.index_file.as_str()]);
     if !once.all(|name| listed.insert(name)) {
         return false;
     }
-    // What is missing, while a file of its kind is there that nothing lists, may be that file under a damaged name.
+    // If a file is missing and there is an unlisted file of its kind, that file may be the missing one: the name in the
+    // list may be damaged.
     let is_extra = |ending| there.iter().any(|name| name.ends_with(ending) && !listed.contains(name.as_str()));
     let (extra_record, extra_index) = (is_extra(".rec"), is_extra(".vidx"));
     listing.shards.iter().all(|shard| match (there.contains(&shard.record_file), there.contains(&shard.index_file)) {
@@ -146,14 +147,14 @@ fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
     })
 }
 
-/// Which record file belongs to which index, without a list: each record file once, in order of name.
+/// Pairs record files with indexes without a list. Each record file occurs once, in order of name.
 fn pairs(folder: &Path, there: &BTreeSet<String>) -> Vec<[String; 2]> {
     let mut records: BTreeSet<&str> = there.iter().map(String::as_str).filter(|name| name.ends_with(".rec")).collect();
     let mut pairs = Vec::new();
     for index in there.iter().filter(|name| name.ends_with(".vidx")) {
         let record = record_of(&folder.join(index), |name| records.contains(name));
         let name = record.map_or_else(|| index.replace(".vidx", ".rec"), |path| file_name(&path));
-        // An index of a record file that another index has already is left alone.
+        // An index whose record file already has another index is ignored.
         if records.remove(name.as_str()) || !there.contains(&name) {
             pairs.push([name, index.clone()]);
         }
@@ -163,7 +164,8 @@ fn pairs(folder: &Path, there: &BTreeSet<String>) -> Vec<[String; 2]> {
     pairs
 }
 
-/// The record file of an index: that of the same name, that which the index says, or the only one of its number.
+/// The record file of an index: the file of the same name, the file whose name has the digest in the index, or the only
+/// file of the same number.
 fn record_of(index: &Path, is_there: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let name = file_name(index);
     let same = name.replace(".vidx", ".rec");

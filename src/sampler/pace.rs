@@ -1,9 +1,10 @@
-//! Frames in a number that follows from the video: by the second, every so many, all, or the key frames.
+//! Frames in a number that depends on the video: by the second, every K-th, all, or the key frames.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::rules::uniform;
+use super::formulas::uniform;
+use crate::error::Hint;
 use crate::{Error, Result, limits};
 
 /// How frames are chosen when their number is not fixed.
@@ -11,9 +12,9 @@ use crate::{Error, Result, limits};
 /// As a word (`FromStr`, `Display`): `fps:RATE`, `every:K`, `all` or `keyframes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pace {
-    /// So many a second of presentation time, on an even grid: for k = 0, 1, 2, … up to the time of the last frame, the
-    /// frame that is on the screen k / rate seconds after the first. A frame that is shown longer stands more than once,
-    /// so clips keep their speed, also at variable frame rates.
+    /// Frames per second of presentation time, on an even grid: for k = 0, 1, 2, … up to the time of the last frame,
+    /// the frame that is on the screen k / rate seconds after the first. A frame that is shown longer comes more than
+    /// once, so clips keep their speed, also at variable frame rates.
     Fps(Rate),
     /// Frames 0, K, 2K, … in order of presentation; K is at least 1.
     Every(u32),
@@ -23,7 +24,7 @@ pub enum Pace {
     KeyFrames,
 }
 
-/// Frames a second as a fraction, each side 1 to 1 000 000; reads `8`, `29.97` (up to 3 decimals) and `30000/1001`.
+/// Frames per second as a fraction, each side 1 to 1 000 000; reads `8`, `29.97` (up to 3 decimals) and `30000/1001`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rate {
     num: u32,
@@ -45,7 +46,7 @@ impl Rate {
         Ok(Rate { num, den })
     }
 
-    /// Numerator and denominator of a frame's duration in seconds: a time base in which frames are 1 apart.
+    /// Numerator and denominator of a frame's duration in seconds: a time base in which frames are 1 unit apart.
     pub fn frame_seconds(self) -> (u32, u32) {
         (self.den, self.num)
     }
@@ -73,6 +74,11 @@ impl fmt::Display for Rate {
     }
 }
 
+impl Pace {
+    /// The words for the values; `RATE` is a [`Rate`], `K` a whole number from 1.
+    pub const WORDS: &'static [&'static str] = &["fps:RATE", "every:K", "all", "keyframes"];
+}
+
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,8 +94,7 @@ impl FromStr for Pace {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
-        let unknown =
-            || Error::usage(format!("no pace is called {word:?}")).help("use fps:RATE, every:K, all, keyframes");
+        let unknown = || crate::words::unknown("pace", word, Self::WORDS);
         match (word, word.split_once(':')) {
             ("all", _) => Ok(Pace::All),
             ("keyframes", _) => Ok(Pace::KeyFrames),
@@ -101,10 +106,10 @@ impl FromStr for Pace {
 }
 
 impl Pace {
-    /// Chooses among the frames with these times, in units of `time_base` seconds, and key marks; ascending.
+    /// Chooses among the frames with these ascending times, in units of `time_base` seconds, and key marks.
     ///
-    /// Of more than `max` frames, the centres of `max` equal segments of them are taken: the clip still reaches from
-    /// the start to the end.
+    /// From more than `max` frames, it takes the centers of `max` equal segments, so the clip still reaches from start
+    /// to end.
     ///
     /// ```
     /// use vidrec::sampler::Pace;
@@ -120,8 +125,7 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// There are no frames, or none that is a key frame; or there would be more than
-    /// [`limits::MAX_FRAMES_PER_CLIP`] and no `max`.
+    /// There are no frames, or no key frame; or there would be more than [`limits::MAX_FRAMES_PER_CLIP`] and no `max`.
     pub fn choose(self, pts: &[i64], key: &[bool], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
         let n = u32::try_from(pts.len()).map_err(|_| Error::limit("too many frames"))?;
         if n == 0 || max == Some(0) {
@@ -158,10 +162,10 @@ fn check_count(count: u128) -> Result<()> {
     Err(Error::limit("too many frames for a clip")
         .expected(format!("at most {most}"))
         .found(count)
-        .help("limit them (--max-frames)"))
+        .hint(Hint::Set("max_frames")))
 }
 
-/// For each tick of the grid the last frame that is not after it. Times that run backwards count as standing still.
+/// For each tick of the grid, the last frame that is not after it. Time that runs backwards counts as standing still.
 fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), max: Option<u32>) -> Result<Vec<u32>> {
     // Frame i is at `elapsed[i] * scale`, tick k at `k * tick`: below 2^64 * 2^32 * 2^20, so 128 bits hold all of it.
     let scale = u128::from(time_base.0) * u128::from(rate.num);
@@ -177,7 +181,7 @@ fn at_rate(rate: Rate, pts: &[i64], time_base: (u32, u32), max: Option<u32>) -> 
     let ticks = u128::from(latest) * scale / tick + 1;
     let ticks: Vec<u128> = match max {
         Some(max) if ticks > u128::from(max) => {
-            // Beyond 2^64 ticks no file goes; the bound keeps the product below 2^128.
+            // No file has more than 2^64 ticks; the bound keeps the product below 2^128.
             let (ticks, max) = (ticks.min(1 << 64), u128::from(max));
             (0..max).map(|i| (2 * i + 1) * ticks / (2 * max)).collect()
         }
@@ -232,7 +236,7 @@ mod tests {
     fn hostile_times_neither_overflow_nor_allocate() {
         let pts = [i64::MIN, i64::MAX, 0, i64::MIN];
         let pace = Pace::Fps(rate("1000000"));
-        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("--max-frames"));
+        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("max_frames"));
         assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(4)).unwrap().len(), 4);
         assert_eq!(pace.choose(&pts, &[], (1, u32::MAX), Some(u32::from(u16::MAX))).unwrap().len(), 65_535);
         assert!(Pace::All.choose(&[], &[], (1, 1), None).is_err());

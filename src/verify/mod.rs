@@ -1,4 +1,4 @@
-//! Proving that a data set is whole: every structure, every id, every checksum, and on demand every picture.
+//! Checking that a data set is intact: every structure, id and checksum and, on demand, every image.
 
 mod pictures;
 mod report;
@@ -17,16 +17,16 @@ use crate::format::dataset_json::DatasetJson;
 use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
 
-/// Proves the data set at `path`: a directory, a `.rec`, a `.vidx` or a `dataset.json`.
+/// Checks the data set at `path`: a folder, a `.rec`, a `.vidx` or a `dataset.json`.
 ///
-/// vidrec reads all files once from end to end, and a second time to decode their pictures. An item of `progress` is a
-/// frame that was read or decoded.
+/// vidrec reads all files once from start to end, and a second time to decode their images if
+/// [`deep`](VerifyOptions::deep) is set. An item of `progress` is a frame that was read or decoded.
 ///
 /// # Errors
 ///
-/// Only if there is nothing to look at: no such path, no data set there; if the machine has too little memory, threads or
-/// file descriptors ([`Resources`](crate::ErrorKind::Resources)); or if `progress` stops it
-/// ([`Interrupted`](crate::ErrorKind::Interrupted)). What is wrong with a data set is in the report.
+/// If there is nothing to check, because the path does not exist or is not a data set; if the machine has too little
+/// memory, threads or file descriptors ([`Resources`](crate::ErrorKind::Resources)); or if `progress` stops the call
+/// ([`Interrupted`](crate::ErrorKind::Interrupted)). Damage to the data set is not an error but is in the report.
 ///
 /// ```no_run
 /// let report = vidrec::verify("train", vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress)?;
@@ -88,21 +88,21 @@ fn verify_files(
     Ok(())
 }
 
-/// `dataset.json` must be what the indexes give.
+/// Checks that `dataset.json` matches the indexes.
 fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Option<Problem> {
     let rebuilt = dataset.to_json();
-    // Shards were compared one by one.
+    // The shards were already compared one by one.
     let same = DatasetJson { shards: listed.shards.clone(), failures: listed.failures.clone(), ..rebuilt };
     let what = match () {
         () if listed.classes != same.classes => "the class names",
         () if *listed != same => "counts, settings or provenance",
         () => return None,
     };
-    let message = format!("{what} in dataset.json are not those of the indexes");
+    let message = format!("{what} in dataset.json do not match the indexes");
     Some(Error::format("dataset-json", message).file(path).help("the indexes are right").hint(Hint::Repair).into())
 }
 
-/// The list of failures must be the one that `dataset.json` lists.
+/// Checks that the list of failures is the one that `dataset.json` lists.
 fn verify_failures(listing: &Path, json: &DatasetJson) -> Result<()> {
     let Some(listed) = &json.failures else { return Ok(()) };
     let path = listing.with_file_name(&listed.file);

@@ -1,4 +1,4 @@
-//! Every picture of a shard, decoded.
+//! Checking every image of a shard by decoding it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use rayon::prelude::*;
 use super::report::Problem;
 use crate::dataset::Shard;
 use crate::format::clip_entry::ClipEntry;
-use crate::jpeg::Decoder;
+use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::Counter;
 use crate::{Error, Result};
 
-/// What is wrong with the pictures of a shard: every frame is decoded, in parallel over clips.
+/// The problems with the images of a shard. Decodes every frame, in parallel over clips.
 pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
     let counter = Mutex::new(counter);
     let count = |frames: u32| counter.lock().unwrap_or_else(PoisonError::into_inner).frames(frames.into());
     let found: Vec<Vec<Problem>> = (0..shard.clip_count())
         .into_par_iter()
-        .map_init(Vec::new, |pixels, c| {
-            // An entry that cannot be read was reported before.
+        .map_init(RgbPicture::default, |pixels, c| {
+            // An entry that cannot be read is already reported.
             let Ok(clip) = shard.clip(c) else { return Ok(Vec::new()) };
             let found = (0..clip.frame_count).filter_map(|t| check_picture(shard, pixels, c, &clip, t)).collect();
             count(clip.frame_count).map(|()| found)
@@ -27,22 +27,21 @@ pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<
     Ok(found.into_iter().flatten().collect())
 }
 
-fn check_picture(shard: &Shard, pixels: &mut Vec<u8>, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
-    // A record that cannot be read was reported before.
+fn check_picture(shard: &Shard, pixels: &mut RgbPicture, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
+    // A record that cannot be read is already reported.
     let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t)).ok()?;
     let e = decode(&jpeg, pixels, (clip.width, clip.height)).err()?;
     Some(e.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path).into())
 }
 
-fn decode(jpeg: &[u8], pixels: &mut Vec<u8>, stated: (u16, u16)) -> Result<()> {
+fn decode(jpeg: &[u8], pixels: &mut RgbPicture, stated: (u16, u16)) -> Result<()> {
     let mut decoder = Decoder::new()?;
     let header = decoder.header(jpeg)?;
     let stated = (u32::from(stated.0), u32::from(stated.1));
     if stated != (0, 0) && stated != (header.width, header.height) {
-        return Err(Error::format("clip-size", "the picture does not have the clip's size")
+        return Err(Error::format("clip-size", "the size of the image is not that of the clip")
             .expected(format!("{}x{}", stated.0, stated.1))
             .found(format!("{}x{}", header.width, header.height)));
     }
-    pixels.resize(header.rgb_len(), 0);
-    decoder.decode_rgb(jpeg, pixels, header.width as usize * 3)
+    decoder.decode_picture_into(jpeg, pixels)
 }

@@ -1,17 +1,17 @@
-//! What [`verify`](crate::verify) is asked and what it answers.
+//! The options and the report of [`verify`](crate::verify).
 
 use serde::Serialize;
 
 use crate::{Error, ErrorKind};
 
-/// How much [`verify`](crate::verify) proves.
+/// Options of [`verify`](crate::verify).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// Also decode every frame and compare its size with the clip's. Off by default.
     pub deep: bool,
 }
 
-/// What [`verify`](crate::verify) found. This is also what `vidrec verify --json` prints.
+/// The report of [`verify`](crate::verify). `vidrec verify --json` prints the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
@@ -21,17 +21,17 @@ pub struct VerifyReport {
     pub clips: u64,
     /// Number of frames in the shards that could be opened.
     pub frames: u64,
-    /// Everything that is wrong, in order of place.
+    /// All problems, in order of location.
     pub problems: Vec<Problem>,
-    /// What is good to know and wrong with nothing: what an interrupted pack or another writer left in the folder.
+    /// Notes that are not problems: what an interrupted pack or another writer left in the folder.
     pub notes: Vec<String>,
 }
 
-/// One thing that is wrong.
+/// One problem of a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Identifier of the broken rule, as `format-spec/vidrec-v1.md` lists them.
+    /// Identifier of the broken rule, from `format-spec/vidrec-v1.md`.
     pub kind: String,
     /// The file at fault.
     pub file: String,

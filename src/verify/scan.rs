@@ -1,4 +1,4 @@
-//! One shard, from its first byte to its last.
+//! Checking one shard from its first byte to its last.
 
 use super::report::Problem;
 use crate::dataset::{Shard, proven_bytes};
@@ -8,7 +8,7 @@ use crate::format::data_binding::hex;
 use crate::progress::Counter;
 use crate::{Error, ErrorKind, Result};
 
-/// What is wrong with a shard, but for its pictures.
+/// The problems of a shard, except for those of its images.
 pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
     let mut scan = ShardScan { shard, problems: Vec::new(), record_end: 0, frames_seen: 0 };
     scan.index();
@@ -27,7 +27,7 @@ struct ShardScan<'a> {
 }
 
 impl ShardScan<'_> {
-    /// Every section's CRC-32, and zeros between them.
+    /// Checks the CRC-32 of every section, and that the padding between them is zero.
     fn index(&mut self) {
         let (index, bytes) = (&self.shard.index, &self.shard.index_bytes[..]);
         for (i, s) in index.sections.iter().enumerate() {
@@ -44,7 +44,7 @@ impl ShardScan<'_> {
         }
     }
 
-    /// Length, ends and SHA-256 of the record file.
+    /// Checks the length, ends and SHA-256 of the record file.
     fn binding(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         if let Err(e) = self.shard.prove_binding() {
             self.problems.push(e.into());
@@ -60,7 +60,7 @@ impl ShardScan<'_> {
             }
         };
         if found != expected {
-            let e = Error::format("data-digest", "the record file's SHA-256 is not what the index says")
+            let e = Error::format("data-digest", "the record file's SHA-256 does not match the index")
                 .expected(hex(&expected))
                 .found(hex(&found));
             self.problems.push(e.file(&self.shard.record_path).into());
@@ -68,18 +68,18 @@ impl ShardScan<'_> {
         Ok(())
     }
 
-    /// Draws of a video do not lie in two shards.
+    /// Checks that no video has draws in two shards.
     fn draws(&mut self) {
         let (draws, clips) = (self.shard.index.meta.draws, self.shard.clip_count());
         if draws.is_some_and(|draws| draws == 0 || !clips.is_multiple_of(draws.into())) {
-            let e = Error::format("clip-draws", "the number of clips is no multiple of the draws of a video")
+            let e = Error::format("clip-draws", "the number of clips is not a multiple of the draws per video")
                 .expected(format!("a multiple of {}", draws.unwrap_or(1)))
                 .found(clips);
             self.problems.push(e.file(&self.shard.index_path).into());
         }
     }
 
-    /// Walks through clips, frames and records together.
+    /// Walks through clips, frames and records in parallel.
     fn records(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         for c in 0..self.shard.clip_count() {
             match self.shard.clip(c) {
@@ -99,7 +99,7 @@ impl ShardScan<'_> {
         }
         let length = self.shard.records.len();
         if self.record_end != length && self.problems.is_empty() {
-            let e = Error::format("record-trailing", "there is something after the last record").at(self.record_end);
+            let e = Error::format("record-trailing", "there are bytes after the last record").at(self.record_end);
             self.problems.push(e.file(&self.shard.record_path).into());
         }
         Ok(())
@@ -107,9 +107,9 @@ impl ShardScan<'_> {
 
     fn clip(&mut self, c: u64, clip: &ClipEntry) {
         if clip.first_frame != self.frames_seen || clip.frame_count == 0 {
-            let e = Error::format("clip-order", "the clip's frames do not follow those of the clip before")
+            let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames_seen))
-                .found(format!("{} from {}", clip.frame_count, clip.first_frame));
+                .found(format!("{} frames from {}", clip.frame_count, clip.first_frame));
             self.problems.push(e.in_clip(c).file(&self.shard.index_path).into());
         }
         if let Err(e) = self.clip_strings(clip) {
@@ -148,7 +148,7 @@ impl ShardScan<'_> {
         let at = entry.record_offset;
         let expected_at = std::mem::replace(&mut self.record_end, at);
         let end = self.shard.records.record(&entry, &mut Vec::new()).map(|r| r.end);
-        // Where this record cannot be read, the next one is taken to be where the index has it.
+        // If this record cannot be read, the next one is assumed to be where the index says.
         self.record_end = match &end {
             Ok(end) => *end,
             Err(_) => self.next_offset(ordinal).unwrap_or(at),
@@ -157,13 +157,13 @@ impl ShardScan<'_> {
         let (_, header, jpeg) = self.shard.frame(ordinal)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
         if at != expected_at {
-            return Err(fault("record-order", "the record is not where the one before ends")
+            return Err(fault("record-order", "the record does not begin where the previous record ends")
                 .expected(format!("byte {expected_at}"))
                 .found(format!("byte {at}")));
         }
         let foreign = self.shard.index.meta.has_foreign_records();
         if !foreign && (header.id, header.id2) != (ordinal, c << 32 | u64::from(t)) {
-            return Err(fault("record-id", "the record's ids are not its place")
+            return Err(fault("record-id", "the record's ids do not match its position")
                 .expected(format!("id {ordinal}, clip {c}, frame {t}"))
                 .found(format!("id {}, clip {}, frame {}", header.id, header.clip(), header.frame())));
         }
@@ -175,7 +175,7 @@ impl ShardScan<'_> {
         }
         let found = crc32(&jpeg);
         if found != entry.jpeg_crc32 {
-            return Err(fault("jpeg-crc", "the JPEG's CRC-32 is not what the index says")
+            return Err(fault("jpeg-crc", "the JPEG's CRC-32 does not match the index")
                 .expected(format!("{:#010x}", entry.jpeg_crc32))
                 .found(format!("{found:#010x}")));
         }

@@ -13,7 +13,7 @@ pub struct VideoFacts {
     pub container: String,
     /// Frames that the container claims to have, if it does; often wrong.
     pub claimed_frames: Option<u64>,
-    /// Seconds that the container claims for the stream, or for the whole file where it says no more.
+    /// Seconds that the container claims for the stream, or for the whole file if it claims none for the stream.
     pub claimed_seconds: Option<f64>,
     /// Seconds from the first frame to the end of the last, by the times of the packets, if they have times.
     pub stream_seconds: Option<f64>,
@@ -31,19 +31,19 @@ pub struct VideoFacts {
     pub mirrored: bool,
     /// The angle that the display matrix asks for, clockwise in degrees, if it is not a quarter turn.
     pub odd_angle: Option<f64>,
-    /// The YUV matrix that was taken as the source's.
+    /// The YUV matrix that vidrec assumed for the source.
     pub matrix: String,
     /// `limited` or `full`.
     pub range: String,
     /// Where chroma samples lie in the source.
     pub chroma_location: String,
-    /// Times that the decoder changed to another size or pixel format on the way, as far as it was decoded.
+    /// How often the size or pixel format changed within the decoded frames.
     pub format_changes: u32,
-    /// Times that the decoder changed to another size on the way, as far as it was decoded. Pictures of another shape than
-    /// the first are fitted into its size, with black bars.
+    /// How often the size changed within the decoded frames. Pictures of another shape than the first are fitted into
+    /// its size, with black bars.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_changes: u32,
-    /// Frames that are interlaced, of those that were decoded.
+    /// Interlaced frames among those that were decoded.
     pub interlaced_frames: u32,
     /// Packets or frames that the decoder refused.
     pub decode_errors: u64,
@@ -53,19 +53,30 @@ pub struct VideoFacts {
     /// may be logged several times.
     #[serde(skip_serializing_if = "is_zero")]
     pub logged_errors: u64,
-    /// Parts of the container whose checksum does not fit: clusters and headers of Matroska and WebM.
+    /// Parts of the container whose checksum does not match: clusters and headers of Matroska and WebM.
     #[serde(skip_serializing_if = "is_zero")]
     pub failed_checksums: u64,
-    /// Frames that decoded with damage: FFmpeg marks them or, where its decoder has no marks, logs an error at their packets.
+    /// Frames that decoded with damage: FFmpeg marks them or, if its decoder has no marks, logs an error at their
+    /// packets.
     pub damaged_frames: u32,
-    /// Frames that were not decoded, because no wanted one needs them: they are counted by the packets, and damage in
-    /// them is not known. Always 0 with [`Decode::All`](super::Decode::All).
+    /// Frames that were not decoded, because no wanted frame needs them. They are counted by their packets, and damage
+    /// in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
-    /// The first error in FFmpeg's words, with its place, or the first checksum that does not fit.
+    /// The first error in FFmpeg's words, with its place, or the first checksum that does not match.
     pub first_error: Option<String>,
 }
 
-/// What is seldom anything else is not stored.
+impl VideoFacts {
+    /// Whether there is clearly less video than the container claims: a tenth is missing, and more than a second.
+    pub fn is_cut_off(&self) -> bool {
+        match (self.claimed_seconds, self.stream_seconds) {
+            (Some(claimed), Some(found)) => found < 0.9 * claimed && claimed - found > 1.0,
+            _ => false,
+        }
+    }
+}
+
+/// Fields that are rarely anything else are not stored.
 fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }

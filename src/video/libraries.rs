@@ -1,15 +1,42 @@
-//! Which FFmpeg this is.
+//! FFmpeg's libraries: preparing them, and which ones they are.
+
+use std::sync::Once;
 
 use ffmpeg_next::{codec, format, software::scaling};
 
-/// FFmpeg's libraries that this build decodes with, their versions, and the licence they are under, in one line.
+use super::log;
+
+/// Prepares FFmpeg: loads its error texts, and takes over its messages in the whole process, to count them
+/// ([`VideoFacts::logged_errors`](super::VideoFacts::logged_errors)) and never print them. Cheap to call again.
+pub(crate) fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // This only loads error texts; nothing in it can fail.
+        let _ = ffmpeg_next::init();
+        ffmpeg_next::log::set_level(ffmpeg_next::log::Level::Quiet);
+        log::take_over();
+    });
+}
+
+/// The versions of FFmpeg's libraries in use, such as `libavcodec 59.37.100, libavformat 59.27.100, libswscale
+/// 6.7.100`.
+///
+/// The same file, options and versions give the same pictures.
+#[must_use]
+pub fn ffmpeg_version() -> String {
+    let (avcodec, avformat, swscale) =
+        (dotted(codec::version()), dotted(format::version()), dotted(scaling::version()));
+    format!("libavcodec {avcodec}, libavformat {avformat}, libswscale {swscale}")
+}
+
+/// The FFmpeg libraries that this build decodes with, their versions and their licence, in one line.
 ///
 /// ```
 /// assert!(vidrec::video::libraries().starts_with("libavformat "));
 /// ```
 #[must_use]
 pub fn libraries() -> String {
-    // As scripts/build_ffmpeg.sh makes it, and no system does.
+    // Only scripts/build_ffmpeg.sh configures FFmpeg like this, no system does.
     let inside = codec::configuration().contains("--disable-shared");
     let linked = if inside { "inside" } else { "of the system" };
     format!(
@@ -32,8 +59,8 @@ pub(crate) fn demuxer_endings() -> (u32, std::collections::BTreeSet<String>) {
     use std::ffi::CStr;
     let mut endings = std::collections::BTreeSet::new();
     let mut state = std::ptr::null_mut();
-    // SAFETY: `state` is null or what the last call left there, as the function wants it; what it returns is null or a
-    // static table.
+    // SAFETY: `state` is null or what the last call left there, as the function requires; it returns null or a static
+    // table.
     while let Some(demuxer) = unsafe { ffmpeg_next::ffi::av_demuxer_iterate(&mut state).as_ref() } {
         if !demuxer.extensions.is_null() {
             // SAFETY: the text is a static one that ends with a zero.

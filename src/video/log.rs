@@ -1,15 +1,15 @@
 //! What FFmpeg logs while it works for one video.
 //!
-//! FFmpeg has one place for all messages of a process. Whoever calls it listens for the time of the call, on its own
-//! thread: decoders and demuxers are opened with one thread here, so what they log comes on the thread that called them.
-//! Nothing is printed; what is logged while nobody listens is dropped.
+//! FFmpeg has one log callback per process. A caller of FFmpeg listens during the call, on its own thread: decoders and
+//! demuxers are opened with one thread here, so they log on the thread that calls them. Nothing is printed; messages
+//! that nobody listens to are dropped.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use ffmpeg_next::ffi;
 
-/// Messages of one call at the level of errors or worse, or of several calls.
+/// The messages of one or several calls, at the level of errors or worse.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Heard {
     pub errors: u64,
@@ -23,7 +23,7 @@ impl Heard {
         self.first.get_or_insert_with(text);
     }
 
-    /// Adds what was heard later, while `doing` something.
+    /// Adds what was heard later, during `doing`.
     pub fn add(&mut self, later: Heard, doing: &str) {
         self.errors += later.errors;
         self.first = self.first.take().or(later.first.map(|text| format!("{doing}: {text}")));
@@ -34,27 +34,28 @@ thread_local! {
     static LISTENER: RefCell<Option<Heard>> = const { RefCell::new(None) };
 }
 
-/// Does `work`, and gives the errors that FFmpeg logs meanwhile on this thread.
+/// Does `work`, and returns the errors that FFmpeg logs meanwhile on this thread.
 pub(super) fn listen<R>(work: impl FnOnce() -> R) -> (R, Heard) {
     let outer = LISTENER.replace(Some(Heard::default()));
     let result = work();
     (result, LISTENER.replace(outer).unwrap_or_default())
 }
 
-/// Takes FFmpeg's messages over, for the whole process.
+/// Takes over FFmpeg's messages, for the whole process.
 pub(super) fn take_over() {
-    // SAFETY: `on_message` may be called at any time and on any thread: it touches its arguments and what belongs to its
-    // thread.
+    // SAFETY: `on_message` may be called at any time and on any thread: it touches only its arguments and what belongs
+    // to its thread.
     unsafe { av_log_set_callback(Some(on_message)) }
 }
 
-/// FFmpeg's `va_list`. Every ABI that this is built for hands it to a function as one pointer: to a structure on x86-64 (System
-/// V) and 64-bit ARM (AAPCS64 6.8.2, C.4: a composite of more than 16 bytes goes by reference), itself on the others.
+/// FFmpeg's `va_list`. Every ABI that this is built for passes it to a function as one pointer: to a structure on
+/// x86-64 (System V) and 64-bit ARM (AAPCS64 6.8.2, C.4: a composite of more than 16 bytes goes by reference), itself
+/// on the others.
 type Arguments = *mut c_void;
 
 type Callback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, Arguments);
 
-// Declared once more, because bindgen's type of a `va_list` is another one on each platform.
+// Declared again, because bindgen's type of a `va_list` differs between platforms.
 #[allow(clashing_extern_declarations)]
 unsafe extern "C" {
     fn av_log_set_callback(callback: Option<Callback>);
@@ -76,11 +77,11 @@ unsafe extern "C" {
 /// Called by FFmpeg: `format` is a C string that fits `arguments`, and `context` is null or points to a structure that
 /// begins with its `AVClass`.
 unsafe extern "C" fn on_message(context: *mut c_void, level: c_int, format: *const c_char, arguments: Arguments) {
-    // Above the lowest byte is a colour.
+    // The bytes above the lowest hold a color.
     if level & 0xff > ffi::AV_LOG_ERROR {
         return;
     }
-    // Neither fails: the thread may be ending, and a message may come while another one is taken down.
+    // Either may be refused: the thread may be ending, or a message may come while another one is being noted.
     let _ = LISTENER.try_with(|listener| {
         if let Ok(mut listener) = listener.try_borrow_mut()
             && let Some(heard) = listener.as_mut()
@@ -107,11 +108,11 @@ unsafe fn format_line(context: *mut c_void, level: c_int, format: *const c_char,
     CStr::from_bytes_until_nul(&line).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Longest text that is kept of a message, in characters.
+/// The longest text kept of a message, in characters.
 const MAX_TEXT: usize = 160;
 
-/// One line of printable characters, cut to [`MAX_TEXT`], with long hexadecimal numbers left out: an address would be
-/// another one in every run.
+/// One line of printable characters, cut to [`MAX_TEXT`], without long hexadecimal numbers: an address differs in every
+/// run.
 fn clean(text: &str) -> String {
     let is_address = |word: &str| word.find("0x").is_some_and(|at| word[at + 2..].len() > 8);
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());

@@ -1,26 +1,26 @@
-//! What is said of a clip and its frames when they are written.
+//! The description of a clip and its frames, as given to a writer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A clip to be written, all but its frames.
+/// A clip to write, except for its frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClipInfo {
     /// Label, at most [`limits::MAX_LABEL`](crate::limits::MAX_LABEL); `None` for a clip without one.
     pub label: Option<u32>,
     /// Source path relative to the input root, with `/` between folders.
     pub source: String,
-    /// Class name; empty when there is none.
+    /// Class name; empty if there is none.
     pub class: String,
-    /// Anything else that is known of the clip.
+    /// Anything else that is known about the clip.
     pub attributes: Map<String, Value>,
-    /// Width of every frame in pixels; 0 when they differ.
+    /// Width of every frame in pixels; 0 if they differ.
     pub width: u32,
-    /// Height of every frame in pixels; 0 when they differ.
+    /// Height of every frame in pixels; 0 if they differ.
     pub height: u32,
     /// Unit of the frames' `pts` in seconds, as a fraction.
     pub time_base: (u32, u32),
-    /// The source had fewer frames than were asked for, so some stand more than once.
+    /// Whether the source had fewer frames than requested, so that some frames are repeated.
     pub short: bool,
 }
 
@@ -39,13 +39,13 @@ impl Default for ClipInfo {
     }
 }
 
-/// A frame to be written.
+/// A frame to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameData<'a> {
-    /// The picture, a whole JPEG.
+    /// The image, a complete JPEG.
     pub jpeg: &'a [u8],
     /// Presentation time in units of the clip's time base.
     pub pts: i64,
-    /// Ordinal among the frames that decode from the source, if known.
+    /// Ordinal among the frames decoded from the source, if known.
     pub source_index: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! The list of what was left out, beside the shards.
+//! The list of skipped videos, beside the shards.
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,7 @@ use crate::format::dataset_json::FailuresJson;
 use crate::format::names;
 
 impl Writer {
-    /// Adds the list to the data set: `count` lines of JSON. Returns the name that its file will have.
+    /// Adds the list, which has `count` lines of JSON, to the data set. Returns the final name of its file.
     pub(crate) fn set_failures(&mut self, count: u64, lines: &str) -> Result<String> {
         let mut file = AtomicFile::create(&self.dir.join(names::FAILURES))?;
         file.write_all(lines.as_bytes())?;

@@ -1,4 +1,4 @@
-//! The one writer of index files: entries of frames stream to the disk, clips and strings follow at the end.
+//! The writer of index files. Frame entries stream to the disk; clips and strings follow at the end.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,39 +17,39 @@ use crate::format::section::{self, SectionEntry, SectionId};
 use crate::format::{align_up, crc32, footer, names};
 use crate::{Error, Result, limits};
 
-/// Writes an index: clips in order, each with the entries of its frames.
+/// Writes an index, clip by clip, each with the entries of its frames.
 #[derive(Debug)]
 pub(crate) struct IndexWriter {
     file: AtomicFile,
     frames: Frames,
     clips: Vec<u8>,
     clip_count: u64,
-    /// Frames that belong to clips with an entry: all, but while a shard is recovered.
+    /// Frames that belong to clips with an entry. These are all frames, except while a shard is being recovered.
     clip_frames: u64,
     strings: StringPool,
 }
 
-/// The frame table so far.
+/// The part of the frame table that is written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frames {
     pub count: u64,
     pub crc: crc32fast::Hasher,
 }
 
-/// An index that is on the disk under its temporary name.
+/// An index that is synced to the disk under its temporary name.
 #[derive(Debug)]
 pub(crate) struct FinishedIndex {
     pub file: AtomicFile,
     pub clips: u64,
     pub frames: u64,
     pub length: u64,
-    /// The header's CRC-32, which covers all sections by way of the section table.
+    /// The header's CRC-32, which covers all sections through the section table.
     pub crc32: u32,
     pub sha256: [u8; 32],
 }
 
 impl FinishedIndex {
-    /// What `dataset.json` says of the shard of this index and its record file.
+    /// The description in `dataset.json` of the shard of this index and its record file.
     pub fn listed(&self, record_file: String, binding: &DataBinding) -> ShardJson {
         ShardJson {
             index_file: names::with_digest(names::stem(&record_file), &self.sha256, "vidx"),
@@ -70,8 +70,8 @@ impl IndexWriter {
         Ok(Self::with_frames(file, Frames::default()))
     }
 
-    /// Continues after the frame table so far, at the end of which `file` is; its clips are to be
-    /// [restored](Self::restore_clip).
+    /// Continues `file`, which is positioned at the end of the given part of the frame table. The caller must
+    /// [restore](Self::restore_clip) its clips.
     pub(super) fn with_frames(file: AtomicFile, frames: Frames) -> Self {
         IndexWriter { file, frames, clips: Vec::new(), clip_count: 0, clip_frames: 0, strings: StringPool::default() }
     }
@@ -84,7 +84,7 @@ impl IndexWriter {
         self.frames.count
     }
 
-    /// Adds a clip with its frames, whose records are in the record file in this order.
+    /// Adds a clip and its frames. Their records are in the record file in this order.
     pub fn push(&mut self, clip: &ClipInfo, frames: &[FrameEntry]) -> Result<()> {
         let entry = self.clip_entry(clip, self.frames.count, frames.len() as u64)?;
         for (ordinal, frame) in (self.frames.count..).zip(frames) {
@@ -97,12 +97,12 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Adds the entry of a clip whose frames are in the file already.
+    /// Adds the entry of a clip whose frames are already in the file.
     #[cfg(feature = "pack")]
     pub fn restore_clip(&mut self, clip: &ClipInfo, frame_count: u32) -> Result<()> {
         let entry = self.clip_entry(clip, self.clip_frames, frame_count.into())?;
         if self.clip_frames + u64::from(frame_count) > self.frames.count {
-            return Err(Error::usage("the clips have more frames than there are"));
+            return Err(Error::usage("the clips have more frames than the file"));
         }
         self.push_entry(&entry);
         Ok(())
@@ -114,11 +114,11 @@ impl IndexWriter {
         self.clip_frames == self.frames.count
     }
 
-    /// Checks whether a clip of so many frames can be added, and gives its label as it is stored.
+    /// Checks whether a clip of `frames` frames can be added, and returns its label as stored.
     pub fn check(&self, clip: &ClipInfo, frames: u64) -> Result<i32> {
         let label = check_clip(clip, frames)?;
         if self.clip_count >= limits::MAX_ORDINALS || self.clip_frames + frames > limits::MAX_ORDINALS {
-            return Err(Error::limit("the shard is full").help("begin another shard"));
+            return Err(Error::limit("the shard is full").help("start another shard"));
         }
         Ok(label)
     }
@@ -152,14 +152,14 @@ impl IndexWriter {
         self.clip_frames = entry.first_frame + u64::from(entry.frame_count);
     }
 
-    /// Brings the frame table so far to the disk; gives its length and CRC-32.
+    /// Syncs the frame table to the disk. Returns its length and CRC-32.
     #[cfg(feature = "pack")]
     pub(super) fn checkpoint(&mut self) -> Result<(u64, u32)> {
         self.file.sync()?;
         Ok((self.frames.count, self.frames.crc.clone().finalize()))
     }
 
-    /// Completes the index and brings it to the disk, under its temporary name.
+    /// Completes the index and syncs it to the disk, under its temporary name.
     pub fn finish(mut self, binding: &DataBinding, meta: &Meta) -> Result<FinishedIndex> {
         let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("settings: {e}")))?;
         if meta.len() as u64 > limits::MAX_META_BYTES {
@@ -178,22 +178,22 @@ impl IndexWriter {
         Ok(FinishedIndex { file: self.file, clips: self.clip_count, frames: self.frames.count, length, crc32, sha256 })
     }
 
-    /// Removes the file, also one that was to be kept.
+    /// Removes the file even if it was marked as kept.
     pub fn discard(self) {
         self.file.discard();
     }
 
-    /// From now on the temporary file stays when this is dropped.
+    /// Keeps the temporary file when this is dropped.
     pub fn keep(&mut self) {
         self.file.keep();
     }
 }
 
-/// Checks what is said of a clip, and gives its label as it is stored.
+/// Checks the description of a clip, and returns its label as stored.
 fn check_clip(clip: &ClipInfo, frames: u64) -> Result<i32> {
     let fault = |what: &str| Err(Error::usage(format!("{}: {what}", clip.source)));
     if frames == 0 || frames > u64::from(limits::MAX_FRAMES_PER_CLIP) {
-        return fault("a clip needs frames, and not more than a million");
+        return fault("a clip needs at least 1 and at most 2^20 frames");
     }
     if clip.width > limits::MAX_SIDE || clip.height > limits::MAX_SIDE {
         return fault("the frames are too large");
@@ -203,11 +203,11 @@ fn check_clip(clip: &ClipInfo, frames: u64) -> Result<i32> {
     }
     match clip.label.map_or(Ok(clip_entry::NO_LABEL), i32::try_from) {
         Ok(label) if label <= limits::MAX_LABEL => Ok(label),
-        _ => fault("the label is over 2^24; keep such numbers in the attributes"),
+        _ => fault("the label is larger than 2^24: store such numbers in the attributes"),
     }
 }
 
-/// Strings end to end; class names, which repeat, are stored once.
+/// Concatenated strings. Class names, which repeat, are stored once.
 #[derive(Debug, Default)]
 struct StringPool {
     bytes: Vec<u8>,
@@ -219,7 +219,7 @@ impl StringPool {
         if text.is_empty() {
             return Ok(StringRef::default());
         }
-        let length = u32::try_from(text.len()).map_err(|_| Error::limit("a string over 4 GiB"))?;
+        let length = u32::try_from(text.len()).map_err(|_| Error::limit("a string is longer than 4 GiB"))?;
         let offset = self.bytes.len() as u64;
         self.bytes.extend_from_slice(text.as_bytes());
         Ok(StringRef { offset, length })
@@ -235,7 +235,7 @@ impl StringPool {
     }
 }
 
-/// Puts sections one after the other and remembers where they are.
+/// Writes sections one after another and records where they are.
 struct SectionWriter {
     entries: Vec<SectionEntry>,
     end: u64,
@@ -266,8 +266,8 @@ impl SectionWriter {
         Ok(())
     }
 
-    /// Writes section table and footer, and the header in the place kept for it. Gives the file's length and the header's
-    /// CRC-32.
+    /// Writes the section table and the footer, and the header in the place reserved for it. Returns the file's length
+    /// and the header's CRC-32.
     fn finish(mut self, file: &mut AtomicFile, clip_count: u64, frame_count: u64) -> Result<(u64, u32)> {
         self.pad(file)?;
         let table: Vec<u8> = self.entries.iter().flat_map(SectionEntry::to_bytes).collect();

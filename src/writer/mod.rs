@@ -1,4 +1,4 @@
-//! Writing a data set: frames stream to disk, files get their names only when everything is whole.
+//! Writing a data set. Frames stream to the disk, and files get their final names only when everything is complete.
 
 mod clip_info;
 #[cfg(feature = "pack")]
@@ -8,6 +8,7 @@ mod index;
 mod recovery;
 mod replace;
 mod shard;
+mod sharding;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod writer;
 
@@ -16,5 +17,7 @@ pub(crate) use index::{FinishedIndex, IndexWriter};
 pub(crate) use replace::{replaceable, stage};
 #[cfg(feature = "pack")]
 pub(crate) use shard::{Checkpoint, ShardDone};
+pub(crate) use sharding::OpenShard;
+pub use sharding::Sharding;
 pub(crate) use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};

@@ -1,4 +1,4 @@
-//! Continuing a data set whose writer was interrupted: what was committed is proven by its checksums.
+//! Resuming an interrupted writer. Checksums show which data is intact.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::format::{frame_entry, header};
 use crate::{Error, Hint, Result};
 
 impl Writer {
-    /// Continues what an interrupted writer left: `finished` shards, and one that was committed up to `points`.
+    /// Resumes an interrupted writer from the shards that it `finished` and from one that has the checkpoints `points`.
     ///
-    /// Returns the last point that is intact; the clips up to there are to be given to
+    /// Returns the last checkpoint that is intact. The caller must pass the clips up to there to
     /// [`restore_clip`](Self::restore_clip). Temporary files are kept.
     pub(crate) fn resume(
         dir: &Path,
@@ -23,7 +23,7 @@ impl Writer {
         finished: Vec<ShardDone>,
         points: &[Checkpoint],
     ) -> Result<(Self, Option<usize>)> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         let restored = finished.into_iter().enumerate().map(|(i, shard)| FinishedShard::restore(dir, i, shard));
         let finished = restored.collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;
@@ -31,7 +31,7 @@ impl Writer {
         Ok((Writer { dir, meta, finished, shard, failures: None, before, replaced, keep: true, lock }, intact))
     }
 
-    /// From now on the temporary files stay when the writer is dropped.
+    /// Keeps the temporary files when the writer is dropped.
     pub(crate) fn keep_temporaries(&mut self) {
         self.keep = true;
         self.keep_files();
@@ -44,17 +44,17 @@ impl Writer {
         self.lock
     }
 
-    /// Adds the entry of a clip of the shard in hand whose frames are on the disk already.
+    /// Adds the entry of a clip of the current shard whose frames are already on the disk.
     pub(crate) fn restore_clip(&mut self, clip: &ClipInfo, frame_count: u32) -> Result<()> {
         self.shard.index.restore_clip(clip, frame_count)
     }
 
-    /// Whether the clips of all frames were restored.
+    /// Whether the clips of all frames are restored.
     pub(crate) fn is_restored(&self) -> bool {
         self.shard.index.is_restored()
     }
 
-    /// Brings what was appended to the disk, under the temporary names.
+    /// Syncs everything appended to the disk, under the temporary names.
     pub(crate) fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.shard.checkpoint()
     }
@@ -66,13 +66,13 @@ impl Writer {
 }
 
 impl FinishedShard {
-    /// One that an interrupted writer left.
+    /// Restores a complete shard that an interrupted writer left.
     fn restore(dir: &Path, ordinal: usize, done: ShardDone) -> Result<Self> {
         let restore = |path: &Path, length: u64| {
             let file = Temporary::kept(path)?;
             match file.length()? {
                 Some(found) if found == length => Ok(file),
-                found => Err(Error::usage("a shard that was complete is damaged or gone")
+                found => Err(Error::usage("a completed shard is damaged or missing")
                     .file(file.path())
                     .expected(format!("{length} bytes"))
                     .found(found.map_or("no file".into(), |n| n.to_string()))
@@ -86,14 +86,14 @@ impl FinishedShard {
 }
 
 impl ShardWriter {
-    /// Continues the temporary files of a shard at the last of `points` up to which they are intact, and says which that
-    /// is; without one the shard starts over. What comes later in the files is cut off.
+    /// Resumes the temporary files of a shard at the last of `points` up to which they are intact, and returns which
+    /// one that is. If there is none, the shard starts over. The files are truncated there.
     ///
-    /// The clips of that point are still to be given to [`Writer::restore_clip`].
+    /// The caller must then pass the clips of that checkpoint to [`Writer::restore_clip`].
     fn recover(dir: &Path, ordinal: usize, points: &[Checkpoint]) -> Result<(Self, Option<usize>)> {
         let [record_path, index_path] = shard::paths(dir, ordinal);
         let (mut record, mut index) = (AtomicFile::reopen(&record_path)?, AtomicFile::reopen(&index_path)?);
-        // An error here must not cost the files.
+        // An error from here on must not remove the files.
         record.keep();
         index.keep();
         let mut proven = Proven::default();
@@ -108,7 +108,7 @@ impl ShardWriter {
         }
         record.cut(proven.records.length)?;
         if last.is_some() {
-            // The header is written at the end in any case.
+            // The header is always written at the end.
             index.cut(header::BYTES as u64 + proven.frames.count * frame_entry::BYTES as u64)?;
         } else {
             index.cut(0)?;
@@ -119,7 +119,7 @@ impl ShardWriter {
     }
 }
 
-/// What is proven of the files of a shard.
+/// The part of a shard's files that is known to be intact.
 #[derive(Clone, Default)]
 struct Proven {
     records: Written,
@@ -127,7 +127,7 @@ struct Proven {
 }
 
 impl Proven {
-    /// Reads on up to `point`; `None` if that is not what the files hold.
+    /// Reads further, up to `point`; `None` if the files do not match it.
     fn extended(&self, record: &mut AtomicFile, index: &mut AtomicFile, point: &Checkpoint) -> Result<Option<Self>> {
         let bytes = point.bytes.checked_sub(self.records.length);
         let (Some(bytes), Some(frames)) = (bytes, point.frames.checked_sub(self.frames.count)) else {
@@ -143,7 +143,7 @@ impl Proven {
     }
 }
 
-/// Reads the next `length` bytes in pieces; false if the file ends before.
+/// Reads the next `length` bytes in pieces. Returns false if the file ends before.
 fn read(file: &mut AtomicFile, length: u64, mut each: impl FnMut(&[u8])) -> Result<bool> {
     let mut buffer = vec![0; 1 << 20];
     let mut left = length;

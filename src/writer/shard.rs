@@ -1,4 +1,4 @@
-//! One record file with its index.
+//! Writing one record file and its index.
 
 use std::path::{Path, PathBuf};
 
@@ -16,34 +16,34 @@ use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, names, recordio};
 use crate::{Error, Result, jpeg, limits};
 
-/// What is known of a shard that is complete.
+/// The description of a complete shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShardDone {
     pub json: ShardJson,
     pub index_length: u64,
 }
 
-/// How far a shard had come when its files were brought to the disk.
+/// The state of a shard when its files were synced to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// Length of the record file in bytes.
     pub bytes: u64,
-    /// CRC-32 of the record file up to there.
+    /// CRC-32 of the record file up to this length.
     pub crc32: u32,
-    /// Number of frames, and so of entries in the index file.
+    /// Number of frames, and of entries in the index file.
     pub frames: u64,
     /// CRC-32 of those entries.
     pub frames_crc32: u32,
 }
 
-/// A shard that is complete, under its temporary names.
+/// A complete shard, under its temporary names.
 #[derive(Debug)]
 pub(super) struct FinishedShard {
     pub files: [Temporary; 2],
     pub done: ShardDone,
 }
 
-/// Writes a shard: records stream to the record file, entries of frames to the index.
+/// Writes a shard. Records stream to the record file, and frame entries to the index.
 #[derive(Debug)]
 pub(super) struct ShardWriter {
     stem: String,
@@ -55,7 +55,7 @@ pub(super) struct ShardWriter {
     failed: bool,
 }
 
-/// What the record file holds so far.
+/// The contents of the record file so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written {
     pub length: u64,
@@ -73,7 +73,7 @@ impl Written {
     }
 }
 
-/// The first and the last bytes of what was pushed.
+/// The first and the last bytes of everything pushed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edges {
     first: Vec<u8>,
@@ -97,7 +97,8 @@ impl Edges {
     }
 }
 
-/// Where the record and the index file of a shard are while they are written, without the ending of temporary files.
+/// The paths of the record file and the index file of a shard while it is written, without the ending of temporary
+/// files.
 pub(super) fn paths(dir: &Path, ordinal: usize) -> [PathBuf; 2] {
     ["rec", "vidx"].map(|ending| dir.join(format!("{}.{ending}", names::shard(ordinal))))
 }
@@ -122,7 +123,7 @@ impl ShardWriter {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::usage("the writer failed before and writes no more").file(&self.record_path));
+            return Err(Error::usage("an earlier call of this writer failed").file(&self.record_path));
         }
         Ok(())
     }
@@ -133,7 +134,7 @@ impl ShardWriter {
         self.index.discard();
     }
 
-    /// From now on the temporary files stay when this is dropped.
+    /// Keeps the temporary files when this is dropped.
     pub fn keep(&mut self) {
         self.record.keep();
         self.index.keep();
@@ -147,7 +148,7 @@ impl ShardWriter {
         }
         let label = self.index.check(clip, frames.len() as u64).map_err(|e| e.file(&self.record_path))?;
         let entries = self.encode_records(label, frames)?;
-        // From here on a failure leaves a torn clip, so nothing more may be written.
+        // From here on, a failure leaves an incomplete clip, so nothing more may be written.
         self.failed = true;
         self.index.push(clip, &entries)?;
         self.record.write_all(&self.buffer)?;
@@ -156,7 +157,7 @@ impl ShardWriter {
         Ok(())
     }
 
-    /// Puts the clip's records into `buffer` and gives their index entries.
+    /// Puts the clip's records into `buffer`, and returns their index entries.
     fn encode_records(&mut self, label: i32, frames: &[FrameData<'_>]) -> Result<Vec<FrameEntry>> {
         self.buffer.clear();
         let mut entries = Vec::with_capacity(frames.len());
@@ -185,7 +186,7 @@ impl ShardWriter {
         Ok(entries)
     }
 
-    /// Brings what was appended to the disk.
+    /// Syncs everything appended to the disk.
     #[cfg(feature = "pack")]
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.check_usable()?;
@@ -196,7 +197,7 @@ impl ShardWriter {
         Ok(Checkpoint { bytes: records.length, crc32, frames, frames_crc32 })
     }
 
-    /// Completes the index and brings both files to the disk, under their temporary names.
+    /// Completes the index and syncs both files to the disk, under their temporary names.
     pub fn finish(mut self, meta: &Meta) -> Result<FinishedShard> {
         self.check_usable()?;
         self.record.sync()?;

@@ -1,4 +1,4 @@
-//! Writing a data set: frames stream to disk, files get their names only when everything is whole.
+//! The writer of data sets.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ use crate::format::meta::Meta;
 use crate::format::names;
 use crate::{Error, Hint, Result};
 
-/// How a data set is written.
+/// Options of a [`Writer`].
 #[derive(Debug, Clone, Default)]
 pub struct WriterOptions {
-    /// Class names, settings and provenance; stored as given.
+    /// Class names, settings and provenance, stored as given.
     pub meta: Meta,
-    /// Replace a data set that is already there. Off by default: then it is an error.
+    /// Replace an existing data set. Off by default: an existing data set is an error.
     pub overwrite: bool,
 }
 
@@ -30,16 +30,16 @@ pub struct Written {
     pub clips: u64,
     /// Number of frames.
     pub frames: u64,
-    /// Bytes of record and index files together.
+    /// Total size of the record files and index files in bytes.
     pub bytes: u64,
     /// Number of shards.
     pub shards: u64,
 }
 
-/// Writes a data set into a directory.
+/// Writes a data set to a folder.
 ///
-/// Nothing is visible under its final name before [`finish`](Self::finish); a writer that is dropped earlier leaves
-/// the directory as it was. After an error the writer refuses to go on.
+/// No file has its final name before [`finish`](Self::finish), and a writer that is dropped before leaves the folder as
+/// it was. After an error, all further calls fail.
 ///
 /// ```
 /// use vidrec::{ClipInfo, Dataset, FrameData, Writer, WriterOptions};
@@ -59,11 +59,11 @@ pub struct Written {
 pub struct Writer {
     pub(super) dir: PathBuf,
     pub(super) meta: Meta,
-    // Before the lock, so that what is dropped is removed under it.
+    // Declared before the lock, so that dropped files are removed while it is held.
     pub(super) finished: Vec<FinishedShard>,
     pub(super) shard: ShardWriter,
     pub(super) failures: Option<(Temporary, FailuresJson)>,
-    /// What the new shards are added to.
+    /// The data set that the new shards are added to.
     pub(super) before: Option<DatasetJson>,
     pub(super) replaced: Replaced,
     pub(super) keep: bool,
@@ -71,28 +71,28 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a data set in `dir`, which is created if need be.
+    /// Starts a data set in `dir`, and creates the folder if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, another process is
-    /// writing one there, or there is a pack that was interrupted and can be resumed;
-    /// [`Io`](crate::ErrorKind::Io) from the file system.
+    /// [`Usage`](crate::ErrorKind::Usage) if `dir` holds a data set and `overwrite` is off, if another process is
+    /// writing one there, or if there is an interrupted pack that can be resumed; [`Io`](crate::ErrorKind::Io) from the
+    /// file system.
     pub fn create(dir: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
         let dir = dir.as_ref();
         Self::create_locked(dir, options, lock(dir)?)
     }
 
-    /// As [`create`](Self::create), under a lock that is held already.
+    /// Like [`create`](Self::create), with a lock that the caller already holds.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
-        let replaced = replace::replaceable(dir, options.overwrite)?;
+        let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
         remove_leftovers(dir)?;
-        // Whatever was copied from: these records are vidrec's own.
+        // Whatever `meta` was copied from, these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
         Self::begin(dir, meta, lock, None, replaced)
     }
 
-    /// Begins further shards of the data set in `dir`, of which `before` is the list.
+    /// Starts more shards of the data set in `dir`, whose present `dataset.json` is `before`.
     pub(crate) fn extend(dir: &Path, meta: Meta, lock: FolderLock, before: DatasetJson) -> Result<Self> {
         let replaced = Replaced { files: before.file_names().map(str::to_owned).collect(), removable: Vec::new() };
         Self::begin(dir, meta, lock, Some(before), replaced)
@@ -111,7 +111,7 @@ impl Writer {
         Ok(Writer { dir, meta, finished, shard, failures: None, before, replaced, keep: false, lock })
     }
 
-    /// From now on the temporary files stay when the writer is dropped.
+    /// Keeps the temporary files when the writer is dropped.
     pub(super) fn keep_files(&mut self) {
         self.shard.keep();
         self.finished.iter_mut().flat_map(|s| &mut s.files).for_each(Temporary::keep);
@@ -119,23 +119,24 @@ impl Writer {
 
     /// Appends a clip with its frames, in time order. The clip gets the next ordinal, counted from 0.
     ///
-    /// A frame in which RecordIO's magic word would force a record in two parts gets one to three fill bytes in its
-    /// JPEG header, which no decoder shows; so what is stored may be that much longer.
+    /// If RecordIO's magic word would split a frame's record into two parts, the writer inserts one to three fill bytes
+    /// into the JPEG header. Decoders ignore them, but the stored JPEG is that much longer.
     ///
     /// # Errors
     ///
-    /// [`Usage`](crate::ErrorKind::Usage): no frames, a label out of range or not that of the class, something that
-    /// is not a JPEG, an earlier error. [`Limit`](crate::ErrorKind::Limit): too large. [`Io`](crate::ErrorKind::Io).
+    /// [`Usage`](crate::ErrorKind::Usage): there are no frames, the label is out of range or is not that of the class,
+    /// a frame is not a JPEG, or an earlier call failed. [`Limit`](crate::ErrorKind::Limit): the clip is too large.
+    /// [`Io`](crate::ErrorKind::Io): from the file system.
     pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
         check_class(clip, &self.meta.classes)?;
         self.shard.append(clip, frames)
     }
 
-    /// Ends the shard, brings it to the disk and begins the next one. A shard without clips is not ended.
+    /// Completes the shard, syncs it to the disk and starts the next one. Does nothing if the shard has no clips.
     ///
     /// # Errors
     ///
-    /// As [`append`](Self::append).
+    /// See [`append`](Self::append).
     pub fn next_shard(&mut self) -> Result<()> {
         if self.shard.index.clip_count() == 0 {
             return Ok(());
@@ -154,32 +155,32 @@ impl Writer {
         self.finished.iter().map(|s| s.done.json.clips).sum::<u64>() + self.shard.index.clip_count()
     }
 
-    /// Bytes that the record files have so far.
+    /// Total size of the record files so far, in bytes.
     pub fn bytes(&self) -> u64 {
         self.finished.iter().map(|s| s.done.json.bytes).sum::<u64>() + self.shard.records.length
     }
 
-    /// Bytes that the record file of the shard in hand has so far.
+    /// Size of the record file of the current shard so far, in bytes.
     pub fn shard_bytes(&self) -> u64 {
         self.shard.records.length
     }
 
-    /// Brings everything to the disk, gives the files their names and replaces `dataset.json`: until then readers see
-    /// what was there before, from then on the new data set.
+    /// Syncs everything to the disk, renames the files to their final names and replaces `dataset.json`. Readers see
+    /// the old data set until then, and the new one from then on.
     ///
     /// # Errors
     ///
-    /// As [`append`](Self::append). On an error what was there before is as it was.
+    /// See [`append`](Self::append). After an error, the old data set is as it was.
     pub fn finish(self) -> Result<Written> {
         let ready = self.complete()?;
         publication::publish(vec![ready.staged])?;
         Ok(ready.written)
     }
 
-    /// Brings everything to the disk under temporary names.
+    /// Syncs everything to the disk under temporary names.
     pub(crate) fn complete(self) -> Result<Ready> {
         let Writer { dir, meta, mut finished, shard, failures, before, replaced, keep, lock } = self;
-        // An empty last shard is left out, unless it is the only one.
+        // An empty last shard is dropped, unless it is the only one.
         if shard.index.clip_count() > 0 || (finished.is_empty() && before.is_none()) {
             finished.push(shard.finish(&meta)?);
         } else {
@@ -212,34 +213,35 @@ impl Writer {
     }
 }
 
-/// A data set that is on the disk but for its names.
+/// A complete data set on the disk, under temporary names.
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub staged: Staged,
     pub written: Written,
 }
 
-/// Locks `dir`, which is created if need be, for a process that is to write there, and completes or undoes what an
-/// interrupted one left.
+/// Locks `dir` for writing, and completes or undoes what an interrupted process left there. Creates the folder if it
+/// does not exist.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage) if another process does, or there is a pack that was interrupted and can be resumed.
+/// [`Usage`](crate::ErrorKind::Usage) if another process is writing there, or if there is an interrupted pack that can
+/// be resumed.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
-    let lock = FolderLock::take(dir)?;
+    let mut lock = FolderLock::take(dir)?;
     if dir.join(names::JOURNAL).exists() {
-        return Err(Error::usage("an interrupted pack is here, which can be resumed")
+        return Err(Error::usage("this folder has an interrupted pack that can be resumed")
             .file(dir)
             .help("choose another folder")
             .hint(Hint::Resume)
             .hint(Hint::Restart));
     }
-    publication::recover(dir)?;
+    lock.completed = publication::recover(dir)?;
     remove_leftovers(dir)?;
     Ok(lock)
 }
 
-/// Removes what killed processes staged in `dir`, which is locked.
+/// Removes what killed processes staged in `dir`, which the caller has locked.
 fn remove_leftovers(dir: &Path) -> Result<()> {
     remove_temporaries(dir, |name| {
         names::is_ours(name) || name == publication::PLAN || name.ends_with(".vidx") || name.ends_with(".broken")

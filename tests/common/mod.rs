@@ -3,14 +3,19 @@
 // Each test program uses some of this.
 #![allow(dead_code)]
 
+pub mod hostile;
 pub mod names;
 pub mod rich;
+pub mod skip;
+pub mod until;
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use vidrec::jpeg::Encoder;
-use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Planes, Writer, WriterOptions};
+use vidrec::{
+    Batch, ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Planes, Result, Writer, WriterOptions,
+};
 
 /// A picture that no other `seed` gives.
 pub fn jpeg((width, height): (u32, u32), seed: u32) -> Vec<u8> {
@@ -54,9 +59,20 @@ pub fn loader(dir: &Path, options: LoaderOptions) -> Loader {
     Loader::new(&Dataset::open(dir).unwrap(), options).unwrap()
 }
 
+/// The batches of an epoch, each made when it is asked for.
+pub fn one_by_one(loader: &Loader, epoch: u64) -> impl Iterator<Item = Result<Batch>> + use<> {
+    let loader = loader.clone();
+    (0..loader.batches_in(epoch)).map(move |k| loader.batch(epoch, k))
+}
+
 /// Options for small tests: two threads.
 pub fn options(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
-    LoaderOptions { batch_size, size, threads: Some(2), ..LoaderOptions::default() }
+    LoaderOptions {
+        batch_size,
+        threads: Some(2),
+        pictures: Pictures { size, ..Pictures::default() },
+        ..LoaderOptions::default()
+    }
 }
 
 /// Changes a bit in the JPEG of a frame.

@@ -3,7 +3,7 @@
 //!
 //! By default some steps of each command are tried. `VIDREC_SOAK=1 cargo test --test faults -- --nocapture` tries all;
 //! with `VIDREC_FAULTS=NAME`, only of commands with this in their name in `commands.rs`.
-#![cfg(all(target_os = "linux", target_env = "gnu", feature = "pack", feature = "cli"))]
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod commands;
 #[path = "../common/mod.rs"]

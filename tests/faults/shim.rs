@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::common::skip::skip;
+
 /// No program in these tests takes as long; one that does hangs.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -51,28 +53,27 @@ pub struct Step {
 }
 
 impl Shim {
-    /// Built once in a test program. `None`, with a word on standard error, where there is no Linux with glibc or no C
-    /// compiler; if `VIDREC_REQUIRE` is set that is a panic.
+    /// Built once in a test program. `None`, and the test is skipped, where there is no Linux with glibc or no C compiler.
     pub fn get() -> Option<&'static Shim> {
-        static SHIM: OnceLock<Option<Shim>> = OnceLock::new();
-        SHIM.get_or_init(Self::build).as_ref()
+        static SHIM: OnceLock<Result<Shim, &str>> = OnceLock::new();
+        SHIM.get_or_init(Self::build).as_ref().inspect_err(|why| skip(why)).ok()
     }
 
-    fn build() -> Option<Shim> {
+    fn build() -> Result<Shim, &'static str> {
         if !cfg!(all(target_os = "linux", target_env = "gnu")) {
-            return skipped("this is not Linux with glibc");
+            return Err("this is not Linux with glibc");
         }
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let library = folder.join(format!("faults-{}.so", std::process::id()));
         let mut cc = Command::new("cc");
         cc.args(["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-U_FORTIFY_SOURCE", "-o"]).arg(&library);
         cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c")).arg("-ldl");
-        let Ok(built) = cc.output() else { return skipped("there is no C compiler (cc)") };
+        let Ok(built) = cc.output() else { return Err("there is no C compiler (cc)") };
         assert!(built.status.success(), "{cc:?}\n{}", String::from_utf8_lossy(&built.stderr));
         // A name that stays, so that no build leaves files behind.
         let kept = folder.join("faults.so");
         fs::rename(&library, &kept).unwrap();
-        Some(Shim { library: kept })
+        Ok(Shim { library: kept })
     }
 
     /// Runs a program with `fault` in what it does below `folder`.
@@ -96,12 +97,6 @@ impl Shim {
         let steps = fs::read_to_string(&log).unwrap_or_else(|e| panic!("{command:?} was not preloaded: {e}\n{stderr}"));
         Ended { status, hung, stderr, steps: Step::read(&steps, &folder) }
     }
-}
-
-fn skipped(why: &str) -> Option<Shim> {
-    assert!(std::env::var_os("VIDREC_REQUIRE").is_none(), "cannot cause faults: {why}");
-    eprintln!("skipped: {why}");
-    None
 }
 
 /// Runs it to its end, or to the deadline: then the second is true.

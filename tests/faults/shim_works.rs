@@ -7,6 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::commands;
+use crate::common::skip::skip;
 use crate::inputs::Inputs;
 use crate::shim::{Fault, Shim};
 use crate::state;
@@ -86,7 +87,7 @@ fn no_step_slips_by() {
             let seen = changes(&fs::read_to_string(&trace).unwrap(), &folder);
             assert_eq!(counted.steps.len(), seen.len(), "{}: {:#?}\n{seen:#?}", row.name, counted.steps);
         } else {
-            return eprintln!("skipped: there is no strace, or it may not trace");
+            return skip("no strace program, or it may not trace");
         }
     }
 }

@@ -13,7 +13,9 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "format-spec"))
+sys.path.append(str(ROOT / "tests/python"))
 from reader import open_dataset  # noqa: E402
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 MAGIC = struct.pack("<I", 0xCED7230A)
 FRAMES, WIDTH, HEIGHT = 4, 96, 64

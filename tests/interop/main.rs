@@ -13,8 +13,8 @@ use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Planes, RepairOptions, VerifyOptions, Writer,
-    WriterOptions, repair, verify,
+    Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Pictures, Planes,
+    RepairOptions, VerifyOptions, Writer, WriterOptions, repair, verify,
 };
 
 /// A picture that no other number gives, tiled as vidrec writes it.
@@ -173,7 +173,10 @@ fn mxnet_files_of_several_shards_are_linked_and_indexed() {
     assert_eq!(mxnet::export(&open, &out, false, &mut vidrec::no_progress).unwrap_err().kind(), ErrorKind::Usage);
     fs::write(out.join("mine.txt"), "mine").unwrap();
     assert!(
-        mxnet::export(&open, &out, true, &mut vidrec::no_progress).unwrap_err().to_string().contains("no export wrote")
+        mxnet::export(&open, &out, true, &mut vidrec::no_progress)
+            .unwrap_err()
+            .to_string()
+            .contains("an export did not write")
     );
 }
 
@@ -384,9 +387,14 @@ fn retiled_clips_load_to_the_same_batches() {
             mxnet::import(std::slice::from_ref(&path), &out, &options, &four(3), &mut vidrec::no_progress).unwrap();
         assert_eq!((report.retiled, report.not_retiled), if retile { (6, 0) } else { (0, 0) });
         let set = Dataset::open(&out).unwrap();
-        let options = LoaderOptions { batch_size: 2, size: (24, 24), crop: Crop::RANDOM_RESIZED, ..Default::default() };
+        let options = LoaderOptions {
+            batch_size: 2,
+            pictures: Pictures { size: (24, 24), ..Pictures::default() },
+            augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, ..Augmentation::default() },
+            ..Default::default()
+        };
         let loader = Loader::new(&set, options).unwrap();
-        loader.epoch(0).next().unwrap().unwrap().u8().unwrap().to_vec()
+        loader.batch(0, 0).unwrap().u8().unwrap().to_vec()
     };
     assert_eq!(batch("plain", false), batch("tiled", true));
 }
@@ -422,7 +430,7 @@ fn labels_that_are_no_numbers_and_empty_files_are_errors() {
     fs::write(&path, b"").unwrap();
     assert!(import(&path).contains("nothing to import"));
     fs::write(&path, b"plainly not a record file").unwrap();
-    assert!(import(&path).contains("no whole record"));
+    assert!(import(&path).contains("no complete record"));
 }
 
 /// Bytes of `file` with a few of them changed, taken out or put in, by a counter-based rule.

@@ -105,7 +105,7 @@ def test_records_in_parts_come_in_and_go_out(tmp_path):
     write(tmp_path / "a.rec", [(header(1.0, i), picture) for i, picture in enumerate(forged)])
     assert (tmp_path / "a.rec").read_bytes().count(MAGIC) > 8, "records are in parts"
     run("import", "mxnet", tmp_path / "a.rec", "-n", FRAMES, "--in-place")
-    assert "whole" in run("verify", "--deep", tmp_path)
+    assert "intact" in run("verify", "--deep", tmp_path)
     assert [picture for picture, _ in pictures(tmp_path)] == forged
     run("export", "mxnet", tmp_path, "-o", tmp_path / "out")
     (data, _, _), = image_record_iter(tmp_path / "out/a.rec", tmp_path / "out/a.idx", 2)
@@ -170,7 +170,7 @@ def test_im2rec_with_png(tmp_path):
     assert "no JPEG" in run("import", "mxnet", tmp_path / "set.rec", "--in-place", status=1)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").glob("*.rec"))
     told = run("import", "mxnet", tmp_path / "set.rec", "-o", tmp_path / "out", "--reencode", 95)
-    assert "4 pictures encoded as JPEG" in told
+    assert "4 images encoded as JPEG" in told
     for id, (picture, label) in zip(order, pictures(tmp_path / "out")):
         assert label == id
         assert np.abs(rgb(picture).astype(int) - rgb(jpeg(id, form="PNG"))).mean() < 4
@@ -191,7 +191,7 @@ def test_a_shifted_file_is_found(tmp_path, gone):
     write(tmp_path / "v.rec", video_records(5, but={gone}))
     video = gone // FRAMES
     told = run("import", "mxnet", tmp_path / "v.rec", "-n", FRAMES, "-o", tmp_path / "out", status=1)
-    assert "no whole clip by their ids" in told and f"records {video * FRAMES} to " in told
+    assert "not a complete clip, according to their ids" in told and f"records {video * FRAMES} to " in told
     run("import", "mxnet", tmp_path / "v.rec", "-n", FRAMES, "--in-place", status=1)
     assert not (tmp_path / "v.vidx").exists()
     run("import", "mxnet", tmp_path / "v.rec", "-n", FRAMES, "-o", tmp_path / "out", "--salvage", status=3)
@@ -215,7 +215,7 @@ def test_in_place_is_read_and_verified_by_the_plain_reader(tmp_path):
     assert (tmp_path / "v.rec").read_bytes() == before
     assert verify(tmp_path) == []
     assert [label for _, label, *_ in clips(tmp_path)] == [0, 1, 0]
-    assert "is one already" in run("import", "mxnet", tmp_path / "v.rec", "-n", FRAMES, "--in-place", status=1)
+    assert "the file already exists" in run("import", "mxnet", tmp_path / "v.rec", "-n", FRAMES, "--in-place", status=1)
 
 
 def test_retiled_frames_have_the_same_pixels(tmp_path):
@@ -242,7 +242,7 @@ class TestDamage:
 
     def salvaged(self, rec):
         run("import", "mxnet", rec, "-n", FRAMES, "-o", rec.parent / "out", "--salvage", status=3)
-        assert "whole" in run("verify", "--deep", rec.parent / "out")
+        assert "intact" in run("verify", "--deep", rec.parent / "out")
         return [jpegs for *_, jpegs in clips(rec.parent / "out")]
 
     def test_a_cut_index(self, rec):
@@ -255,7 +255,7 @@ class TestDamage:
         """What is left of the number is a smaller offset, which is no record's."""
         index = rec.with_suffix(".idx")
         index.write_text(index.read_text().rstrip()[:-1])
-        assert "not where a record begins" in self.refused(rec)
+        assert "not where its record begins" in self.refused(rec)
 
     def test_an_index_of_no_offsets(self, rec):
         rec.with_suffix(".idx").write_text("".join(f"{id}\t{2**64 - 1}\n" for id in range(16)))
@@ -265,7 +265,7 @@ class TestDamage:
     def test_a_torn_last_record(self, rec):
         rec.with_suffix(".idx").unlink()
         rec.write_bytes(rec.read_bytes()[:-100])
-        assert "the file is cut or damaged" in self.refused(rec)
+        assert "the file is truncated or damaged" in self.refused(rec)
         assert self.salvaged(rec) == [[jpeg(v * FRAMES + t) for t in range(FRAMES)] for v in range(3)]
 
     def test_a_record_in_the_middle(self, rec):

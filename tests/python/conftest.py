@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "format-spec"))
+sys.path.append(str(ROOT / "tests/python"))
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 # ffmpeg's own moving pictures, pale and a little soft: in full colour, what 4:2:0 takes away would hide what goes wrong.
 PALE = "hue=s=0.3,gblur=1"
@@ -21,9 +23,9 @@ CLIPS = {
     "colour/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1"],
     "colour/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
 }
-# Real footage, where there is some: every so many of these.
+# Real footage, where there is some, beside the clips that are made: every so many of these.
 VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"
-EVERY = 12
+REAL = sorted(VIDEOS.glob("*.mp4"))[::12]
 
 
 def built(name):
@@ -55,7 +57,7 @@ class Packed:
         return json.loads(run("vidrec", "inspect", self.path, "--json", *arguments))
 
 
-@pytest.fixture(scope="session", params=["made", "real"])
+@pytest.fixture(scope="session", params=["made", "real"] if REAL else ["made"])
 def packed(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     videos = folder / "videos"
@@ -65,10 +67,7 @@ def packed(request, tmp_path_factory):
             command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", *arguments, "-pix_fmt", "yuv420p", videos / name]
             subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     else:
-        found = sorted(VIDEOS.glob("*.mp4"))[::EVERY]
-        if not found:
-            pytest.skip(f"no videos in {VIDEOS}")
         (videos / "all").mkdir(parents=True)
-        for video in found:
+        for video in REAL:
             (videos / "all" / video.name).symlink_to(video.resolve())
     return Packed(videos, folder / "set")

@@ -75,7 +75,6 @@ fn source(clips: &Clips, frames: u32) {
 fn make(clips: &Clips, case: &Case) -> Option<PathBuf> {
     let codec = case.args.split_whitespace().skip_while(|a| *a != "-c:v").nth(1)?;
     if !clips.can_encode(codec) {
-        eprintln!("skipped: this ffmpeg has no {codec}");
         return None;
     }
     Some(clips.make(case.name, &format!("-i source.mkv {}", case.args)))

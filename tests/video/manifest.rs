@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use vidrec::video::{FrameSize, Stage};
 
-use crate::support::{clips, psnr, some};
+use crate::support::{Clips, clips, psnr, some};
 
 /// Files for which another count than the manifest's is right, and why.
 const OTHER_COUNTS: [(&str, u32, &str); 7] = [
@@ -25,34 +25,90 @@ const OTHER_BOUNDS: [(&str, f64, &str); 8] = [
     ("odd/decord_corrupted.mp4", 0.0, "the reference counts damaged frames"),
     ("odd/broken_zero_hole.mp4", 0.0, "the reference counts damaged frames"),
     ("odd/made_anim.gif", 19.0, "a dithered palette in 4:2:0"),
-    ("odd/media3_editlist_1fps_444.mp4", 26.0, "a test pattern in 4:4:4 with one-pixel colour edges"),
-    ("odd/torchcodec_hevc_10bit.mp4", 29.0, "a test pattern with one-pixel colour edges"),
-    ("odd/torchcodec_av1.mkv", 29.0, "a test pattern with one-pixel colour edges"),
+    ("odd/media3_editlist_1fps_444.mp4", 26.0, "a test pattern in 4:4:4 with one-pixel color edges"),
+    ("odd/torchcodec_hevc_10bit.mp4", 29.0, "a test pattern with one-pixel color edges"),
+    ("odd/torchcodec_av1.mkv", 29.0, "a test pattern with one-pixel color edges"),
 ];
 
-pub fn folder() -> Option<PathBuf> {
+/// Videos with a manifest.
+pub struct Collection {
+    folder: PathBuf,
+    /// What was made in `folder` for the test, which goes away with this.
+    made: Option<Clips>,
+}
+
+/// Made where there is no collection of real videos: file, arguments of `ffmpeg`, number of frames.
+const MADE: [(&str, &str, u32); 9] = [
+    ("real/h264.mp4", "-c:v libx264 -g 12 -bf 2 -pix_fmt yuv420p -t 2", 50),
+    ("real/h264_open_gop.mkv", "-c:v libx264 -g 12 -bf 3 -x264-params open-gop=1 -pix_fmt yuv420p -t 2", 50),
+    ("real/mpeg4.avi", "-c:v mpeg4 -q:v 3 -bf 2 -t 1", 25),
+    ("real/mpeg2.mpg", "-c:v mpeg2video -q:v 3 -bf 2 -t 2", 50),
+    ("real/vp9.webm", "-c:v libvpx-vp9 -cpu-used 8 -b:v 1M -pix_fmt yuv420p -t 1", 25),
+    ("odd/one_frame.mkv", "-c:v ffv1 -frames:v 1", 1),
+    ("odd/gray.mkv", "-c:v ffv1 -pix_fmt gray -t 1", 25),
+    ("odd/variable_rate.mp4", "-vf select=mod(n\\,3) -fps_mode vfr -c:v libx264 -pix_fmt yuv420p -t 1", 17),
+    ("odd/full_range.avi", "-vf scale=out_range=full -c:v mjpeg -q:v 2 -pix_fmt yuvj420p -t 1", 25),
+];
+
+/// The real videos, or made ones where there are none; `None` where there is no `ffmpeg` to make them either.
+pub fn collection() -> Option<Collection> {
     let folder = std::env::var_os("VIDREC_VIDEOS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/videos")), PathBuf::from);
     if folder.join("MANIFEST.csv").exists() {
-        return Some(folder);
+        return Some(Collection { folder, made: None });
     }
-    eprintln!("skipped: no test videos at {}; VIDREC_VIDEOS names them", folder.display());
-    None
+    let clips = clips()?;
+    for set in ["real", "odd"] {
+        std::fs::create_dir(clips.dir.path().join(set)).unwrap();
+    }
+    let mut rows = vec!["set,file,status,frames_decoded".to_owned()];
+    let mut row = |file: &str, status: &str, frames: u32| {
+        rows.push(format!("{},{file},{status},{frames}", file.split_once('/').unwrap().0));
+    };
+    // Soft and pale: in full color, what 4:2:0 takes away would hide what goes wrong.
+    clips.make("source.mkv", "-f lavfi -i testsrc2=s=320x240:r=25:d=3,hue=s=0.3,gblur=1 -c:v ffv1 -pix_fmt yuv420p");
+    for (file, args, frames) in MADE {
+        let codec = args.split_whitespace().skip_while(|a| *a != "-c:v").nth(1).unwrap();
+        if clips.can_encode(codec) {
+            clips.make(file, &format!("-i source.mkv {args}"));
+            row(file, "ok", frames);
+        }
+    }
+    clips.make("odd/sound.wav", "-f lavfi -i sine=d=1");
+    row("odd/sound.wav", "no video stream", 0);
+    clips.write("odd/page.mp4", b"<!DOCTYPE html><html><body>404 not found</body></html>");
+    row("odd/page.mp4", "does not open", 0);
+    let whole = std::fs::read(clips.make("whole.mp4", "-i source.mkv -c:v mpeg4 -t 1")).unwrap();
+    clips.write("odd/no_header.mp4", &whole[..whole.len() / 2]);
+    row("odd/no_header.mp4", "does not open", 0);
+    clips.write("MANIFEST.csv", rows.join("\n").as_bytes());
+    Some(Collection { folder: clips.dir.path().to_owned(), made: Some(clips) })
 }
 
-pub fn rows(folder: &std::path::Path) -> Vec<HashMap<String, String>> {
-    csv::Reader::from_path(folder.join("MANIFEST.csv")).unwrap().deserialize().map(|row| row.unwrap()).collect()
+impl Collection {
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    pub fn rows(&self) -> Vec<HashMap<String, String>> {
+        csv::Reader::from_path(self.path("MANIFEST.csv")).unwrap().deserialize().map(|row| row.unwrap()).collect()
+    }
+
+    /// Whether these are some small files instead of the real ones.
+    pub fn is_made(&self) -> bool {
+        self.made.is_some()
+    }
 }
 
 #[test]
 fn every_file_gives_what_the_manifest_says() {
-    let Some(folder) = folder() else { return };
+    let Some(videos) = collection() else { return };
     let mut wrong = Vec::new();
-    for row in rows(&folder) {
+    for row in videos.rows() {
         let file = row["file"].as_str();
         let other = OTHER_COUNTS.iter().find(|(name, ..)| *name == file);
         let count = other.map_or_else(|| row["frames_decoded"].parse().unwrap_or(0), |&(_, count, _)| count);
-        let result = some(&folder.join(file), FrameSize::ShortSide(64), 3);
+        let result = some(&videos.path(file), FrameSize::ShortSide(64), 3);
         let right = match (row["status"].as_str(), &result) {
             ("ok" | "decodes with errors", Ok(video)) => {
                 let damage = video.facts.decode_errors > 0 || video.facts.damaged_frames > 0;
@@ -75,11 +131,11 @@ fn every_file_gives_what_the_manifest_says() {
 
 #[test]
 fn pictures_are_those_of_ffmpeg() {
-    let (Some(folder), Some(_)) = (folder(), clips()) else { return };
+    let (Some(videos), Some(_)) = (collection(), clips()) else { return };
     let mut wrong = Vec::new();
-    for row in rows(&folder).iter().filter(|r| r["set"] == "odd" || r["set"] == "real") {
+    for row in videos.rows().iter().filter(|r| r["set"] == "odd" || r["set"] == "real") {
         let file = row["file"].as_str();
-        let path = folder.join(file);
+        let path = videos.path(file);
         if let Ok(video) = some(&path, FrameSize::ShortSide(256), 2) {
             let bound = OTHER_BOUNDS.iter().find(|(name, ..)| *name == file).map_or(35.0, |&(_, bound, _)| bound);
             if bound == 0.0 {

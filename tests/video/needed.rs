@@ -5,7 +5,7 @@ use std::path::Path;
 use vidrec::Result;
 use vidrec::video::{Decode, FrameSize, SampledVideo, Timeline, VideoError, VideoOptions, sample};
 
-use crate::manifest::{folder, rows};
+use crate::manifest::collection;
 use crate::support::clips;
 
 /// From the number of frames to the ordinals that are wanted.
@@ -85,7 +85,6 @@ fn made_clips_of_every_codec() {
     for (name, args, skips) in MADE {
         let codec = args.split_whitespace().skip_while(|a| *a != "-c:v").nth(1).unwrap();
         if !clips.can_encode(codec) {
-            eprintln!("skipped: this ffmpeg has no {codec}");
             continue;
         }
         let pixels = if args.contains("pix_fmt") { "" } else { pixel_format(codec) };
@@ -159,17 +158,17 @@ fn damage_on_the_way_leads_to_a_whole_decode() {
 /// `VIDREC_SOAK=1` takes every file and choice instead of a few.
 #[test]
 fn real_and_odd_files() {
-    let Some(folder) = folder() else { return };
-    let step = if std::env::var_os("VIDREC_SOAK").is_some() { 1 } else { 31 };
+    let Some(videos) = collection() else { return };
+    let step = if std::env::var_os("VIDREC_SOAK").is_some() || videos.is_made() { 1 } else { 31 };
     let mut wrong = Vec::new();
     let (mut files, mut left_out) = (0, 0);
-    for (i, row) in rows(&folder).iter().enumerate() {
+    for (i, row) in videos.rows().iter().enumerate() {
         let file = row["file"].as_str();
         for (k, (choice, choose)) in CHOICES.iter().enumerate() {
             if (i + k) % step != 0 || file.contains("4320p") && step > 1 {
                 continue;
             }
-            let (what, undecoded) = difference(&folder.join(file), *choose);
+            let (what, undecoded) = difference(&videos.path(file), *choose);
             files += 1;
             left_out += u32::from(undecoded > 0);
             wrong.extend(what.map(|w| format!("{file}, {choice}: {w}")));

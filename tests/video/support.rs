@@ -2,18 +2,16 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use vidrec::Planes;
 use vidrec::video::{FrameSize, SampledVideo, VideoError, VideoOptions, sample};
 
-/// A folder with clips that goes away with the test; `None` (and a word on stderr) where there is no `ffmpeg`.
+use crate::common::skip::{has_ffmpeg, skip};
+
+/// A folder with clips that goes away with the test; `None` where there is no `ffmpeg`.
 pub fn clips() -> Option<Clips> {
-    if Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
-        eprintln!("skipped: no ffmpeg on the PATH");
-        return None;
-    }
-    Some(Clips { dir: tempfile::tempdir().unwrap() })
+    has_ffmpeg().then(|| Clips { dir: tempfile::tempdir().unwrap() })
 }
 
 pub struct Clips {
@@ -35,10 +33,14 @@ impl Clips {
         out
     }
 
-    /// Whether this `ffmpeg` has an encoder.
+    /// Whether this `ffmpeg` has an encoder; if not, the test is skipped.
     pub fn can_encode(&self, codec: &str) -> bool {
         let run = Command::new("ffmpeg").args(["-v", "error", "-h", &format!("encoder={codec}")]).output().unwrap();
-        String::from_utf8_lossy(&run.stdout).starts_with("Encoder ")
+        let found = String::from_utf8_lossy(&run.stdout).starts_with("Encoder ");
+        if !found {
+            skip(&format!("this ffmpeg has no {codec}"));
+        }
+        found
     }
 
     pub fn write(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> PathBuf {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use vidrec::{Dataset, edit};
 
-use crate::clip_count;
 use crate::edit::OutputArgs;
 use crate::outcome::Run;
+use crate::watch;
 
 /// Add the clips of data sets to another one, in place, as more shards.
 ///
@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> Run {
         return Err("--force has no effect here: append never replaces anything".into());
     }
     let mut reports = Vec::new();
-    let progress = &mut clip_count::of("clips");
+    let progress = &mut watch::of("clips");
     for more in &args.more {
         let more = Dataset::open(more)?;
         reports.push(edit::append(&args.dataset, &more, &args.how.options(), progress)?);

@@ -1,6 +1,6 @@
 //! Numbers of bytes on the command line.
 
-/// A number of bytes, with a unit or without: KB, MB, GB, TB by thousands, KiB, MiB, GiB, TiB by 1024s.
+/// A number of bytes, with or without a unit: KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024).
 pub fn parse(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use vidrec::edit::{EditOptions, EditReport, Sharding};
+use vidrec::Sharding;
+use vidrec::edit::{EditOptions, EditReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
@@ -27,9 +28,9 @@ pub struct OutputArgs {
 impl OutputArgs {
     pub fn options(&self) -> EditOptions {
         let shards = match (self.shards, self.shard_size) {
-            (Some(count), _) => Sharding::Count(count),
-            (None, Some(bytes)) => Sharding::Bytes(bytes),
-            (None, None) => Sharding::AsInput,
+            (Some(count), _) => Some(Sharding::Count(count)),
+            (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
+            (None, None) => None,
         };
         EditOptions { shards, overwrite: self.force }
     }

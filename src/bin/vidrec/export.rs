@@ -1,4 +1,4 @@
-//! `vidrec export`: data sets out, in the formats of other projects.
+//! `vidrec export`: write data sets in other projects' formats.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,11 @@ use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdatas
 
 use crate::output::{bytes, count};
 use crate::words::words;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
-/// Write a data set in the format of another project. JPEGs are written as they are stored, byte for byte.
+/// Write a data set in another project's format. JPEGs are written as they are stored, byte for byte.
 ///
-/// The output appears under its name when it is whole; there must be nothing before.
+/// The output must not exist. It appears under its name when it is complete.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,8 +21,8 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Format {
-    /// For MXNet, DALI and other readers of RecordIO: links to the record files, which are not copied, with .idx and .lst
-    /// beside them, and all.idx for several record files.
+    /// For MXNet, DALI and other readers of RecordIO: links to the record files, without copying them, with .idx and
+    /// .lst beside them, and an all.idx for several record files.
     Mxnet {
         #[command(flatten)]
         to: To,
@@ -31,19 +31,19 @@ enum Format {
     Gulp {
         #[command(flatten)]
         to: To,
-        /// Clips in a chunk.
+        /// Clips per chunk.
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         clips_per_chunk: u64,
     },
-    /// For WebDataset: tar files with a sample for each clip, of KEY.000.jpg and so on, KEY.json and KEY.cls.
+    /// For WebDataset: tar files with one sample per clip: KEY.000.jpg and so on, KEY.json and KEY.cls.
     Webdataset {
         #[command(flatten)]
         to: To,
-        /// Most clips in a tar file; one also ends at 1 GiB.
+        /// Maximum number of clips in a tar file, which also ends at 1 GiB.
         #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         clips_per_shard: u64,
     },
-    /// For MosaicML's streaming: MDS shards with a sample for each clip.
+    /// For MosaicML's streaming: MDS shards with one sample per clip.
     Mds {
         #[command(flatten)]
         to: To,
@@ -51,28 +51,28 @@ enum Format {
         #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..4096))]
         shard_size: u64,
     },
-    /// A folder for each clip, of 000.jpg and so on, and clip.json.
+    /// One folder per clip, with 000.jpg and so on, and clip.json.
     Frames {
         #[command(flatten)]
         to: To,
     },
-    /// A video for each clip, for people to look at: H.264 where FFmpeg has libx264, else MPEG-4.
+    /// One video per clip, for people to look at: H.264 if FFmpeg has libx264, otherwise MPEG-4.
     #[cfg(feature = "pack")]
     Mp4 {
         #[command(flatten)]
         to: To,
-        /// Frames a second.
+        /// Frames per second.
         #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=240))]
         fps: u32,
     },
-    /// What is known of clips or frames, as one table.
+    /// The metadata of clips or frames, as one table.
     Metadata {
         #[command(flatten)]
         to: To,
-        /// Form of the table.
+        /// File format of the table.
         #[arg(long, default_value_t, value_parser = words::<metadata::Format>(metadata::Format::WORDS))]
         format: metadata::Format,
-        /// What a row is.
+        /// What each row describes.
         #[arg(long, default_value_t, value_parser = words::<metadata::Rows>(metadata::Rows::WORDS))]
         rows: metadata::Rows,
     },
@@ -82,7 +82,7 @@ enum Format {
 struct To {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to write, or the file of a table.
+    /// The folder to write; for a table, the file.
     #[arg(short, long)]
     output: PathBuf,
     /// Print the report as JSON.
@@ -97,7 +97,7 @@ impl To {
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut clip_count::of("clips");
+    let progress = &mut watch::of("clips");
     let (report, to) = match &args.format {
         Format::Mxnet { to } => (mxnet::export(&to.open()?, &to.output, false, progress)?, to),
         Format::Gulp { to, clips_per_chunk } => {

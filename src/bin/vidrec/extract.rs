@@ -10,9 +10,9 @@ use crate::output::{bytes, count};
 use crate::ranges::{self, ClipRange};
 use crate::{Outcome, Run, output};
 
-/// Write the JPEGs of some clips as files, with their stored bytes untouched.
+/// Write the JPEGs of some clips as files, byte for byte.
 ///
-/// Files are named DIR/CLIP/FRAME.jpg, for instance 000012/003.jpg. Checksums are compared on the way.
+/// Files are named DIR/CLIP/FRAME.jpg, such as 000012/003.jpg. vidrec checks their checksums.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -41,12 +41,12 @@ pub fn run(args: &Args) -> Run {
     for ordinal in ranges::ordinals(&args.clip, dataset.len())? {
         let clip = dataset.clip(ordinal)?;
         let folder = args.output.join(format!("{ordinal:06}"));
-        fs::create_dir_all(&folder).map_err(|e| format!("{}: cannot make the folder: {e}", folder.display()))?;
+        fs::create_dir_all(&folder).map_err(|e| format!("{}: could not create the folder: {e}", folder.display()))?;
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
             let path = folder.join(format!("{t:03}.jpg"));
-            fs::write(&path, frame.jpeg()).map_err(|e| format!("{}: cannot write: {e}", path.display()))?;
+            fs::write(&path, frame.jpeg()).map_err(|e| format!("{}: could not write: {e}", path.display()))?;
             report.frames += 1;
             report.bytes += frame.jpeg().len() as u64;
         }

@@ -1,4 +1,4 @@
-//! `vidrec import`: data sets of other projects in.
+//! `vidrec import`: import other projects' data sets.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdatas
 
 use crate::output::{bytes, count};
 use crate::words::words;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
-/// Make a data set from one of another project. JPEGs are stored as they are, byte for byte.
+/// Import a data set of another project. JPEGs are stored as they are, byte for byte.
 ///
-/// The first fault ends it, and nothing is written; with --salvage what is intact is taken, the rest is listed, and the
-/// exit status is then 3.
+/// The first fault ends the import, and nothing is written. With --salvage, vidrec imports what is intact and lists the
+/// rest, and the exit status is 3 if there is any.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -29,24 +29,24 @@ enum Format {
     Frames(Frames),
 }
 
-/// From MXNet's record files, as im2rec.py, im2rec.cc and mxnet-videoio write them.
+/// Import MXNet's record files, as im2rec.py, im2rec.cc and mxnet-videoio write them.
 ///
-/// One label becomes the clip's label; several become its attribute `labels`. That all records of a clip are there, and
-/// belong together, is proven by their ids and labels.
+/// One label becomes the clip's label; several become its attribute `labels`. vidrec checks by ids and labels that all
+/// records of a clip are present and belong together.
 #[derive(clap::Args)]
 struct Mxnet {
-    /// Record files (.rec), in order; with a single one also its .idx, which is compared, and its .lst, whose paths become
-    /// the clips' sources. Both are found by themselves beside the record file, under its name.
+    /// Record files (.rec), in order. A single one may come with its .idx, which is compared with the records, and its
+    /// .lst, whose paths become the clips' sources. vidrec also finds both beside the record file, under the same name.
     #[arg(required = true)]
     file: Vec<PathBuf>,
-    /// Records that are one clip. [default: as the file says, if vidrec wrote it; else each record is a clip]
+    /// Number of records per clip. [default: as the file says, if vidrec wrote it; otherwise each record is a clip]
     #[arg(short = 'n', long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     frames_per_clip: Option<u32>,
-    /// With --frames-per-clip, what the records' ids are: k * T + t for frame t of clip k; or consecutive within a clip, from
-    /// any number on; or of no meaning.
+    /// With --frames-per-clip T, what the records' ids are. grid: k * T + t for frame t of clip k; consecutive:
+    /// consecutive within a clip, starting at any number; ignore: without meaning.
     #[arg(long, default_value_t, value_parser = words::<Ids>(Ids::WORDS))]
     ids: Ids,
-    /// Write only an index, beside the record file, which stays where it is and as it is.
+    /// Only write an index beside the record file, which stays unchanged in its place.
     #[arg(long, conflicts_with_all = ["output", "salvage", "retile", "check", "reencode"])]
     in_place: bool,
     /// The folder to make the data set in.
@@ -56,7 +56,7 @@ struct Mxnet {
     how: How,
 }
 
-/// From a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
+/// Import a folder of GulpIO chunks (data_0.gulp, meta_0.gmeta).
 #[derive(clap::Args)]
 struct Gulp {
     /// The folder.
@@ -68,7 +68,7 @@ struct Gulp {
     how: How,
 }
 
-/// From WebDataset's tar files: a clip for each sample, a frame for each of its pictures.
+/// Import WebDataset's tar files: one clip per sample, one frame per image.
 #[derive(clap::Args)]
 struct Webdataset {
     /// The tar files, in order.
@@ -81,10 +81,10 @@ struct Webdataset {
     how: How,
 }
 
-/// From folders of pictures: a clip for each folder that has some. The first of several folder levels is the class.
+/// Import folders of images: one clip per folder. If there are several folder levels, the first is the class.
 #[derive(clap::Args)]
 struct Frames {
-    /// The folder of the folders.
+    /// The folder that contains the folders.
     folder: PathBuf,
     /// The folder to make the data set in.
     #[arg(short, long)]
@@ -95,22 +95,22 @@ struct Frames {
 
 #[derive(clap::Args)]
 struct How {
-    /// Take what is intact and list the rest.
+    /// Import what is intact, and list the rest.
     #[arg(long)]
     salvage: bool,
-    /// Rewrite JPEGs so that crops can be decoded alone, which loads faster; the pixels stay, bit for bit.
+    /// Rewrite JPEGs so that crops can be decoded alone, which loads faster. The pixels stay the same, bit for bit.
     #[arg(long)]
     retile: bool,
-    /// Decode every picture.
+    /// Decode every image.
     #[arg(long)]
     check: bool,
-    /// Encode PNG pictures as JPEGs of this quality, 1 to 100; otherwise they are a fault.
+    /// Encode PNG images as JPEGs of this quality, 1 to 100. Without it, they are a fault.
     #[arg(long, value_name = "QUALITY", value_parser = clap::value_parser!(u8).range(1..=100))]
     reencode: Option<u8>,
-    /// Frames a second, such as 25 or 30000/1001, where nothing says their times. [default: times are ordinals]
+    /// Frames per second, such as 25 or 30000/1001, for sources without times. [default: times are ordinals]
     #[arg(long, value_parser = parse_fps)]
     fps: Option<(u32, u32)>,
-    /// Replace a data set that is already there.
+    /// Replace an existing data set.
     #[arg(long)]
     force: bool,
     /// Print the report as JSON.
@@ -139,7 +139,7 @@ impl How {
 }
 
 pub fn run(args: &Args) -> Run {
-    let progress = &mut clip_count::of("clips");
+    let progress = &mut watch::of("clips");
     let (report, how, out) = match &args.format {
         Format::Mxnet(a) => (a.import(progress)?, &a.how, a.output.as_ref()),
         Format::Gulp(a) => (gulp::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output)),
@@ -151,7 +151,7 @@ pub fn run(args: &Args) -> Run {
         }
     };
     for left in &report.left_out {
-        eprintln!("vidrec: {}: left out: {}", left.source, left.error);
+        eprintln!("vidrec: {}: skipped: {}", left.source, left.error);
     }
     let to = out.map_or_else(|| "beside the record file".into(), |out| format!("into {}", out.display()));
     output::print(how.json, &report, |r| render(r, &to))?;
@@ -172,7 +172,7 @@ impl Mxnet {
             };
             if let Some(first) = place.replace(path.clone()) {
                 let (first, second) = (first.display(), path.display());
-                return Err(format!("{first} and {second} are of the same kind: name one at most").into());
+                return Err(format!("{first} and {second} are of the same kind: give at most one").into());
             }
         }
         mxnet.frames_per_clip = self.frames_per_clip;
@@ -194,9 +194,9 @@ fn render(r: &ImportReport, to: &str) -> String {
         }
     };
     line(r.retiled, "frame", "rewritten with restart markers, with the same pixels");
-    line(r.not_retiled, "frame", "stored as they are, since tiles need 4:2:0 and 8 bits");
-    line(r.reencoded, "picture", "encoded as JPEG");
-    line(r.left_out.len() as u64, "fault", "left out");
+    line(r.not_retiled, "frame", "stored as they are, because tiles need 4:2:0 and 8 bits");
+    line(r.reencoded, "image", "encoded as JPEG");
+    line(r.left_out.len() as u64, "fault", "skipped");
     for note in &r.notes {
         text += &format!("  {note}\n");
     }

@@ -1,9 +1,8 @@
-//! The `vidrec` program: the one place that turns an outcome into an exit status.
+//! The `vidrec` program. Only this file turns an outcome into an exit status.
 
 mod append;
 mod bench;
 mod byte_size;
-mod clip_count;
 mod clip_list;
 mod edit;
 mod export;
@@ -34,6 +33,7 @@ mod threads;
 mod usage;
 mod verify;
 mod version;
+mod watch;
 mod words;
 
 use std::ffi::OsString;
@@ -79,17 +79,17 @@ enum Command {
     Repair(repair::Args),
 }
 
-// Allowed: this file is also the library `python/cli`, which has no `main`.
+// Allowed because this file is also the library `python/cli`, which has no `main`.
 #[allow(dead_code)]
 fn main() -> ExitCode {
     let program = std::env::current_exe().unwrap_or_else(|_| "vidrec".into());
     run(vec![program.into()], std::env::args_os()).into()
 }
 
-/// Runs the program with its name and arguments; its exit status. Wrong usage ends the process at once.
+/// Runs the program with its name and arguments, and returns its exit status. Wrong usage ends the process at once.
 ///
-/// `start` and the arguments are the command that starts it once more, to help itself.
-// Allowed: only packing has use for help.
+/// `start` and the arguments are the command that starts a further process of this program, as a worker.
+// Allowed because only packing uses workers.
 #[cfg_attr(not(feature = "pack"), allow(unused_variables))]
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -116,18 +116,16 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Repair(args) => repair::run(&args),
     };
     match run {
-        // Whatever was made of what was read cannot be trusted.
+        // The output may contain zeros instead of data that was lost.
         Ok(Outcome::Done) if vidrec::lost_pages() > 0 => {
-            eprintln!("vidrec: a file was cut while it was read, or its disk fails; do not use what was made of it");
+            eprintln!("vidrec: a file was truncated while it was read, or its disk is failing; do not use the output");
             1
         }
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Problems) => 3,
         #[cfg(feature = "pack")]
         Ok(Outcome::Nothing) => 1,
-        #[cfg(feature = "pack")]
-        Ok(Outcome::Interrupted) => interrupt::STATUS,
-        // Whoever reads our output has seen enough.
+        // The reader of the output has closed it.
         Err(e) if output::is_broken_pipe(e.as_ref()) => 0,
         Err(e) => {
             output::print_error(e.as_ref());

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use vidrec::{Dataset, edit};
 
-use crate::clip_count;
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::watch;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
 ///
@@ -27,6 +27,6 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let sets = args.datasets.iter().map(Dataset::open).collect::<vidrec::Result<Vec<_>>>()?;
-    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut clip_count::of("clips"))?;
+    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

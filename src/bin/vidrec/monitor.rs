@@ -1,4 +1,4 @@
-//! `vidrec monitor`: what is a running loader doing?
+//! `vidrec monitor`: show what a running loader does.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -12,28 +12,28 @@ use serde::Deserialize;
 use crate::Run;
 use crate::output::count;
 
-/// Longest line that is looked at, in bytes; those of a loader have some 400.
+/// The number of bytes of a line that are read. The lines of a loader have about 400.
 const LONGEST: usize = 1 << 16;
-/// Widest bar, in columns.
+/// The maximum width of the bar, in columns.
 const WIDEST: u64 = 32;
-/// How long nothing is looked for where nothing more has been written.
+/// The pause after the end of the file is reached.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Show what a running loader does: batches ready, frames a second, and who waits for whom.
+/// Show what a running loader does: batches ready, frames per second, and whether training or the loader waits.
 ///
-/// On a terminal one line is kept up to date; elsewhere each line of PATH becomes a line of text. Ends at Ctrl-C.
+/// On a terminal, vidrec updates one line. Elsewhere, it prints a line of text for each line of PATH. Ctrl-C ends it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The file or named pipe to which the loader writes: in Python, `loader.monitor(PATH)`.
     path: PathBuf,
 }
 
-/// Shows until it is interrupted, or nobody reads.
+/// Shows lines until it is interrupted or its output is closed.
 pub fn run(args: &Args) -> Run {
     let about = |e: io::Error| format!("{}: {e}", args.path.display());
     let file = File::open(&args.path).map_err(|e| {
         let help = if e.kind() == ErrorKind::NotFound {
-            "; nobody writes there: begin with `loader.monitor(PATH)` in Python, or make a pipe with mkfifo"
+            "; no loader writes there: start with `loader.monitor(PATH)` in Python, or make a pipe with mkfifo"
         } else {
             ""
         };
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Run {
     }
 }
 
-/// What of a line is shown; there may be more in it.
+/// The fields of a line that are shown. It may have more.
 #[derive(Deserialize)]
 struct Told {
     epoch: u64,
@@ -64,7 +64,7 @@ struct Told {
 impl Told {
     fn text(&self) -> String {
         let room = self.prefetch.min(WIDEST);
-        // What does not fit is shown in proportion.
+        // A queue that is longer than the bar is scaled down.
         let full = u128::from(self.ready) * u128::from(room) / u128::from(self.prefetch.max(1));
         let full = full.min(room.into()) as usize;
         let bar = "#".repeat(full) + &".".repeat(room as usize - full);
@@ -82,12 +82,12 @@ fn share(value: f64) -> String {
     number(value * 100.0) + "%"
 }
 
-/// Without decimals, and short however large it is.
+/// A number without decimals, and short even if it is very large.
 fn number(value: f64) -> String {
     if value.abs() < 1e12 { format!("{value:.0}") } else { format!("{value:.0e}") }
 }
 
-/// Where lines become text.
+/// Turns lines into text and prints it.
 struct Shown {
     terminal: Option<Term>,
     /// Lines that a loader did not write.
@@ -98,7 +98,7 @@ struct Shown {
 impl Shown {
     fn new() -> Self {
         let terminal = Some(Term::stdout()).filter(Term::is_term);
-        Shown { terminal, strange: 0, latest: "no lines of a loader yet".into() }
+        Shown { terminal, strange: 0, latest: "no lines from a loader yet".into() }
     }
 
     fn show(&mut self, line: &[u8]) -> io::Result<()> {
@@ -108,7 +108,7 @@ impl Shown {
         }
         let mut text = self.latest.clone();
         if self.strange > 0 {
-            text += &format!("  ({} not of a loader)", count(self.strange, "line"));
+            text += &format!("  ({} not from a loader)", count(self.strange, "line"));
         }
         let Some(terminal) = &self.terminal else {
             let mut out = io::stdout().lock();
@@ -121,14 +121,14 @@ impl Shown {
     }
 }
 
-/// The lines of something that grows.
+/// The lines of a file that grows.
 struct Lines<F> {
     file: F,
     chunk: Box<[u8]>,
-    /// What was read of `chunk` and not looked at.
+    /// The start of the unprocessed part of `chunk`.
     start: usize,
     end: usize,
-    /// The line so far, or its beginning if it is too long.
+    /// The line so far, truncated if it is too long.
     line: Vec<u8>,
     whole: bool,
 }
@@ -138,7 +138,7 @@ impl<F: Follow> Lines<F> {
         Lines { file, chunk: vec![0; 1 << 13].into(), start: 0, end: 0, line: Vec::new(), whole: false }
     }
 
-    /// The next line; `None` if there is none yet. Of one that is too long, its beginning.
+    /// The next line, truncated if it is too long; `None` if there is none yet.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
         if std::mem::take(&mut self.whole) {
             self.line.clear();
@@ -175,9 +175,9 @@ impl<F: Follow> Lines<F> {
     }
 }
 
-/// Something to read from whose end more may be written.
+/// A file that others may append to while it is read.
 trait Follow: Read {
-    /// Goes to the beginning if it was cut since; whether it was.
+    /// Goes to the start if the file was truncated. Returns whether it was.
     fn begins_anew(&mut self) -> io::Result<bool>;
 }
 
@@ -196,7 +196,7 @@ impl Follow for File {
 mod tests {
     use super::*;
 
-    /// Comes in pieces of some size.
+    /// A file that is read in pieces of at most the given size.
     struct Pieces<'a>(&'a [u8], usize);
 
     impl Read for Pieces<'_> {
@@ -225,7 +225,7 @@ mod tests {
                 found.push(line.to_vec());
             }
             assert_eq!(found, ["one".as_bytes(), b"", &long.as_bytes()[..LONGEST], b"two"]);
-            assert!(lines.next().unwrap().is_none(), "and not yet at the next look");
+            assert!(lines.next().unwrap().is_none(), "and not yet at the next read");
         }
     }
 

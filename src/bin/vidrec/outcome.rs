@@ -1,19 +1,16 @@
-//! How a subcommand ends.
+//! The outcome of a subcommand.
 
-/// How a subcommand ended that did what it was asked for.
+/// The outcome of a subcommand that returned no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is well.
+    /// It succeeded.
     Done,
     /// There were problems, or inputs were skipped.
     Problems,
-    /// There is a report, but what was asked for could not be made.
+    /// There is a report, but no output.
     #[cfg(feature = "pack")]
     Nothing,
-    /// Interrupted before the end; it can be resumed.
-    #[cfg(feature = "pack")]
-    Interrupted,
 }
 
-/// What a subcommand gives: an outcome, or an error for the person who called it.
+/// The result of a subcommand: an outcome, or an error for the user.
 pub type Run = Result<Outcome, Box<dyn std::error::Error>>;

@@ -1,4 +1,4 @@
-//! What goes to standard output, and how errors are told.
+//! Printing results and errors.
 
 use std::error::Error;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use serde::Serialize;
 use vidrec::Hint;
 
-/// Prints a report as one JSON object, or as the text made from it.
+/// Prints a report as one JSON object, or as the text that `text` makes of it.
 pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     if json {
@@ -18,17 +18,17 @@ pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> Stri
     out.flush()
 }
 
-/// Prints an error with its causes, and with the flags that help.
+/// Prints an error with its causes and with the flags that help.
 pub fn print_error(e: &(dyn Error + 'static)) {
     let text = match e.downcast_ref::<vidrec::Error>() {
         Some(e) => e.worded(flags),
         None => e.to_string(),
     };
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, there is nothing to do.
     let _ = writeln!(io::stderr(), "vidrec: {text}");
 }
 
-/// A hint of the library as what to type.
+/// A hint of the library in terms of flags and commands.
 fn flags(hint: Hint) -> String {
     match hint {
         Hint::Resume => "run the pack again with --resume".into(),
@@ -36,9 +36,9 @@ fn flags(hint: Hint) -> String {
         Hint::Overwrite => "replace it with --force".into(),
         Hint::Set(option) => format!("set --{}", flag(option)),
         Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
-        Hint::Unset(option) => format!("leave out --{}", flag(option)),
+        Hint::Unset(option) => format!("omit --{}", flag(option)),
         Hint::Pack => "make one with `vidrec pack`".into(),
-        Hint::Verify => "`vidrec verify` lists what is damaged".into(),
+        Hint::Verify => "`vidrec verify` lists the damage".into(),
         Hint::Repair => "run `vidrec repair`".into(),
         Hint::Merge => "write a new data set with `vidrec merge`".into(),
         Hint::Import => "import it into another folder with `vidrec import`".into(),
@@ -59,12 +59,12 @@ pub fn is_interruption(e: &(dyn Error + 'static)) -> bool {
     e.downcast_ref::<vidrec::Error>().is_some_and(|e| e.kind() == vidrec::ErrorKind::Interrupted)
 }
 
-/// Whether the reader of our output went away.
+/// Whether the reader of the output has closed it.
 pub fn is_broken_pipe(e: &(dyn Error + 'static)) -> bool {
     e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
 }
 
-/// A number with its thousands set apart: 1 234 567.
+/// A number with separated thousands: 1 234 567.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -77,7 +77,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// How many there are of something: 1 clip, 2 clips.
+/// A number with its noun: 1 clip, 2 clips.
 pub fn count(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use vidrec::pack::Progress;
+use vidrec::Progress;
 
 use crate::output::{bytes, grouped};
 
@@ -28,10 +28,10 @@ impl Bar {
     pub fn show(&mut self, p: &Progress) {
         let (since, frames) = *self.first.get_or_insert((Instant::now(), p.frames));
         let rate = rate(p.frames.saturating_sub(frames), since.elapsed());
-        let failed = if p.failed > 0 { format!("  {} left out", grouped(p.failed)) } else { String::new() };
-        self.bar.set_length(p.total);
+        let failed = if p.failed > 0 { format!("  {} skipped", grouped(p.failed)) } else { String::new() };
+        self.bar.set_length(p.total.unwrap_or(p.done));
         self.bar.set_message(format!("{rate}{}{failed}", bytes(p.bytes)));
-        self.bar.set_position(p.videos);
+        self.bar.set_position(p.done);
     }
 
     pub fn clear(&self) {

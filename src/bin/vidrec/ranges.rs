@@ -1,4 +1,4 @@
-//! Clips named on the command line: `5`, `3-7`, `all`.
+//! Clips given on the command line: `5`, `3-7`, `all`.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub enum ClipRange {
     /// Every clip.
     All,
-    /// From the first to the last, both included.
+    /// From the first to the last, both inclusive.
     Between(u64, u64),
 }
 
@@ -26,7 +26,7 @@ impl FromStr for ClipRange {
             None => (number(text)?, number(text)?),
         };
         if first > last {
-            return Err(format!("\"{text}\" ends before it begins"));
+            return Err(format!("\"{text}\" ends before it starts"));
         }
         Ok(ClipRange::Between(first, last))
     }
@@ -42,7 +42,7 @@ pub fn ordinals(ranges: &[ClipRange], len: u64) -> Result<Vec<u64>, String> {
             ClipRange::Between(first, last) => (*first, *last),
         };
         if last >= len {
-            return Err(format!("there is no clip {last}: the data set has {len}, counted from 0"));
+            return Err(format!("there is no clip {last}: the data set has {len} clips, counted from 0"));
         }
         all.extend(first..=last);
     }

@@ -11,7 +11,7 @@ use crate::clip_list::check_source;
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::outcome::Run;
 use crate::table::Row;
-use crate::{clip_count, table};
+use crate::{table, watch};
 
 /// Write a data set with other labels, class names or attributes.
 ///
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
-    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut clip_count::of("clips"))?;
+    let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }
 

@@ -1,32 +1,32 @@
-//! `vidrec repair`: save what is intact.
+//! `vidrec repair`: save the intact clips.
 
 use std::path::PathBuf;
 
 use vidrec::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 
 use crate::output::{count, grouped};
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
-/// Save what is intact of a damaged data set, and say exactly what is lost.
+/// Save the intact clips of a damaged data set, and list exactly what is lost.
 ///
-/// Without --output, a lost or damaged index or dataset.json is made anew in place, from the record files and what is left
-/// of the old ones, which are kept as *.broken; record files are never changed. Where record files are damaged, --output
-/// takes all clips that are whole to a new data set. What checksums do not prove is marked in the clip's attributes
-/// under "repair". The exit status is 3 if anything was lost.
+/// Without --output, vidrec rebuilds a lost or damaged index or dataset.json in place, from the record files and what
+/// survives of the old ones, which it keeps as *.broken. It never changes record files. If record files are damaged,
+/// --output writes all intact clips to a new data set. The attribute "repair" of a clip says what no checksum proves.
+/// The exit status is 3 if anything was lost.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a dataset.json, a .rec or a .vidx.
     dataset: PathBuf,
-    /// Write what is intact to this folder, as a new data set.
+    /// Write the intact clips to this folder, as a new data set.
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// Only say what can be saved.
+    /// Only list what can be saved.
     #[arg(long)]
     dry_run: bool,
-    /// Leave out clips that no checksum proves: those of a lost index whose record file is damaged as well.
+    /// Save only clips that a checksum proves intact, so none from a lost index if the record file is damaged too.
     #[arg(long)]
     proven_only: bool,
-    /// Replace a data set that is already in OUTPUT.
+    /// Replace an existing data set in OUTPUT.
     #[arg(long, requires = "output")]
     force: bool,
     /// Print the report as JSON.
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Run {
         proven_only: args.proven_only,
         overwrite: args.force,
     };
-    let report = repair(&args.dataset, &options, &mut clip_count::of("clips"))?;
+    let report = repair(&args.dataset, &options, &mut watch::of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
     Ok(match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,
@@ -49,12 +49,12 @@ pub fn run(args: &Args) -> Run {
     })
 }
 
-/// Lines of each list that are shown; `--json` has all.
+/// The number of lines of each list that are shown. `--json` has all.
 const SHOWN: usize = 20;
 
 fn render(r: &RepairReport, dry_run: bool) -> String {
     if r.whole && r.written.is_empty() {
-        return format!("nothing to repair: all of {} are intact\n", count(r.clips, "clip"));
+        return format!("nothing to repair: {} intact\n", count(r.clips, "clip"));
     }
     let mut text: String = r.damage.iter().map(|damage| format!("{damage}\n")).collect();
     text += &list(&r.lost, lost);
@@ -65,7 +65,7 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     let unproven = r.partly_lost.iter().filter(|p| p.repair.get("unproven").is_some()).count() as u64;
     if !r.partly_lost.is_empty() {
         text += &format!(
-            "; {} without all that was known of them, {} not proven by a checksum",
+            "; {} without some of their metadata, {} not proven by a checksum",
             grouped(r.partly_lost.len() as u64),
             grouped(unproven)
         );
@@ -76,11 +76,12 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     }
     if r.needs_output && r.needs_import.is_empty() {
         text +=
-            "nothing was changed: the record files are damaged; --output DIR writes what is intact to a new data set\n";
+            "nothing was changed: record files are damaged; --output DIR writes the intact clips to a new data set\n";
     }
     if !r.needs_import.is_empty() {
         let changed = if r.written.is_empty() { "nothing was changed: " } else { "" };
-        text += &format!("{changed}`vidrec import mxnet` makes the index of {} anew\n", r.needs_import.join(", "));
+        let files = r.needs_import.join(", ");
+        text += &format!("{changed}`vidrec import mxnet --in-place --force` rebuilds the index of {files}\n");
     }
     text
 }
@@ -106,5 +107,5 @@ fn lost(l: &LostClip) -> String {
 
 fn partly_lost(p: &PartlyLost) -> String {
     let source = p.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
-    format!("saved in part: {}, clip {}{source}: {}\n", p.shard, p.clip, p.repair)
+    format!("partly saved: {}, clip {}{source}: {}\n", p.shard, p.clip, p.repair)
 }

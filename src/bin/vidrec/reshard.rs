@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::edit::Sharding;
 use vidrec::{Dataset, edit};
 
-use crate::clip_count;
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::watch;
 
 /// Write a data set with another number or size of shards.
 ///
@@ -25,9 +24,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let options = args.how.options();
-    if options.shards == Sharding::AsInput {
+    if options.shards.is_none() {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut clip_count::of("clips"))?;
+    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -1,4 +1,4 @@
-//! `vidrec sheet`: a contact sheet to look at.
+//! `vidrec sheet`: draw a contact sheet.
 
 use std::path::PathBuf;
 
@@ -14,14 +14,14 @@ use crate::output::count;
 use crate::ranges::{self, ClipRange};
 use crate::{Outcome, Run, output};
 
-/// Draw a contact sheet: a row for each clip, with label, source and the time of each frame.
+/// Draw a contact sheet: one row per clip, with its label, its source and the time of each frame.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
     /// Clips by number, counted from 0: 5, 3-7 or all. [default: 12, evenly spread]
     clip: Vec<ClipRange>,
-    /// The picture to write, a PNG.
+    /// The PNG file to write.
     #[arg(short, long, value_name = "PNG")]
     output: PathBuf,
     /// Height of a frame in pixels.
@@ -40,9 +40,9 @@ struct Report {
     height: u32,
 }
 
-/// Rows when no clip is named.
+/// The number of rows if no clip is given.
 const DEFAULT_ROWS: u32 = 12;
-/// Rows, and frames in a row, at the most.
+/// The maximum number of rows, and of frames in a row.
 const MOST_ROWS: usize = 500;
 const MOST_FRAMES: u32 = 16;
 const MARGIN: u32 = 6;
@@ -50,10 +50,10 @@ const LINE: u32 = 12;
 const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
 const INK: Rgb<u8> = Rgb([20, 20, 20]);
 const GREY: Rgb<u8> = Rgb([110, 110, 110]);
-/// Characters that are shown of a class and of a source: names may be of any length, and a sheet must not.
+/// The number of characters shown of a class. Names may have any length, but a sheet may not have any size.
 const CLASS_SHOWN: usize = 60;
 const SOURCE_SHOWN: usize = 120;
-/// Most pixels of a sheet.
+/// The maximum number of pixels of a sheet.
 const MOST_PIXELS: u64 = vidrec::limits::MAX_PIXELS;
 
 /// One clip, decoded and scaled.
@@ -69,12 +69,12 @@ impl Row {
     }
 }
 
-/// Space for a frame, or for the time under it where that is wider.
+/// The width of a frame, or of the time below it if that is wider.
 fn cell_width(time: &str, frame: &RgbImage) -> u32 {
     frame.width().max(text_width(time)) + MARGIN
 }
 
-/// Width and height of the sheet.
+/// The width and height of the sheet.
 fn size(rows: &[Row], height: u32) -> (u32, u32) {
     (rows.iter().map(Row::width).max().unwrap_or(1), rows.len() as u32 * row_height(height) + MARGIN)
 }
@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Run {
         if u64::from(width) * u64::from(height) > MOST_PIXELS {
             let what =
                 format!("the sheet would have more than {MOST_PIXELS} pixels: {width}x{height} up to clip {ordinal}");
-            return Err(format!("{what}; show fewer clips, or smaller frames (--height)").into());
+            return Err(format!("{what}; give fewer clips, or make the frames smaller with --height").into());
         }
     }
     let sheet = draw(&rows, args.height);
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Run {
     Ok(Outcome::Done)
 }
 
-/// Some ordinals, evenly spread.
+/// Up to `count` ordinals below `len`, evenly spread.
 fn spread(len: u64, count: u32) -> Vec<u64> {
     match u32::try_from(len) {
         Ok(n) if n <= count => (0..len).collect(),
@@ -151,7 +151,7 @@ fn row(clip: &Clip<'_>, decoder: &mut Decoder, height: u32) -> Result<Row, Box<d
     Ok(Row { title, frames })
 }
 
-/// A text of at most `most` characters: of a longer one the beginning and the end, which of a path is the file's name.
+/// A text shortened to at most `most` characters. It keeps the start and the end, which is the file's name in a path.
 fn shortened(text: &str, most: usize) -> String {
     const ELLIPSIS: &str = "...";
     let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
@@ -161,20 +161,17 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}{ELLIPSIS}{}", &text[..at(kept / 2)], &text[tail..])
 }
 
-/// The frames to show: all, or some evenly spread.
+/// The frames to show: all of them, or some, evenly spread.
 fn shown(count: u32) -> Vec<u32> {
     if count <= MOST_FRAMES { (0..count).collect() } else { uniform(count, MOST_FRAMES) }
 }
 
 fn picture(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<RgbImage, Box<dyn std::error::Error>> {
     frame.check()?;
-    let header = decoder.header(frame.jpeg())?;
-    let mut pixels = vec![0; header.rgb_len()];
-    decoder.decode_rgb(frame.jpeg(), &mut pixels, header.width as usize * 3)?;
-    let full = RgbImage::from_raw(header.width, header.height, pixels).ok_or("a picture of another size")?;
-    // Very wide pictures are kept to eight times the height of the row.
-    let width =
-        (u64::from(header.width) * u64::from(height) / u64::from(header.height)).clamp(1, u64::from(height) * 8);
+    let full = decoder.decode_picture(frame.jpeg())?;
+    // Very wide frames are limited to eight times the height of the row.
+    let width = (u64::from(full.width) * u64::from(height) / u64::from(full.height)).clamp(1, u64::from(height) * 8);
+    let full = RgbImage::from_raw(full.width, full.height, full.pixels).ok_or("the frame has an unexpected size")?;
     Ok(imageops::resize(&full, width as u32, height, FilterType::Triangle))
 }
 
@@ -195,7 +192,7 @@ fn draw(rows: &[Row], height: u32) -> RgbImage {
     sheet
 }
 
-/// Writes a line of 8x8 letters. A character that the font lacks is shown as a question mark.
+/// Writes a line of 8x8 letters. A character that is not in the font becomes a question mark.
 fn write(sheet: &mut RgbImage, left: u32, top: u32, text: &str, ink: Rgb<u8>) {
     for (i, c) in text.chars().enumerate() {
         let fonts = [font8x8::BASIC_FONTS.get(c), font8x8::LATIN_FONTS.get(c), font8x8::GREEK_FONTS.get(c)];

@@ -9,7 +9,7 @@ use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 use crate::edit::{OutputArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
 use crate::output::{count, grouped};
-use crate::{clip_count, clip_list};
+use crate::{clip_list, watch};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
 ///
@@ -75,7 +75,7 @@ impl Args {
 
 pub fn run(args: &Args) -> Run {
     let set = Dataset::open(&args.dataset)?;
-    let reports = edit::split(&set, &args.by(&set)?, &args.output, &args.how.options(), &mut clip_count::of("clips"))?;
+    let reports = edit::split(&set, &args.by(&set)?, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
         eprintln!("vidrec: {} of {} in no part", count(in_none, "clip"), grouped(set.len()));

@@ -8,7 +8,7 @@ use vidrec::edit::{self, Selection};
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
-use crate::{clip_count, clip_list};
+use crate::{clip_list, watch};
 
 /// Write some clips of a data set as a data set of their own.
 ///
@@ -64,6 +64,6 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut clip_count::of("clips"))?;
+    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -1,6 +1,6 @@
-//! A number of threads on the command line.
+//! Numbers of threads on the command line.
 
-/// 1 to 1024.
+/// A number of threads, 1 to 1024.
 pub fn parse(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "expected 1 to 1024".into())
 }

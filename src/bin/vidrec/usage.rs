@@ -1,19 +1,19 @@
-//! What this process has used so far: time on the cores and memory.
+//! The processor time and memory that this process has used.
 
-/// Time on the cores and the largest memory so far.
+/// Processor time and peak memory so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Usage {
-    /// Seconds of all threads, user and system.
+    /// User and system seconds of all threads.
     pub cpu_seconds: f64,
-    /// Largest resident set, in bytes; it includes the pages of mapped files.
+    /// Peak resident set size in bytes, including the pages of mapped files.
     pub peak_rss_bytes: u64,
 }
 
-/// Asks the operating system; `None` where it does not say.
+/// Asks the operating system; `None` if it does not say.
 #[cfg(unix)]
 pub fn usage() -> Option<Usage> {
     let mut raw = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: `raw` is a valid place for the structure that the call fills in; it is read only if the call succeeded.
+    // SAFETY: `raw` is valid memory for the structure that the call fills in. It is read only if the call succeeded.
     let raw = unsafe {
         if libc::getrusage(libc::RUSAGE_SELF, raw.as_mut_ptr()) == 0 { raw.assume_init() } else { return None }
     };
@@ -25,7 +25,7 @@ pub fn usage() -> Option<Usage> {
     })
 }
 
-/// Asks the operating system; `None` where it does not say.
+/// Asks the operating system; `None` if it does not say.
 #[cfg(not(unix))]
 pub fn usage() -> Option<Usage> {
     None

@@ -1,20 +1,20 @@
-//! `vidrec verify`: is it whole?
+//! `vidrec verify`: check that a data set is intact.
 
 use std::path::PathBuf;
 
 use vidrec::{VerifyOptions, VerifyReport};
 
 use crate::output::count;
-use crate::{Outcome, Run, clip_count, output};
+use crate::{Outcome, Run, output, watch};
 
-/// Prove that a data set is whole: structure, ids, every checksum.
+/// Check that a data set is intact: structure, ids and every checksum.
 ///
-/// Reports every problem, not only the first; the exit status is then 3.
+/// Reports all problems, not only the first. The exit status is 3 if there are any.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set: its folder, a .rec, a .vidx or a dataset.json.
     dataset: PathBuf,
-    /// Decode every frame as well.
+    /// Also decode every frame.
     #[arg(long)]
     deep: bool,
     /// Print the report as JSON.
@@ -23,17 +23,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut clip_count::of("frames"))?;
+    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut watch::of("frames"))?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })
 }
 
 fn render(r: &VerifyReport, deep: bool) -> String {
-    let what = if deep { "structure, ids, checksums and pictures" } else { "structure, ids and checksums" };
+    let what = if deep { "structure, ids, checksums and images" } else { "structure, ids and checksums" };
     let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
     if r.ok {
-        return format!("whole: {size}; {what} are right\n");
+        return format!("intact: {size}; {what} are correct\n");
     }
     let mut text = String::new();
     for p in &r.problems {

@@ -1,8 +1,8 @@
-//! What `vidrec --version` tells.
+//! The output of `vidrec --version`.
 
 use std::sync::LazyLock;
 
-/// The version, and what this build reads videos with. The first line is all that `-V` gives.
+/// The version, and the FFmpeg libraries that read videos. `-V` prints only the first line.
 pub fn long() -> &'static str {
     static LONG: LazyLock<String> = LazyLock::new(|| format!("{}\nFFmpeg: {}", env!("CARGO_PKG_VERSION"), videos()));
     &LONG
@@ -15,5 +15,5 @@ fn videos() -> String {
 
 #[cfg(not(feature = "pack"))]
 fn videos() -> &'static str {
-    "none; this build does all but `vidrec pack`"
+    "none; this build does everything except `vidrec pack`"
 }

@@ -1,4 +1,4 @@
-//! Folders of pictures in.
+//! Importing folders of images.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,23 +11,25 @@ use super::layout::CLIP_FILE;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
+use crate::natural_order::{NaturalOrder, is_hidden};
 use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
-/// Imports every folder below `root` that holds pictures (`.jpg`, `.jpeg`, `.png`) as a clip, in order of their paths.
+/// Imports each folder below `root` that has images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///
-/// Frames are in order of their names, in which numbers count as numbers: `img_9.jpg` comes before `img_10.jpg`. All of
-/// them are taken. Where folders with pictures lie in folders, the first folder level is the class; otherwise there are
-/// no labels. A `clip.json` of an export says the rest.
+/// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes before
+/// `img_10.jpg`. Hidden images and folders, whose names begin with a dot, are ignored. If folders with images are inside
+/// other folders, the first folder level is the class; otherwise there are no labels. If an export wrote a `clip.json`, it
+/// gives the rest.
 ///
 /// # Errors
 ///
-/// The first fault, unless faults are to be left out: a picture that is no JPEG. [`Io`](crate::ErrorKind::Io),
-/// [`Usage`](crate::ErrorKind::Usage).
+/// The first fault, such as an image that is not a JPEG, unless [`salvage`](ImportOptions::salvage) is set.
+/// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
 pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut ProgressFn<'_>) -> Result<ImportReport> {
     let folders = folders(root)?;
     if folders.is_empty() {
-        return Err(Error::usage("there are no folders with pictures here").file(root).expected("files .jpg or .png"));
+        return Err(Error::usage("there are no folders with images here").file(root).expected(".jpg or .png files"));
     }
     let classes: BTreeSet<String> = folders.iter().filter_map(|(folder, _)| class(folder)).collect();
     let classes: Vec<String> = classes.into_iter().collect();
@@ -52,15 +54,16 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
 fn read(file: &Path) -> Result<Vec<u8>> {
     let length = fs::metadata(file).map_err(|e| Error::io("open the file", file, e))?.len();
     if length > limits::MAX_RECORD_BYTES {
-        return Err(Error::limit("too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
+        return Err(Error::limit("the file is too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
     }
     fs::read(file).map_err(|e| Error::io("read the file", file, e))
 }
 
-/// The folders that have pictures, by their paths relative to `root` as names of sources, and their pictures.
+/// The folders that have images, and the images. The paths of the folders are relative to `root`, as names of sources.
 fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for entry in WalkDir::new(root).follow_links(true) {
+    let walk = WalkDir::new(root).follow_links(true).into_iter();
+    for entry in walk.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
         let entry = entry.map_err(|e| Error::io("list the folder", root, e.into()))?;
         let path = entry.path();
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
@@ -70,27 +73,14 @@ fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         }
     }
     for files in folders.values_mut() {
-        files.sort_by_cached_key(|file| (natural(&text::name(file)), file.clone()));
+        files.sort_by_cached_key(|file| NaturalOrder::of_file(file));
     }
     let mut folders: Vec<_> = folders.into_iter().collect();
-    folders.sort_by_cached_key(|(folder, _)| natural(folder));
+    folders.sort_by_cached_key(|(folder, _)| NaturalOrder::of(folder));
     Ok(folders)
 }
 
-/// A name as pieces of text and the numbers behind them, by which it is sorted.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let (text, number) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
-        let (digits, behind) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
-        parts.push((text.to_owned(), if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) }));
-        rest = behind;
-    }
-    parts
-}
-
-/// The first of several folder levels.
+/// The first folder level, if there are several.
 fn class(folder: &str) -> Option<String> {
     folder.split_once('/').map(|(class, _)| class.to_owned())
 }
@@ -100,9 +90,9 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
     if path.exists() {
         let value = serde_json::from_str(&text::read(&path)?).ok();
         let ours = value.as_ref().and_then(ClipJson::from_value);
-        return ours.ok_or_else(|| text::malformed(&path, "not what vidrec wrote"));
+        return ours.ok_or_else(|| text::malformed(&path, "this is not the JSON that vidrec writes"));
     }
-    // Pictures in `root` itself are one clip of its name.
+    // Images in `root` itself are one clip with its name.
     let own_name = || source_name::of_os_str(root.file_name().unwrap_or_default());
     let name = if folder.is_empty() { own_name() } else { folder.to_owned() };
     let mut clip = ClipJson::named(name, options.time_base);
@@ -111,20 +101,4 @@ fn clip(root: &Path, folder: &str, classes: &[String], options: &ImportOptions) 
         clip.class = class;
     }
     Ok(clip)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_names_count_as_numbers() {
-        let mut names =
-            ["img_10.jpg", "img_9.jpg", "img_009a.jpg", "a1b2.jpg", "a1b10.jpg", "0.jpg", "00000.jpg", "1.jpg"];
-        names.sort_by_cached_key(|n| natural(n));
-        let place = |name| names.iter().position(|n| *n == name).unwrap();
-        assert!(place("img_9.jpg") < place("img_10.jpg"));
-        assert!(place("a1b2.jpg") < place("a1b10.jpg"));
-        assert!(place("0.jpg") < place("1.jpg") && place("00000.jpg") < place("1.jpg"));
-    }
 }

@@ -1,4 +1,4 @@
-//! What export and import agree on.
+//! The files that export and import agree on.
 
-/// All that is known of the clip, in its folder.
+/// Everything that is known about the clip, in its folder.
 pub(super) const CLIP_FILE: &str = "clip.json";

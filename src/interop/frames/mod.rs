@@ -1,4 +1,4 @@
-//! Folders of pictures: a folder a clip.
+//! Folders of images: one folder per clip.
 
 mod export;
 mod import;

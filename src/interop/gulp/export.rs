@@ -1,4 +1,4 @@
-//! GulpIO chunks out.
+//! Exporting GulpIO chunks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::interop::clip_json::{self, ClipJson};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
-/// Writes chunks of up to `clips_per_chunk` clips into a new folder.
+/// Writes chunks of up to `clips_per_chunk` clips to a new folder.
 ///
-/// A clip's id is its ordinal. Its meta data hold `label`, a class name or a number as text, `id`, the source, and its
-/// attributes; what else is known stands under `vidrec`, so that an import gives the same clip.
+/// A clip's id is its ordinal. Its metadata contains `label` (a class name, or a number as text), `id` (the source) and
+/// its attributes. Everything else is under the key `vidrec`, so that an import gives the same clip.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already or
-/// `clips_per_chunk` is 0; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
+/// empty folder, or if `clips_per_chunk` is 0; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(
     dataset: &Dataset,
     out: &Path,
@@ -28,7 +28,7 @@ pub fn export(
     progress: &mut ProgressFn<'_>,
 ) -> Result<ExportReport> {
     if clips_per_chunk == 0 {
-        return Err(Error::usage("a chunk has at least one clip"));
+        return Err(Error::usage("a chunk needs at least one clip"));
     }
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let mut folder = NewFolder::create(out)?;
@@ -48,10 +48,10 @@ pub fn export(
             let frames = write_frames(&clip, &mut data)?;
             let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
             entries.push(format!("\"{ordinal}\": {video}"));
-            counter.clip(&clip)?;
+            counter.add(clip.frame_count().into(), 0)?;
         }
         folder.finish(data)?;
-        // Written by hand, because the order of the keys is the order of the clips.
+        // Built by hand, to keep the keys in the order of the clips.
         folder.write(format!("meta_{chunk}.gmeta"), format!("{{{}}}", entries.join(",\n")).as_bytes())?;
     }
     folder.write(LABELS_FILE, &serde_json::to_vec(&labels).unwrap_or_default())?;
@@ -73,7 +73,7 @@ fn write_frames(clip: &Clip<'_>, data: &mut NewFile) -> Result<Vec<[u64; 3]>> {
     Ok(infos)
 }
 
-/// What GulpIO's own loader looks up in `label2idx.json`.
+/// The label's name, which GulpIO's own loader looks up in `label2idx.json`, and the label.
 fn label_name(clip: &ClipJson) -> Option<(String, u32)> {
     let label = clip.label?;
     Some(if clip.class.is_empty() { (label.to_string(), label) } else { (clip.class.clone(), label) })

@@ -1,4 +1,4 @@
-//! GulpIO chunks in.
+//! Importing GulpIO chunks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,15 +15,17 @@ use crate::interop::{ImportOptions, ImportReport, text};
 use crate::progress::ProgressFn;
 use crate::{Error, Result};
 
-/// Imports all chunks of a folder, in order of their numbers; the videos of a chunk in order of their frames.
+/// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
-/// The key `label` becomes the label: a number as it is, a name through `label2idx.json` or, without that file, by its
-/// place among the names in order of the alphabet. All other keys become attributes, and the id becomes the source.
+/// The key `label` becomes the label. A number is the label itself. A name is looked up in `label2idx.json` or, without
+/// that file, becomes its position in the sorted list of names. All other keys become attributes, and the id becomes
+/// the source.
 ///
 /// # Errors
 ///
-/// The first fault, unless faults are to be left out: a chunk without its `.gmeta`, frames beyond the end of the file,
-/// a picture that is no JPEG. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
+/// The first fault, such as a chunk without its `.gmeta`, frames beyond the end of the file, or an image that is not a
+/// JPEG, unless [`salvage`](ImportOptions::salvage) is set. [`Io`](crate::ErrorKind::Io),
+/// [`Usage`](crate::ErrorKind::Usage).
 pub fn import(
     folder: &Path,
     out: &Path,
@@ -64,7 +66,7 @@ fn add_chunk(
         let place = format!("{}, video {id}", chunk.name());
         match frames(&video, bytes) {
             Ok(frames) => sink.add(&place, &clip(&id, &video, labels, options), &frames)?,
-            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("it is video {id}")))?,
+            Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("this is video {id}")))?,
         }
     }
     Ok(())
@@ -80,9 +82,9 @@ fn frames<'a>(video: &GulpClip, bytes: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
         let range = usize::try_from(offset).ok().zip(end.and_then(|end| usize::try_from(end).ok()));
         let jpeg = range.filter(|_| padding < length).and_then(|(begin, end)| bytes.get(begin..end));
         jpeg.map(Cow::Borrowed).ok_or_else(|| {
-            Error::decode("the frame is not in the file: it was cut, or the .gmeta belongs to another one")
+            Error::decode("the frame is not in the file: the file was truncated, or the .gmeta belongs to another file")
                 .in_frame(t as u32)
-                .expected(format!("{length} bytes, {padding} of them padding, from {offset}"))
+                .expected(format!("{length} bytes, including {padding} bytes of padding, from byte {offset}"))
                 .found(format!("a file of {} bytes", bytes.len()))
         })
     };
@@ -133,7 +135,7 @@ impl Labels {
     }
 }
 
-/// The two files of a chunk, as far as they are there.
+/// The two files of a chunk, either of which may be missing.
 #[derive(Debug, Default)]
 struct Chunk {
     data: Option<PathBuf>,
@@ -153,16 +155,16 @@ impl Chunk {
 
     fn meta(&self) -> Result<GulpMeta> {
         let Some(path) = &self.meta else {
-            let what = "its .gmeta is missing, which GulpIO writes when a chunk is complete; without it nothing tells \
-                        where a video begins";
+            let what = "its .gmeta is missing, which GulpIO writes when a chunk is complete, and which says where each \
+                        video begins";
             return Err(text::malformed(self.data()?, what));
         };
         if fs::File::open(path).is_ok_and(|mut f| std::io::Read::read(&mut f, &mut [0; 1]).is_ok_and(|n| n == 0)) {
             return Err(text::malformed(path, "the file is empty"));
         }
         let text =
-            text::read(path).map_err(|e| e.help("pickled meta data have to be written as JSON by GulpIO first"))?;
-        serde_json::from_str(&text).map_err(|e| text::malformed(path, format!("not the JSON of a chunk: {e}")))
+            text::read(path).map_err(|e| e.help("if the metadata is pickled, first convert it to JSON with GulpIO"))?;
+        serde_json::from_str(&text).map_err(|e| text::malformed(path, format!("this is not the JSON of a chunk: {e}")))
     }
 }
 

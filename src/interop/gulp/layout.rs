@@ -8,15 +8,15 @@ use serde_json::Value;
 /// Class names and their labels, beside the chunks.
 pub(super) const LABELS_FILE: &str = "label2idx.json";
 
-/// Where an export keeps all that a data set knows of a clip, within its meta data.
+/// The key in a clip's metadata under which an export stores everything that the data set knows about the clip.
 pub(super) const OUR_KEY: &str = "vidrec";
 
 /// A video in a `.gmeta` file.
 #[derive(Debug, Deserialize)]
 pub(super) struct GulpClip {
-    /// What the user said of it; readers use the first.
+    /// The user's metadata. Readers use the first element.
     pub meta_data: Vec<Value>,
-    /// Offset, bytes of padding, and length with the padding of each frame.
+    /// The offset, the number of padding bytes and the length, including padding, of each frame.
     pub frame_info: Vec<(u64, u64, u64)>,
 }
 

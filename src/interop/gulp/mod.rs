@@ -1,6 +1,6 @@
-//! GulpIO and its forks: `data_N.gulp` with JPEGs end to end, `meta_N.gmeta` with JSON, `label2idx.json`.
+//! GulpIO and its forks: `data_N.gulp` with concatenated JPEGs, `meta_N.gmeta` with JSON, and `label2idx.json`.
 //!
-//! Source: GulpIO, `src/main/python/gulpio/fileio.py`; GulpIO2 has the same files.
+//! Source: GulpIO, `src/main/python/gulpio/fileio.py`. GulpIO2 has the same files.
 
 mod export;
 mod import;

@@ -1,4 +1,4 @@
-//! What MXNet, DALI and other readers of RecordIO look for beside a record file.
+//! Exporting the files that MXNet, DALI and other readers of RecordIO look for beside a record file.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -13,19 +13,21 @@ use crate::{Dataset, Error, Result};
 
 /// Makes a folder with a link `NAME.rec` to each record file, and its `.idx` and `.lst` beside it. Frames are not copied.
 ///
-/// * `NAME` is the record file's without the digits of its digest: `shard-00000`.
-/// * `NAME.idx`: the record's id and its offset in `NAME.rec`, for `MXIndexedRecordIO` and readers of one file.
-/// * `NAME.lst`: id, label (-1: none) and a path, `SOURCE/FRAME.jpg`.
-/// * `all.idx`, where there are several record files: one index for all of them, as dmlc's and DALI's readers of several
-///   files want it, with offsets into the files put end to end in order of name. Keys count on from file to file.
+/// * `NAME` is the record file's name without the digits of its digest, such as `shard-00000`.
+/// * `NAME.idx` has each record's id and its offset in `NAME.rec`, for `MXIndexedRecordIO` and readers of one file.
+/// * `NAME.lst` has each record's id, label (-1 for none) and a path, `SOURCE/FRAME.jpg`.
+/// * `all.idx`, if there are several record files, is one index for all of them, as dmlc's and DALI's readers of
+///   several files need it. Its offsets are into the concatenation of the files in order of name, and its keys continue
+///   from one file to the next.
 ///
-/// Links are hard links, so the folder stays right when the data set is replaced or removed. On another file system they
-/// are symbolic links, which the report says. With `replace`, a folder that an earlier export made is replaced in one step.
+/// The links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system
+/// they are symbolic links, and the report says so. With `replace`, the folder of an earlier export is replaced in one
+/// step.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
-/// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
+/// empty folder or, with `replace`, an earlier export; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     if replace {
         check_earlier(out)?;
@@ -36,7 +38,7 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     let stem = |shard: &Shard| names::stem(&text::name(&shard.record_path)).to_owned();
     let stems: HashSet<String> = dataset.shards().iter().map(|shard| stem(shard)).collect();
     if stems.len() < dataset.shards().len() {
-        return Err(Error::usage("two shards have record files of the same name").help("export them one by one"));
+        return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));
     }
     let mut symbolic = false;
     for shard in dataset.shards() {
@@ -51,22 +53,24 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     }
     let mut report = ExportReport::new(dataset, folder.publish()?);
     if symbolic {
-        report.notes.push("the record files are symbolic links, since the folder is on another file system".to_owned());
+        report
+            .notes
+            .push("the record files are symbolic links, because the folder is on another file system".to_owned());
     }
     if all.renamed {
-        report.notes.push("in the .lst files, tabs and line ends within names are spaces".to_owned());
+        report.notes.push("the .lst files have spaces instead of tabs and line ends within names".to_owned());
     }
     Ok(report)
 }
 
-/// Text of the files beside one record file.
+/// The text of the files beside one record file.
 #[derive(Default)]
 struct Lines {
     idx: String,
     lst: String,
 }
 
-/// What goes on from file to file.
+/// What continues from file to file.
 #[derive(Default)]
 struct All {
     idx: String,
@@ -99,7 +103,7 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
     Ok(lines)
 }
 
-/// Refuses to replace what no export wrote.
+/// Refuses to replace files that no export wrote.
 fn check_earlier(out: &Path) -> Result<()> {
     if !out.exists() {
         return Ok(());
@@ -108,7 +112,7 @@ fn check_earlier(out: &Path) -> Result<()> {
     for entry in std::fs::read_dir(out).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if !path.extension().is_some_and(|e| e == "rec" || e == "idx" || e == "lst") {
-            return Err(Error::usage("there is something here that no export wrote").file(&path));
+            return Err(Error::usage("an export did not write this file, so it is not replaced").file(&path));
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! Which records are one clip.
+//! Grouping records into clips.
 //!
-//! A record file says nothing of clips: a program that wrote T frames for each video is believed to have done so, and a
-//! single frame that is missing gives every later clip a frame of the next one, and its label. Here that is found out by
-//! the ids and the labels.
+//! A record file says nothing about clips. Readers usually assume that the writer wrote exactly T frames per video.
+//! Then a single missing frame gives every later clip a frame and the label of the next one. This module detects such
+//! gaps by the ids and labels of the records.
 
 use std::ops::Range;
 
@@ -10,30 +10,31 @@ use super::scan::Found;
 use crate::words::words;
 use crate::{Error, Hint};
 
-/// What the ids of records say of the clips.
+/// What the ids of records say about clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ids {
-    /// Frame t of clip k has the id k · T + t for some k, as mxnet-videoio writes them.
+    /// Frame t of clip k has the id k · T + t, as mxnet-videoio writes them. Clips may be missing and in any order.
     #[default]
     Grid,
-    /// The ids of a clip's frames follow each other, and clips keep the distance of T from the first id of the file.
+    /// The ids of a clip's frames are consecutive, and each clip begins a multiple of T after the first id of the file.
     Consecutive,
-    /// Nothing: labels alone are compared.
+    /// The ids mean nothing. Only labels are compared.
     Ignore,
 }
 
 words!(Ids, "ids", { "grid" => Grid, "consecutive" => Consecutive, "ignore" => Ignore });
 
-/// Runs of records that are clips, and what is wrong with the others.
+/// The runs of records that are clips, and the problems of the other runs.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub clips: Vec<Range<usize>>,
     pub faults: Vec<(Range<usize>, Error)>,
-    /// Whether records were taken together by `id2`, as vidrec writes it.
+    /// Whether records were grouped by `id2`, as vidrec writes it.
     pub by_id2: bool,
 }
 
-/// Takes records together: `frames` (at least 1) at a time, or by `id2` if it is not zero everywhere, or one at a time.
+/// Groups records: `frames` (at least 1) at a time; or else by `id2`, unless it is zero everywhere; or else one at a
+/// time.
 pub(super) fn group(records: &[Found], frames: Option<u32>, ids: Ids) -> Groups {
     match frames {
         Some(frames) => off_the_grid(records, frames, ids).unwrap_or_else(|| by_ids(records, frames as usize, ids)),
@@ -47,22 +48,23 @@ fn by_id2(records: &[Found]) -> Groups {
     let mut groups = Groups { by_id2: true, ..Groups::default() };
     for run in runs(records, |r| Some(r.id2 >> 32)) {
         let in_order = (0..).zip(&records[run.clone()]).all(|(t, r)| r.id2 & 0xffff_ffff == t);
-        // Whether the last frames of a clip are there cannot be seen here, only that none is missing before them.
+        // This shows that no frame is missing before the last one found, but not whether frames are missing at the end.
         let fault = if in_order { labels_fault(records, &run) } else { Some(missing(records, &run)) };
         groups.push(run, fault);
     }
     groups
 }
 
-/// No clips and one fault, if ids that should lie on the grid lie as well on one that begins with the first of them: then
-/// runs that look whole may have frames of two clips.
+/// If the ids fit a grid that begins at the first id as well as they fit the grid that begins at 0: no clips, and one
+/// fault. Runs that look complete could then have frames of two clips.
 fn off_the_grid(records: &[Found], frames: u32, ids: Ids) -> Option<Groups> {
     let first = records.first().filter(|r| ids == Ids::Grid && r.id % u64::from(frames) != 0)?;
     let faults = |ids| by_ids(records, frames as usize, ids).faults.len();
     if faults(Ids::Consecutive) > faults(Ids::Grid) {
         return None;
     }
-    let what = format!("clips of {frames} records seem to begin at id {} and not at a multiple of {frames}", first.id);
+    let what =
+        format!("clips of {frames} records seem to begin at id {}, which is not a multiple of {frames}", first.id);
     let e = Error::decode(what).at(first.offset).hint(Hint::Choose("ids", "consecutive"));
     Some(Groups { faults: vec![(0..records.len(), e)], ..Groups::default() })
 }
@@ -75,7 +77,7 @@ fn by_ids(records: &[Found], frames: usize, ids: Ids) -> Groups {
     let mut groups = Groups::default();
     let step = frames as u64;
     let runs = match ids {
-        // Without ids there is nothing but the count.
+        // Without ids, only the count groups records.
         Ids::Ignore => (0..records.len()).step_by(frames).map(|i| i..(i + frames).min(records.len())).collect(),
         _ => runs(records, |r| r.id.checked_sub(first).map(|id| id / step)),
     };
@@ -100,7 +102,7 @@ impl Groups {
     }
 }
 
-/// Stretches of records that have the same key.
+/// Runs of consecutive records that have the same key.
 fn runs<K: PartialEq>(records: &[Found], key: impl Fn(&Found) -> K) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -119,20 +121,20 @@ fn place(records: &[Found], run: &Range<usize>, what: String) -> Error {
 
 fn missing(records: &[Found], run: &Range<usize>) -> Error {
     let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| (r.id2 & 0xffff_ffff).to_string()).collect();
-    let what = format!("the frames of clip {} are not all there, or not in order", records[run.start].id2 >> 32);
+    let what = format!("frames of clip {} are missing or out of order", records[run.start].id2 >> 32);
     place(records, run, what).expected("0, 1, 2, …").found(found.join(", "))
 }
 
 fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) -> Error {
     if ids == Ids::Ignore {
-        return place(records, run, format!("the number of records is no multiple of {frames}"))
+        return place(records, run, format!("the number of records is not a multiple of {frames}"))
             .expected(format!("{frames} records for the last clip"))
             .found(format!("{} of {} in all", run.len(), records.len()));
     }
     let found: Vec<_> = records[run.clone()].iter().take(9).map(|r| r.id.to_string()).collect();
     let what = format!(
-        "records {} to {} are no whole clip by their ids; a reader that counts {frames} records a clip gives every clip \
-         from here on frames of the next",
+        "records {} to {} are not a complete clip, according to their ids; a reader that counts {frames} records per \
+         clip gives every clip from here on frames of the next one",
         run.start,
         run.end - 1
     );
@@ -144,7 +146,7 @@ fn incomplete(records: &[Found], run: &Range<usize>, frames: usize, ids: Ids) ->
     e.hint(Hint::Choose("ids", "ignore"))
 }
 
-/// What is wrong if the frames of a clip do not have the same labels.
+/// The error if the frames of a clip do not have the same labels.
 fn labels_fault(records: &[Found], run: &Range<usize>) -> Option<Error> {
     let first = &records[run.start].labels;
     let other = records[run.clone()].iter().position(|r| !r.labels.same(first))?;
@@ -162,7 +164,7 @@ mod tests {
         ids.iter().map(|&id| Found { offset: id * 8, id, id2: 0, labels: Labels::One(label(id)) }).collect()
     }
 
-    /// Beginnings and ends of the clips.
+    /// The beginnings and ends of the clips.
     fn ends(groups: &Groups) -> Vec<(usize, usize)> {
         groups.clips.iter().map(|run| (run.start, run.end)).collect()
     }
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(clips(&[1, 2, 3, 5, 6, 7], Ids::Consecutive).1, 2);
         assert_eq!(clips(&[9, 9, 9, 4, 4, 4], Ids::Ignore), (vec![(0, 3), (3, 6)], 0));
         assert_eq!(clips(&[9, 9, 9, 4], Ids::Ignore), (vec![(0, 3)], 1));
-        // Clips in any order, as a shuffled list gives them; a record twice is a fault.
+        // Clips in any order, as from a shuffled list. A record that occurs twice is a fault.
         assert_eq!(clips(&[6, 7, 8, 0, 1, 2], Ids::Grid), (vec![(0, 3), (3, 6)], 0));
         assert_eq!(clips(&[0, 1, 2, 2, 3, 4, 5], Ids::Grid).1, 1);
     }

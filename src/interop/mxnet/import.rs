@@ -1,4 +1,4 @@
-//! Record files in.
+//! Importing record files.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,28 +15,32 @@ use crate::interop::{ImportOptions, ImportReport, text};
 use crate::progress::ProgressFn;
 use crate::{Error, Result};
 
-/// What is known of a record file that it does not say itself.
+/// What a record file does not say about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MxnetOptions {
-    /// Records that are one clip. By default `id2` says so, where vidrec wrote it; else each record is a clip.
+    /// Number of records per clip. By default, `id2` says which records form a clip if vidrec wrote it; otherwise each
+    /// record is a clip.
     pub frames_per_clip: Option<u32>,
-    /// What the ids say of the clips; used with `frames_per_clip`.
+    /// What the ids say about clips. Used only with `frames_per_clip`.
     pub ids: Ids,
-    /// The `.idx` file, which is compared with the records. By default the one beside the record file, if there is one.
+    /// The `.idx` file, which is compared with the records. By default, the one beside the record file, if there is
+    /// one.
     pub index: Option<PathBuf>,
-    /// The `.lst` file, whose paths become the clips' sources. By default the one beside the record file, if there is one.
+    /// The `.lst` file, whose paths become the clips' sources. By default, the one beside the record file, if there is
+    /// one.
     pub list: Option<PathBuf>,
 }
 
-/// Imports record files, each as a shard, into a data set in `out`.
+/// Imports record files, each as a shard, to a data set in `out`.
 ///
-/// Records go in order of the files. A clip's records must have the same labels and ids that fit: see [`Ids`]. One label
-/// becomes the clip's, several become its attribute `labels`.
+/// Records stay in the order of the files. A clip's records must have the same labels and matching ids: see [`Ids`].
+/// One label becomes the clip's label; several become its attribute `labels`.
 ///
 /// # Errors
 ///
-/// The first fault, unless faults are to be left out: a record that cannot be read, records that are no clip, an `.idx`
-/// that does not fit, a picture that is no JPEG. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
+/// The first fault, unless [`salvage`](ImportOptions::salvage) is set: a record that cannot be read, records that are
+/// not a clip, an `.idx` that does not match the records, or an image that is not a JPEG. [`Io`](crate::ErrorKind::Io),
+/// [`Usage`](crate::ErrorKind::Usage).
 pub fn import(
     files: &[PathBuf],
     out: &Path,
@@ -74,20 +78,20 @@ pub fn import(
 impl MxnetOptions {
     pub(super) fn check(&self, files: &[PathBuf]) -> Result<()> {
         if files.is_empty() {
-            return Err(Error::usage("no record file is named"));
+            return Err(Error::usage("no record file is given"));
         }
         if files.len() > 1 && (self.index.is_some() || self.list.is_some()) {
-            return Err(Error::usage("an .idx or .lst is named for several record files")
-                .help("put it beside its record file, under the same name, where it is found"));
+            return Err(Error::usage("an .idx or .lst is given for several record files")
+                .help("put it beside its record file, under the same name: vidrec finds it there"));
         }
         if self.frames_per_clip == Some(0) {
-            return Err(Error::usage("a clip has at least one frame"));
+            return Err(Error::usage("a clip needs at least one frame"));
         }
         Ok(())
     }
 }
 
-/// A record file, gone through.
+/// A scanned record file.
 pub(super) struct RecordFile {
     pub path: PathBuf,
     pub bytes: MappedFile,
@@ -105,13 +109,13 @@ impl RecordFile {
         Ok(RecordFile { path: path.to_owned(), bytes, records: found.records, gaps: found.gaps, sources })
     }
 
-    /// What is wrong with the file itself and with the `.idx` beside it.
+    /// The problems of the file itself and of the `.idx` beside it.
     pub fn faults(&self, mxnet: &MxnetOptions) -> Vec<(String, Error)> {
         let name = text::name(&self.path);
         let gap = |(range, e): &(Range<u64>, Error)| {
             let torn = range.end == self.bytes.len() as u64;
-            let what = if torn { "the file is cut or damaged" } else { "the file is damaged" };
-            let e = Error::decode(format!("{what}: bytes {} to {} hold no whole record", range.start, range.end))
+            let what = if torn { "the file is truncated or damaged" } else { "the file is damaged" };
+            let e = Error::decode(format!("{what}: bytes {} to {} hold no complete record", range.start, range.end))
                 .file(&self.path)
                 .at(range.start)
                 .found(e.message());
@@ -130,7 +134,7 @@ impl RecordFile {
         grouping::group(&self.records, mxnet.frames_per_clip, mxnet.ids)
     }
 
-    /// What is known of the clip of these records.
+    /// The description of the clip of these records.
     pub fn clip(&self, run: &Range<usize>, by_id2: bool, time_base: (u32, u32)) -> Result<ClipJson> {
         let records = &self.records[run.clone()];
         let mut clip = ClipJson::named(self.source(records, by_id2), time_base);
@@ -138,7 +142,7 @@ impl RecordFile {
         Ok(clip)
     }
 
-    /// The folder that a clip's frames came from, as the list says; else the name of the file and the first id.
+    /// The folder that a clip's frames came from, if the list says it; otherwise the name of the file and the first id.
     fn source(&self, records: &[Found], by_id2: bool) -> String {
         let first = &records[0];
         let Some(path) = self.sources.get(&first.id) else {
@@ -154,7 +158,7 @@ impl RecordFile {
         format!("{}, records {} to {}", text::name(&self.path), run.start, run.end - 1)
     }
 
-    /// An error with the place of the clip that caused it.
+    /// Adds the location of the clip that caused an error.
     pub fn at(&self, e: Error, run: &Range<usize>) -> Error {
         let frame = e.frame().unwrap_or(0) as usize;
         let record = self.records[run.clone()].get(frame);
@@ -162,7 +166,7 @@ impl RecordFile {
     }
 }
 
-/// The file that was named, or the one of the same name beside `path`, if there is one.
+/// The file that was given, or else the one of the same name beside `path`, if there is one.
 fn beside(path: &Path, extension: &str, named: &Option<PathBuf>) -> Option<PathBuf> {
     named.clone().or_else(|| Some(path.with_extension(extension)).filter(|p| p.is_file()))
 }

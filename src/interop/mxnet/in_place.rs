@@ -1,4 +1,4 @@
-//! An index for a record file that stays where it is and as it is.
+//! Indexing a record file in place, without changing it.
 
 use std::fs;
 use std::ops::Range;
@@ -24,15 +24,15 @@ use crate::{ClipInfo, Error, Hint, Result, limits, writer};
 
 /// Writes an index beside each record file, and a `dataset.json` that makes them a data set.
 ///
-/// If the folder has other record files too, these may be data sets of their own: then only one record file can be indexed
-/// at a time, its index has its name, and no `dataset.json` is written. The record files are read and not changed. All
-/// their records must be JPEGs of whole clips: nothing can be left out of a file that stays as it is. Such a data set says
-/// in its `META` that its records are another program's.
+/// If the folder has other record files, they may be data sets of their own. Then only one record file can be indexed
+/// at a time, its index has its name, and no `dataset.json` is written. The record files are not changed, so nothing in
+/// them can be skipped: all their records must be JPEGs of complete clips. The `META` of such a data set says that
+/// another program wrote its records.
 ///
 /// # Errors
 ///
-/// As [`import`](super::import); an index that is there already, unless `overwrite` is set; record files in different
-/// folders.
+/// See [`import`](super::import). Also if an index exists, unless `overwrite` is set, or if the record files are in
+/// different folders.
 pub fn import_in_place(
     files: &[PathBuf],
     overwrite: bool,
@@ -44,14 +44,14 @@ pub fn import_in_place(
     let counter = &mut Counter::new(None, progress);
     let folder = folder_of(&files[0]);
     if let Some(other) = files.iter().find(|f| folder_of(f) != folder) {
-        return Err(Error::usage("record files of one data set must lie in one folder").file(other));
+        return Err(Error::usage("record files of one data set must be in one folder").file(other));
     }
     if let Some(other) = files.iter().find(|f| f.extension().is_none_or(|e| e != "rec")) {
-        return Err(Error::usage("a record file that stays in place must be named .rec").file(other));
+        return Err(Error::usage("a record file that is indexed in place must have the ending .rec").file(other));
     }
     let lock = writer::lock(folder)?;
     let listing = folder.join(dataset_json::FILE_NAME);
-    let there_already = |file: &Path| Error::usage("there is one already").file(file).hint(Hint::Overwrite);
+    let there_already = |file: &Path| Error::usage("the file already exists").file(file).hint(Hint::Overwrite);
     let index_paths: Vec<PathBuf> = files.iter().map(|f| f.with_extension("vidx")).collect();
     let is_whole_folder = record_files(folder)?.len() == files.len();
     let mut written = index_paths.iter().chain(is_whole_folder.then_some(&listing));
@@ -71,25 +71,25 @@ pub fn import_in_place(
         publish(folder, lock, ready, index_paths)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
-        let note = "no dataset.json is written, since other record files lie there: open each .rec by itself";
+        let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
         report.notes.push(note.into());
     } else {
         return Err(Error::usage("there are other record files in this folder")
             .file(folder)
-            .help("name all of them, which makes them one data set, or one of them alone"));
+            .help("give all of them, which makes them one data set, or give only one of them"));
     }
     Ok(report)
 }
 
-/// Gives the indexes their names and makes the folder a data set.
+/// Renames the indexes to their final names, and makes the folder a data set.
 fn publish(
     folder: &Path,
     lock: FolderLock,
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
 ) -> Result<()> {
-    let replaced = writer::replaceable(folder, true)?;
-    // Those that a run without dataset.json wrote.
+    let replaced = writer::replaceable(folder, true, &lock)?;
+    // Indexes that an earlier import without a dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
     let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };
     let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
@@ -108,7 +108,7 @@ fn record_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths.into_iter().filter(|p| p.extension().is_some_and(|e| e == "rec")).collect())
 }
 
-/// The index of one record file, on the disk under its temporary name.
+/// Writes the index of one record file to the disk, under its temporary name.
 fn index_of(
     path: &Path,
     index_path: &Path,
@@ -126,7 +126,9 @@ fn index_of(
         return Err(whole(e.file(path)));
     }
     if file.records.is_empty() || file.records.len() as u64 > limits::MAX_ORDINALS {
-        return Err(Error::usage("no records, or more than a shard may have").file(path).found(file.records.len()));
+        return Err(Error::usage("the file has no records, or more than a shard can have")
+            .file(path)
+            .found(file.records.len()));
     }
     let mut decoder = Decoder::new()?;
     let mut index = IndexWriter::create(index_path)?;
@@ -148,7 +150,7 @@ fn index_of(
     Ok((index, json))
 }
 
-/// Entries of the frames of a clip, and their width and height if all have the same.
+/// The entries of a clip's frames, and their width and height if they are the same for all.
 fn entries(decoder: &mut Decoder, file: &RecordFile, run: Range<usize>) -> Result<((u32, u32), Vec<FrameEntry>)> {
     let (mut sizes, mut entries) = (Vec::new(), Vec::new());
     for (t, record) in (0..).zip(&file.records[run]) {
@@ -168,7 +170,7 @@ fn entries(decoder: &mut Decoder, file: &RecordFile, run: Range<usize>) -> Resul
 
 fn jpeg_size(decoder: &mut Decoder, jpeg: &[u8]) -> Result<(u32, u32)> {
     if sink::kind(jpeg) != Kind::Jpeg {
-        return Err(Error::usage("the picture is no JPEG, so the file cannot stay as it is")
+        return Err(Error::usage("the image is not a JPEG, so the file cannot be indexed in place")
             .hint(Hint::Import)
             .hint(Hint::Set("reencode")));
     }

@@ -1,11 +1,11 @@
-//! The labels of a record, and what becomes of them.
+//! The labels of a record, and how a clip gets them.
 
 use serde_json::{Value, json};
 
 use super::super::clip_json::ClipJson;
 use crate::{Error, Result, limits};
 
-/// A record's labels: one number, or several where the header counts them.
+/// A record's labels: one number, or as many as the header says.
 #[derive(Debug, Clone)]
 pub(super) enum Labels {
     One(f32),
@@ -13,7 +13,7 @@ pub(super) enum Labels {
 }
 
 impl Labels {
-    /// The labels of a record whose header has `flag` and `label`, and this many bytes of labels behind it.
+    /// The labels of a record whose header has `flag` and `label` and is followed by the label bytes `bytes`.
     pub fn from_bytes(flag: u32, label: f32, bytes: &[u8]) -> Self {
         if flag == 0 {
             return Labels::One(label);
@@ -22,7 +22,7 @@ impl Labels {
         Labels::Several(several.collect())
     }
 
-    /// Whether the bits are the same; a NaN then is itself.
+    /// Whether the bits are the same, so that a NaN equals itself.
     pub fn same(&self, other: &Self) -> bool {
         let bits = |labels: &Self| labels.values().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         match (self, other) {
@@ -38,8 +38,8 @@ impl Labels {
         }
     }
 
-    /// Gives a clip these labels: one whole number becomes its label (-1: none), several the attribute `labels`, and
-    /// what are no labels of ours the attribute `label_value` or `label_values`.
+    /// Gives a clip these labels. One whole number becomes its label (-1 for none), and several become its attribute
+    /// `labels`. Numbers that are not valid labels become the attribute `label_value` or `label_values`.
     pub fn apply(&self, clip: &mut ClipJson) -> Result<()> {
         let whole = |x: f32| (x >= 0.0 && x <= limits::MAX_LABEL as f32 && x.fract() == 0.0).then_some(x as u32);
         if let Some(bad) = self.values().iter().find(|x| !x.is_finite()) {

@@ -1,7 +1,7 @@
-//! MXNet's image records: `.rec` with `.idx` and `.lst`, as `im2rec`, mxnet-videoio and DALI have them.
+//! MXNet's image records: `.rec` with `.idx` and `.lst`, as used by `im2rec`, mxnet-videoio and DALI.
 //!
-//! A vidrec record file is such a file already, so an export only adds what other readers look for beside it. An import
-//! has to find out which records are one clip, which these files do not say.
+//! A vidrec record file is already such a file, so an export only adds the files that other readers look for beside it.
+//! An import has to find out which records form a clip, because these files do not say it.
 
 mod export;
 mod grouping;

@@ -1,4 +1,4 @@
-//! Going through a record file from its first byte to its last.
+//! Scanning a record file from its first byte to its last.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::format::record_header;
 use crate::format::recordio::{self, MAGIC};
 use crate::{Error, Result};
 
-/// A record and what its header says.
+/// A record and the contents of its header.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub offset: u64,
@@ -21,11 +21,11 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Scan {
     pub records: Vec<Found>,
-    /// Stretches that are no records, and what is wrong with the first of each.
+    /// Ranges that are not records, and the error at the beginning of each.
     pub gaps: Vec<(Range<u64>, Error)>,
 }
 
-/// Finds all records. Behind a stretch that is damaged it goes on at the next record that is whole.
+/// Finds all records. After a damaged range, continues at the next intact record.
 pub(super) fn scan(file: &[u8]) -> Scan {
     let mut scan = Scan { records: Vec::new(), gaps: Vec::new() };
     let length = file.len() as u64;
@@ -54,7 +54,7 @@ fn read(file: &[u8], at: u64) -> Result<(Found, u64)> {
     Ok((Found { offset: at, id: header.id, id2: header.id2, labels }, record.end))
 }
 
-/// Where the next record begins that can be read, after `at`: every one begins at a multiple of 4.
+/// Where the next readable record after `at` begins. Every record begins at a multiple of 4.
 fn next_record(file: &[u8], at: u64) -> Option<u64> {
     let from = usize::try_from(at).ok()?.checked_add(1)?;
     let magic = MAGIC.to_le_bytes();
@@ -62,7 +62,7 @@ fn next_record(file: &[u8], at: u64) -> Option<u64> {
     heads.filter(|at| at % 4 == 0).find(|&at| read(file, at).is_ok())
 }
 
-/// The picture of a record that [`scan`] found.
+/// The image of a record that [`scan`] found.
 pub(super) fn picture<'a>(file: &'a [u8], found: &Found) -> Result<std::borrow::Cow<'a, [u8]>> {
     use std::borrow::Cow;
     let record = recordio::read(file, found.offset)?;
@@ -83,7 +83,7 @@ mod tests {
         let mut file = Vec::new();
         for i in 0..records {
             let header = RecordHeader { flag: 0, label: 1.0, id: i as u64, id2: 0 };
-            // The second has the magic on the grid, so it is in parts.
+            // The second record has the magic at a multiple of 4, so it is in parts.
             let body = if i == 1 { MAGIC.to_le_bytes().to_vec() } else { vec![i as u8; 5 + i] };
             recordio::append(&header.to_bytes(), &body, &mut file).unwrap();
         }

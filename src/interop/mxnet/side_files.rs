@@ -36,14 +36,14 @@ pub(super) fn check_idx(path: &Path, records: &[Found]) -> Result<()> {
     by_offset.sort_by_key(|&(_, offset)| offset);
     for (n, (&(key, offset), record)) in by_offset.iter().zip(records).enumerate() {
         if offset != record.offset {
-            let what = format!("key {key} is not where a record begins");
+            let what = format!("the offset of key {key} is not where its record begins");
             return Err(fault(path, what).expected(format!("byte {} for record {n}", record.offset)).found(offset));
         }
     }
     if entries.len() != records.len() {
         return Err(fault(
             path,
-            "it does not have as many entries as there are records: one of the files was cut".into(),
+            "the number of its entries is not the number of records: one of the files was truncated".into(),
         )
         .expected(records.len())
         .found(entries.len()));
@@ -52,11 +52,10 @@ pub(super) fn check_idx(path: &Path, records: &[Found]) -> Result<()> {
 }
 
 fn fault(path: &Path, what: String) -> Error {
-    text::malformed(path, what)
-        .help("it can be made anew with MXNet's rec2idx.py, or be removed: it is not needed here")
+    text::malformed(path, what).help("recreate it with MXNet's rec2idx.py, or remove it: vidrec does not need it")
 }
 
-/// Reads the paths of a `.lst` file by id: an id, labels, and a path in each line, apart by tabs.
+/// Reads the paths of a `.lst` file, by id. Each line has an id, labels and a path, separated by tabs.
 pub(super) fn read_lst(path: &Path) -> Result<HashMap<u64, String>> {
     let text = text::read(path)?;
     let mut paths = HashMap::new();

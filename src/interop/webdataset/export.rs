@@ -1,4 +1,4 @@
-//! WebDataset shards out.
+//! Exporting WebDataset shards.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::interop::clip_json::{self, ClipJson};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
-/// How large shards become.
+/// How large shards may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebdatasetOptions {
-    /// Most clips in a shard. 1000 by default.
+    /// Maximum number of clips in a shard. 1000 by default.
     pub clips_per_shard: u64,
-    /// Bytes after which a shard ends. 1 GiB by default.
+    /// Size in bytes after which a shard ends. 1 GiB by default.
     pub shard_bytes: u64,
 }
 
@@ -23,15 +23,15 @@ impl Default for WebdatasetOptions {
     }
 }
 
-/// Writes a sample for each clip into `shard-000000.tar`, `shard-000001.tar` and so on, in a new folder.
+/// Writes a sample for each clip to `shard-000000.tar`, `shard-000001.tar` and so on, in a new folder.
 ///
-/// A sample has the key `CLIP`, its ordinal, and the files `CLIP.000.jpg`, `CLIP.001.jpg` and so on, `CLIP.json` with all
-/// that is known of the clip, and `CLIP.cls` with the label, if it has one.
+/// The key `CLIP` of a sample is the clip's ordinal. Its files are `CLIP.000.jpg`, `CLIP.001.jpg` and so on,
+/// `CLIP.json` with everything that is known about the clip, and `CLIP.cls` with the label, if there is one.
 ///
 /// # Errors
 ///
-/// [`Io`](crate::ErrorKind::Io); [`Usage`](crate::ErrorKind::Usage) if there is something at `out` already;
-/// [`Format`](crate::ErrorKind::Format) if the data set is damaged.
+/// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
+/// empty folder; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(
     dataset: &Dataset,
     out: &Path,
@@ -52,7 +52,7 @@ pub fn export(
             }
             let clip = dataset.clip(next)?;
             write_sample(&clip, &mut tar)?;
-            counter.clip(&clip)?;
+            counter.add(clip.frame_count().into(), 0)?;
             next += 1;
         }
         let file = tar.into_inner().map_err(|e| Error::io("write", folder.join(&path), e))?;
@@ -80,7 +80,7 @@ fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<()> 
     Ok(())
 }
 
-/// Adds a file of no time and no owner, so that the same clips give the same bytes.
+/// Adds a file without a time or an owner, so that the same clips give the same bytes.
 fn add(tar: &mut tar::Builder<NewFile>, name: &str, bytes: &[u8]) -> Result<()> {
     let mut header = tar::Header::new_ustar();
     header.set_size(bytes.len() as u64);

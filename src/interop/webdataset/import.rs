@@ -1,4 +1,4 @@
-//! WebDataset shards in.
+//! Importing WebDataset shards.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,30 +15,30 @@ use crate::interop::{ImportOptions, ImportReport, text};
 use crate::progress::ProgressFn;
 use crate::{Error, Result, limits, source_name};
 
-/// Bytes of a tar's header, and the unit in which files are padded.
+/// Size of a tar header in bytes, and the unit to which files are padded.
 const BLOCK: usize = 512;
 
-/// Longest file of a sample that is read and is no picture.
+/// Largest file of a sample, other than an image, that is read.
 const MAX_TEXT_BYTES: u64 = 64 << 20;
 
-/// Imports tar files in the given order: a clip for each sample.
+/// Imports tar files in the given order. Each sample becomes a clip.
 ///
-/// A sample's pictures (`.jpg`, `.jpeg`, `.png`) are its frames, in order of the last number in what stands between key and
-/// ending (`KEY.007.jpg`), or in order of the file where they have none. `.cls` is the label; the keys of `.json` become
-/// attributes, `label` among them the label if there is no `.cls`; `.txt` becomes the attribute `txt`. Files of other
-/// kinds are counted and passed over.
+/// A sample's images (`.jpg`, `.jpeg`, `.png`) are its frames. They are in order of the last number between key and
+/// ending (`KEY.007.jpg`), or in the order of the file if they have none. `.cls` is the label. The keys of `.json`
+/// become attributes, except that its key `label` becomes the label if there is no `.cls`. `.txt` becomes the attribute
+/// `txt`. Other files are counted and ignored.
 ///
 /// # Errors
 ///
-/// The first fault, unless faults are to be left out: a cut file, a sample without pictures, a picture that is no JPEG.
-/// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
+/// The first fault, such as a truncated file, a sample without images, or an image that is not a JPEG, unless
+/// [`salvage`](ImportOptions::salvage) is set. [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
 pub fn import(
     files: &[PathBuf],
     out: &Path,
     options: &ImportOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<ImportReport> {
-    let first = files.first().ok_or_else(|| Error::usage("no tar file is named"))?;
+    let first = files.first().ok_or_else(|| Error::usage("no tar file is given"))?;
     let meta = our_meta(first)?.unwrap_or_else(|| sink::meta("webdataset", Vec::new()));
     let mut import =
         Import { sink: Sink::create(out, meta, options, progress)?, options, passed_over: BTreeMap::new() };
@@ -46,7 +46,7 @@ pub fn import(
         import.file(path)?;
     }
     let mut report = import.sink.finish()?;
-    let note = |(ending, n): (&String, &u64)| format!("{n} files .{ending} are not in the data set");
+    let note = |(ending, n): (&String, &u64)| format!("ignored .{ending} files: {n}");
     report.notes.extend(import.passed_over.iter().map(note));
     Ok(report)
 }
@@ -58,11 +58,11 @@ fn our_meta(file: &Path) -> Result<Option<Meta>> {
 struct Import<'a, 'f> {
     sink: Sink<'a, 'f>,
     options: &'a ImportOptions,
-    /// Files of no use, by ending.
+    /// The number of ignored files, by ending.
     passed_over: BTreeMap<String, u64>,
 }
 
-/// The files of one sample: ending in lower case, content.
+/// The files of one sample: their endings in lower case, and their contents.
 struct Sample {
     key: String,
     files: Vec<(String, Vec<u8>)>,
@@ -72,7 +72,7 @@ impl Import<'_, '_> {
     fn file(&mut self, path: &Path) -> Result<()> {
         let bytes = MappedFile::open(path)?;
         if bytes.starts_with(&[0x1F, 0x8B]) {
-            return Err(Error::usage("the file is compressed").file(path).help("uncompress it first (gunzip)"));
+            return Err(Error::usage("the file is compressed").file(path).help("decompress it first (gunzip)"));
         }
         let (mut at, mut behind_damage) = (0, false);
         while let Some(damage) = self.stretch(path, &bytes[at..], behind_damage)? {
@@ -82,16 +82,16 @@ impl Import<'_, '_> {
         bytes.prove_whole(path)
     }
 
-    /// Takes samples up to the end of the archive or to damage; then the answer is where that begins.
+    /// Imports samples up to the end of the archive or up to damage. Returns where to continue after the damage.
     ///
-    /// The samples beside damage may have lost files, so they are left out.
+    /// Samples next to damage may have lost files, so they are skipped.
     fn stretch(&mut self, path: &Path, bytes: &[u8], behind_damage: bool) -> Result<Option<usize>> {
         let mut sample: Option<Sample> = None;
         let mut skipped = behind_damage.then(String::new);
         let mut end = 0;
         let mut archive = tar::Archive::new(bytes);
         for entry in archive.entries().map_err(|e| Error::io("read the tar file", path, e))? {
-            let entry = entry.map_err(|e| text::malformed(path, format!("a tar header is damaged or cut: {e}")));
+            let entry = entry.map_err(|e| text::malformed(path, format!("a tar header is damaged or truncated: {e}")));
             let member = entry.and_then(|entry| {
                 let behind = entry.raw_file_position().saturating_add(entry.size());
                 end = behind.min(bytes.len() as u64).next_multiple_of(BLOCK as u64) as usize;
@@ -102,7 +102,7 @@ impl Import<'_, '_> {
                 Ok(None) => continue,
                 Err(e) => return self.damage(path, e, sample).map(|()| Some(end)),
             };
-            // Behind damage, the first key is that of a sample of which files may be lost.
+            // After damage, the first key is that of a sample that may have lost files.
             match &mut skipped {
                 Some(first) if first.is_empty() || *first == key => {
                     *first = key;
@@ -119,20 +119,20 @@ impl Import<'_, '_> {
             }
         }
         if !bytes.ends_with(&[0; 2 * BLOCK]) {
-            let e = text::malformed(path, "the end of the archive is missing: the file was cut");
+            let e = text::malformed(path, "the end of the archive is missing: the file was truncated");
             return self.damage(path, e, sample).map(|()| Some(bytes.len()));
         }
         sample.map_or(Ok(()), |sample| self.add(path, sample)).map(|()| None)
     }
 
-    /// Leaves out the sample in hand, of which there may have been more.
+    /// Skips the current sample, which may have lost files.
     fn damage(&mut self, path: &Path, e: Error, sample: Option<Sample>) -> Result<()> {
         let place = text::name(path);
         let place = sample.map_or(place.clone(), |sample| format!("{place}, sample {} and the next", sample.key));
         self.sink.leave_out(&place, e)
     }
 
-    /// Key, ending and content of a file, if it is of any use.
+    /// The key, ending and contents of a file, unless it is ignored.
     fn member(&mut self, mut entry: tar::Entry<'_, impl Read>) -> Result<Option<(String, String, Vec<u8>)>> {
         if !entry.header().entry_type().is_file() {
             return Ok(None);
@@ -147,7 +147,7 @@ impl Import<'_, '_> {
         let most = if is_picture(&ending) { limits::MAX_RECORD_BYTES } else { MAX_TEXT_BYTES };
         if !is_picture(&ending) && !matches!(last(&ending), "json" | "cls" | "txt") {
             *self.passed_over.entry(last(&ending).to_owned()).or_default() += 1;
-            // The sample exists even if nothing of it is of use, so that it can be complained of.
+            // The sample exists even if all its files are ignored, so that it is reported.
             return Ok(Some((key, ending, Vec::new())));
         }
         let length = entry.size();
@@ -157,14 +157,14 @@ impl Import<'_, '_> {
         let mut bytes = Vec::new();
         let read = entry.by_ref().take(length).read_to_end(&mut bytes);
         if read.is_err() || bytes.len() as u64 != length {
-            return Err(Error::decode(format!("{name} is cut")).expected(length).found(bytes.len()));
+            return Err(Error::decode(format!("{name} is truncated")).expected(length).found(bytes.len()));
         }
         Ok(Some((key, ending, bytes)))
     }
 
     fn add(&mut self, path: &Path, sample: Sample) -> Result<()> {
         let place = format!("{}, sample {}", text::name(path), sample.key);
-        let failed = |e: Error| e.file(path).also_help(format!("it is sample {}", sample.key));
+        let failed = |e: Error| e.file(path).also_help(format!("this is sample {}", sample.key));
         match clip(&sample, self.options) {
             Ok((clip, pictures)) => self.sink.add(&place, &clip, &pictures).map_err(failed),
             Err(e) => self.sink.leave_out(&place, failed(e)),
@@ -184,7 +184,7 @@ fn is_picture(ending: &str) -> bool {
 fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Vec<Cow<'a, [u8]>>)> {
     let mut frames: Vec<_> = sample.files.iter().filter(|(ending, _)| is_picture(ending)).collect();
     if frames.is_empty() {
-        return Err(Error::decode("the sample has no pictures").expected("files .jpg or .png"));
+        return Err(Error::decode("the sample has no images").expected(".jpg or .png files"));
     }
     if frames.iter().all(|(ending, _)| number(ending).is_some()) {
         frames.sort_by_key(|(ending, _)| number(ending));
@@ -223,12 +223,12 @@ fn number(ending: &str) -> Option<u64> {
     place.rsplit(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?.parse().ok()
 }
 
-/// Where the next tar header begins, at `from` or behind: a block with the magic and a checksum that fits.
+/// Where the next tar header begins, at or after `from`: a block with the magic and a matching checksum.
 fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
     let whole = |at: &usize| {
         let block = bytes.get(*at..)?.first_chunk::<BLOCK>()?;
         let header = tar::Header::from_byte_slice(block);
-        // The checksum counts itself as spaces (POSIX, ustar).
+        // For the checksum, its own bytes count as spaces (POSIX, ustar).
         let sum: u32 =
             block.iter().enumerate().map(|(i, &b)| if (148..156).contains(&i) { 32 } else { b.into() }).sum();
         (block[257..].starts_with(b"ustar") && header.cksum().is_ok_and(|stored| stored == sum)).then_some(())

@@ -1,32 +1,32 @@
 //! Bits of entropy-coded data, most significant first.
 
-/// A reader that never fails: behind its bytes come zeros, and [`ended_well`](Self::ended_well) tells at the end.
+/// A reader that never fails: zeros follow its bytes, and [`ended_well`](Self::ended_well) tells at the end.
 #[derive(Clone, Copy)]
-pub(in crate::jpeg) struct Bits<'a> {
-    /// Without byte stuffing. Begins with the segment; what follows its end does not count.
+pub(crate) struct BitReader<'a> {
+    /// The tile's data without byte stuffing; bytes behind its end do not count.
     data: &'a [u8],
-    /// The next byte that is not yet in `buffer` as a whole.
+    /// The next byte that is not yet entirely in `buffer`.
     at: usize,
     /// The next bits, from the top.
     buffer: u64,
     /// How many of them count, in the lowest six bits.
     count: u32,
-    /// Whether a word was asked for that `data` does not have.
+    /// Whether a read went past the end of `data`.
     over: bool,
 }
 
-impl<'a> Bits<'a> {
-    /// Bytes that `data` must have behind the segment, so that all of it can be read by words.
+impl<'a> BitReader<'a> {
+    /// Bytes that `data` must have behind the tile's data, so that all of it can be read in words.
     pub const SLACK: usize = 16;
 
     pub fn new(data: &'a [u8]) -> Self {
-        Bits { data, at: 0, buffer: 0, count: 0, over: false }
+        BitReader { data, at: 0, buffer: 0, count: 0, over: false }
     }
 
     /// Makes the next 56 bits or more available.
     #[inline(always)]
     pub fn refill(&mut self) {
-        // After Fabian Giesen, "Reading bits in far too many ways", part 2: whole words, and no branch for their bits.
+        // After Fabian Giesen, "Reading bits in far too many ways", part 2: whole words, without a branch per bit.
         let word = match self.data.get(self.at..).and_then(|rest| rest.first_chunk()) {
             Some(&word) => u64::from_be_bytes(word),
             None => {
@@ -46,13 +46,13 @@ impl<'a> Bits<'a> {
         self.buffer
     }
 
-    /// The next `N` bits, which stay.
+    /// The next `N` bits, without consuming them.
     #[inline(always)]
     pub fn peek<const N: u32>(&self) -> usize {
         (self.buffer >> (64 - N)) as usize
     }
 
-    /// Goes on by as many bits as the lowest six of `n` say, at most those available.
+    /// Skips as many bits as the lowest six bits of `n` say, at most those available.
     #[inline(always)]
     pub fn skip(&mut self, n: u64) {
         self.buffer <<= n & 63;
@@ -70,13 +70,13 @@ impl<'a> Bits<'a> {
     /// The same for the upper `n` bits of `word` (T.81, F.2.2.1, EXTEND).
     #[inline(always)]
     pub fn value(word: u64, n: u32) -> i32 {
-        // In two steps, the second of which may be by 63 bits, for no bits at all.
+        // In two shifts, the second of which may be by 63 bits, for no bits at all.
         let value = ((word >> 1) >> (63 - (n & 15))) as i32;
         let negative = (word >> 63) as i32 - 1;
         value + (negative & (1 - (1 << (n & 15))))
     }
 
-    /// Whether of a segment of `length` bytes all was read but for less than a byte.
+    /// Whether all of a tile of `length` bytes was read, except for less than a byte.
     pub fn ended_well(&self, length: usize) -> bool {
         let read = 8 * self.at as u64 - u64::from(self.count & 63);
         let all = 8 * length as u64;
@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn bits_come_from_the_top_and_zeros_behind_the_end() {
         let data = [0xA5, 0x0F, 0xFF, 0x01];
-        let mut bits = Bits::new(&data);
+        let mut bits = BitReader::new(&data);
         bits.refill();
         assert_eq!(bits.peek::<12>(), 0, "no word to be had");
         assert!(!bits.ended_well(0));
 
         let mut padded = data.to_vec();
-        padded.resize(data.len() + Bits::SLACK, 0);
-        let mut bits = Bits::new(&padded);
+        padded.resize(data.len() + BitReader::SLACK, 0);
+        let mut bits = BitReader::new(&padded);
         for (i, &byte) in data.iter().enumerate() {
             bits.refill();
             assert_eq!(bits.peek::<8>(), usize::from(byte), "{i}");
@@ -118,8 +118,8 @@ mod tests {
     fn differences_are_those_of_the_standard() {
         let value = |byte: u8, n: u32| {
             let mut data = vec![byte];
-            data.resize(1 + Bits::SLACK, 0);
-            let mut bits = Bits::new(&data);
+            data.resize(1 + BitReader::SLACK, 0);
+            let mut bits = BitReader::new(&data);
             bits.refill();
             bits.extended(n)
         };

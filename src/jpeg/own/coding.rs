@@ -2,58 +2,48 @@
 
 use std::sync::Arc;
 
-use super::blocks::Block;
+use super::block::{Block, component_of};
 use super::idct::{Factors, Quantisation};
 use super::steps::{AcTable, DcTable};
-use crate::jpeg::segments::{DHT, DQT, SOF0, SOS, Segments};
+use crate::jpeg::markers::{DHT, DQT, SOF0, SOS, headers};
 
 /// How the blocks of the three components are coded.
 #[derive(Debug, Clone)]
-pub(in crate::jpeg) struct Coding {
-    components: [Component; 3],
-    /// Of two blocks of luma,
+pub(crate) struct Coding {
+    components: [ComponentCoding; 3],
+    /// Of two blocks of luma.
     pub(super) luma: Factors,
-    /// and of one blue and one red.
+    /// Of one blue and one red block.
     pub(super) chroma: Factors,
-    codes: Arc<Codes>,
-}
-
-/// The component of block `i` of an MCU: four are luma's.
-#[inline(always)]
-pub(super) fn component_of(i: usize) -> usize {
-    i.saturating_sub(3)
+    codes: Arc<HuffmanTables>,
 }
 
 /// How the blocks of one component are coded.
 #[derive(Debug, Clone, Copy)]
-struct Component {
+struct ComponentCoding {
     quantisation: Quantisation,
-    /// Places in [`Codes`].
+    /// Places in [`HuffmanTables`].
     dc: usize,
     ac: usize,
 }
 
-/// All Huffman tables of a header, which are costly to make.
+/// All Huffman tables of a header, which are expensive to build.
 #[derive(Debug)]
-struct Codes {
-    /// The segments that they were made of.
+struct HuffmanTables {
+    /// The segments that define them.
     bytes: Vec<u8>,
     dc: [Option<DcTable>; 4],
     ac: [Option<AcTable>; 4],
 }
 
 impl Coding {
-    /// Reads the tables out of `header`, that of a tiled JPEG. Huffman tables are taken from one of `known` that has the
-    /// same. None if one is missing or not as the standard has it, or has more than 8 bits.
+    /// Reads the tables of `header`, the header of a tiled JPEG. If one of `known` has the same Huffman tables, those
+    /// are shared. `None` if a table is missing, violates the standard, or has more than 8 bits.
     pub fn read<'a>(header: &[u8], mut known: impl Iterator<Item = &'a Coding>) -> Option<Self> {
         let mut quantisations = [None; 4];
         let (mut code_bytes, mut quantisation_of, mut codes_of) = (Vec::new(), None, None);
-        let mut segments = Segments::new(header);
-        while let Some(segment) = segments.next_header() {
-            let body = &header[segment.start..segment.end];
-            let fill = body.iter().take_while(|&&b| b == 0xFF).count();
-            // Behind the marker and the length.
-            let body = body.get(fill + 3..).unwrap_or_default();
+        for segment in headers(header) {
+            let body = segment.body;
             match segment.marker {
                 DQT => read_quantisations(body, &mut quantisations)?,
                 DHT => code_bytes.extend_from_slice(body),
@@ -64,13 +54,13 @@ impl Coding {
         }
         let codes = match known.find(|coding| coding.codes.bytes == code_bytes) {
             Some(coding) => coding.codes.clone(),
-            None => Arc::new(Codes::read(code_bytes)?),
+            None => Arc::new(HuffmanTables::read(code_bytes)?),
         };
         let mut components = quantisation_of?.into_iter().zip(codes_of?).map(|(quantisation, code)| {
             let (dc, ac) = (usize::from(code >> 4), usize::from(code & 15));
             let exist = codes.dc.get(dc)?.is_some() && codes.ac.get(ac)?.is_some();
             let quantisation = (*quantisations.get(usize::from(quantisation))?)?;
-            exist.then_some(Component { quantisation, dc, ac })
+            exist.then_some(ComponentCoding { quantisation, dc, ac })
         });
         let components = [components.next()??, components.next()??, components.next()??];
         let [luma, blue, red] = components.each_ref().map(|component| &component.quantisation);
@@ -84,12 +74,12 @@ impl Coding {
     }
 
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
-        let Component { dc, ac, .. } = self.components[component];
+        let ComponentCoding { dc, ac, .. } = self.components[component];
         self.codes.dc[dc].as_ref().zip(self.codes.ac[ac].as_ref())
     }
 }
 
-/// Reads tables of 64 bytes in zigzag order, each behind its number.
+/// Reads tables of 64 bytes in zigzag order, each after its number.
 fn read_quantisations(body: &[u8], tables: &mut [Option<Quantisation>; 4]) -> Option<()> {
     let (parts, []) = body.as_chunks::<65>() else { return None };
     for [number, values @ ..] in parts {
@@ -98,9 +88,9 @@ fn read_quantisations(body: &[u8], tables: &mut [Option<Quantisation>; 4]) -> Op
     Some(())
 }
 
-impl Codes {
+impl HuffmanTables {
     fn read(bytes: Vec<u8>) -> Option<Self> {
-        let mut codes = Codes { bytes: Vec::new(), dc: [const { None }; 4], ac: [const { None }; 4] };
+        let mut codes = HuffmanTables { bytes: Vec::new(), dc: [const { None }; 4], ac: [const { None }; 4] };
         let mut rest = &bytes[..];
         while let Some((&[class, ref counts @ ..], behind)) = rest.split_first_chunk::<17>() {
             let symbols = counts.iter().map(|&count| usize::from(count)).sum::<usize>();

@@ -1,21 +1,22 @@
-//! Huffman codes, and what their first bits say.
+//! Huffman codes, and tables of their first bits.
 
-use super::bits::Bits;
+use super::bits::BitReader;
 
-/// A code as the JPEG gives it: how many codes have each length, and their symbols in order (T.81, annex C).
+/// A code as the JPEG defines it: how many codes have each length, and their symbols in order (T.81, annex C).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Code {
-    /// For each length, the first code that is too large for it or any shorter one, as 16 bits from the top.
+pub(super) struct HuffmanCode {
+    /// For each length, the first code that is longer, as 16 left-aligned bits.
     limits: [u32; 17],
-    /// For each length, what to add to a code of it for the place of its symbol.
+    /// For each length, what to add to a code to get the place of its symbol.
     offsets: [i32; 17],
     symbols: [u8; 256],
 }
 
-impl Code {
-    /// None unless libjpeg takes it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than there can be, none all ones.
+impl HuffmanCode {
+    /// `None` unless libjpeg accepts it (jdhuff.c, `jpeg_make_d_derived_tbl`): no more codes than possible, none all
+    /// ones.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        let mut code = Code { limits: [0; 17], offsets: [0; 17], symbols: [0; 256] };
+        let mut code = HuffmanCode { limits: [0; 17], offsets: [0; 17], symbols: [0; 256] };
         code.symbols.get_mut(..symbols.len())?.copy_from_slice(symbols);
         let (mut next, mut place) = (0u32, 0);
         for length in 1..=16 {
@@ -32,15 +33,15 @@ impl Code {
         (place as usize == symbols.len()).then_some(code)
     }
 
-    /// The symbol that 16 bits begin with, and the length of its code; none if they begin with no code.
+    /// The symbol that 16 bits begin with, and the length of its code; `None` if they begin with no code.
     fn look_up(&self, bits: u32) -> Option<(u8, u32)> {
         let length = (1..=16).find(|&length| bits < self.limits[length])?;
         let place = (bits >> (16 - length)) as i32 + self.offsets[length];
         Some((self.symbols[place as usize & 255], length as u32))
     }
 
-    /// For all that the first [`INDEX_BITS`] can be: the symbol in the upper half, the length of its code in the lower; 0
-    /// where the code is longer.
+    /// For every value of the first [`INDEX_BITS`]: the symbol in the upper half, the length of its code in the lower;
+    /// 0 if the code is longer.
     fn first_bits(&self) -> Box<[u16]> {
         let mut table = vec![0; 1 << INDEX_BITS].into_boxed_slice();
         for length in 1..=INDEX_BITS {
@@ -60,24 +61,24 @@ pub(super) const INDEX_BITS: u32 = 10;
 
 /// A code with a table for its first bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Indexed {
-    code: Code,
+pub(super) struct IndexedCode {
+    code: HuffmanCode,
     first_bits: Box<[u16]>,
 }
 
-impl Indexed {
-    pub fn new(code: Code) -> Self {
-        Indexed { first_bits: code.first_bits(), code }
+impl IndexedCode {
+    pub fn new(code: HuffmanCode) -> Self {
+        IndexedCode { first_bits: code.first_bits(), code }
     }
 
-    /// The symbol that `bits`, of [`INDEX_BITS`], begin with, and the length of its code; none if it has more bits.
+    /// The symbol that `bits`, of [`INDEX_BITS`], begin with, and the length of its code; `None` if it has more bits.
     pub fn look_up(&self, bits: usize) -> Option<(u8, u8)> {
         let entry = *self.first_bits.get(bits)?;
         (entry != 0).then_some(((entry >> 8) as u8, entry as u8))
     }
 
     /// Reads a symbol. Needs 16 bits.
-    pub fn read(&self, bits: &mut Bits<'_>) -> Option<u8> {
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<u8> {
         let (symbol, length) = match self.look_up(bits.peek::<INDEX_BITS>()) {
             Some((symbol, length)) => (symbol, length.into()),
             None => self.code.look_up(bits.peek::<16>() as u32)?,
@@ -99,18 +100,18 @@ mod tests {
             counts
         };
         let symbols = |n: usize| (0..n).map(|i| i as u8).collect::<Vec<_>>();
-        assert!(Code::new(&counts(&[(1, 1), (2, 1)]), &symbols(2)).is_some());
+        assert!(HuffmanCode::new(&counts(&[(1, 1), (2, 1)]), &symbols(2)).is_some());
         for (pairs, n) in [
             (&[(1, 2)][..], 2),         // one is all ones
             (&[(1, 3)], 3),             // more than there can be
             (&[(1, 1), (16, 255)], 10), // too few symbols
             (&[(8, 254), (9, 3), (10, 2)], 259),
         ] {
-            assert!(Code::new(&counts(pairs), &symbols(n)).is_none(), "{pairs:?}");
+            assert!(HuffmanCode::new(&counts(pairs), &symbols(n)).is_none(), "{pairs:?}");
         }
         let all = counts(&[(15, 255), (16, 255)]);
-        assert!(Code::new(&all, &symbols(510)).is_none(), "more symbols than bytes");
-        assert!(Code::new(&[0; 16], &[]).is_some(), "no codes at all, of which nothing can be read");
+        assert!(HuffmanCode::new(&all, &symbols(510)).is_none(), "more symbols than bytes");
+        assert!(HuffmanCode::new(&[0; 16], &[]).is_some(), "no codes at all, of which nothing can be read");
     }
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
         for more in 0..3 {
             counts[11] += more;
             let symbols: Vec<_> = (0..counts.iter().sum()).map(|i: u8| i.wrapping_mul(37)).collect();
-            let code = Code::new(&counts, &symbols).unwrap();
+            let code = HuffmanCode::new(&counts, &symbols).unwrap();
             for (bits, &entry) in code.first_bits().iter().enumerate() {
                 let found =
                     code.look_up((bits as u32) << (16 - INDEX_BITS)).filter(|&(_, length)| length <= INDEX_BITS);

@@ -1,157 +1,24 @@
 //! A decoder for tiled JPEGs: from the bytes of the wanted tiles straight to planes, the same as libjpeg-turbo's.
 //!
-//! It knows one kind of JPEG only, the one that the packer writes (see [`tiles`](super::tiles)), and of that only what an
-//! encoder writes. Whatever else the bytes say, it declines, and libjpeg-turbo has the last word. So it never has to
-//! judge damage: what it gives is what libjpeg-turbo gives without a warning, and what it does not give, libjpeg-turbo
-//! gives or refuses.
+//! It knows only one kind of JPEG, the kind that the packer writes (see [`tiles`](super::tiles)), and of that only what
+//! an encoder writes. It declines everything else, and leaves it to libjpeg-turbo. So it never has to judge damage: its
+//! samples are those that libjpeg-turbo gives without a warning, and whatever it declines, libjpeg-turbo decodes or
+//! refuses.
 
 mod bits;
-mod blocks;
+mod block;
 mod coding;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(in crate::jpeg) mod fuzzing;
+mod decoder;
 mod huffman;
 mod idct;
+mod mcu;
 mod steps;
-
-use std::ops::Range;
-
-pub(super) use bits::Bits;
-use blocks::{Block, Blocks, MCU, Plan};
-pub(super) use coding::Coding;
-use idct::{Idct, Machine};
-
-use super::tiles::Segment;
-use super::tj::Scale;
-
-/// What to decode: tiles in rows from the top left, of `restart` MCUs each.
-pub(super) struct Tiles<'a> {
-    pub jpeg: &'a [u8],
-    pub coding: &'a Coding,
-    /// All tiles of the picture, in the order of the file,
-    pub segments: &'a [Segment],
-    /// of which there are so many in a row;
-    pub across: usize,
-    /// and those wanted.
-    pub columns: Range<usize>,
-    pub rows: Range<usize>,
-    /// MCUs in a tile.
-    pub restart: usize,
-}
-
-/// Keeps the buffers.
-pub(super) struct TileDecoder {
-    machine: Machine,
-    /// A segment without byte stuffing.
-    plain: Vec<u8>,
-    blocks: Box<Blocks>,
-}
-
-/// Planes of whole MCUs, without padding.
-pub(super) struct Target<'a> {
-    pub planes: [&'a mut [u8]; 3],
-    /// Samples in a row of each.
-    pub pitches: [usize; 3],
-}
-
-impl TileDecoder {
-    pub fn new() -> Self {
-        Self::on(Machine::best())
-    }
-
-    fn on(machine: Machine) -> Self {
-        TileDecoder { machine, plain: Vec::new(), blocks: Blocks::new() }
-    }
-
-    /// Decodes `tiles` to `target`, at `scale`. None, and anything in the planes, unless all is as an encoder writes it.
-    pub fn decode(&mut self, tiles: &Tiles<'_>, scale: Scale, target: Target<'_>) -> Option<()> {
-        self.machine.run(Work { decoder: self, tiles, scale, target })
-    }
-}
-
-/// A decode, to be compiled for each kind of machine.
-struct Work<'a> {
-    decoder: &'a mut TileDecoder,
-    tiles: &'a Tiles<'a>,
-    scale: Scale,
-    target: Target<'a>,
-}
-
-impl idct::Work for Work<'_> {
-    #[inline(always)]
-    fn run<I: Idct>(mut self, idct: I) -> Option<()> {
-        match self.scale {
-            Scale::Full => self.decode::<I, 8>(idct),
-            Scale::Half => self.decode::<I, 4>(idct),
-            Scale::Quarter => self.decode::<I, 2>(idct),
-            Scale::Eighth => self.decode::<I, 1>(idct),
-        }
-    }
-}
-
-impl Work<'_> {
-    /// `N` is how many samples the side of a block becomes.
-    #[inline(always)]
-    fn decode<I: Idct, const N: usize>(&mut self, idct: I) -> Option<()> {
-        let Tiles { jpeg, coding, segments, across, ref columns, ref rows, restart } = *self.tiles;
-        let plan = Plan::new([coding.tables(0)?, coding.tables(1)?, coding.tables(2)?]);
-        let TileDecoder { plain, blocks, .. } = &mut *self.decoder;
-        for row in rows.clone() {
-            let wanted = &segments[row * across..][columns.clone()];
-            for (column, segment) in wanted.iter().enumerate() {
-                let mut bits = Bits::new(segment.data(jpeg, plain));
-                let mut predictions = [0; 3];
-                for mcu in 0..restart {
-                    let (blocks, behind) = blocks.read(&plan, bits, &mut predictions)?;
-                    bits = behind;
-                    let place = (column * restart + mcu, row - rows.start);
-                    self.target.mcu::<I, N>(idct, blocks, coding, place)?;
-                }
-                if !bits.ended_well(segment.plain_length()) {
-                    return None;
-                }
-            }
-        }
-        Some(())
-    }
-}
-
-impl Target<'_> {
-    /// Writes the samples of the MCU in this column and row.
-    #[inline(always)]
-    fn mcu<I: Idct, const N: usize>(
-        &mut self,
-        idct: I,
-        blocks: &[Block; MCU],
-        coding: &Coding,
-        (x, y): (usize, usize),
-    ) -> Option<()> {
-        // Elsewhere libjpeg-turbo's vector code has other overflows than on x86-64, which is what ours does.
-        let as_here = cfg!(target_arch = "x86_64");
-        if !as_here && blocks.iter().enumerate().any(|(i, block)| coding.beyond_pictures(i, block)) {
-            return None;
-        }
-        let [to_luma, to_blue, to_red] = &mut self.planes;
-        for half in 0..2 {
-            let rows = idct::pair::<I, N>(idct, [&blocks[2 * half], &blocks[2 * half + 1]], &coding.luma)?;
-            let start = (2 * y + half) * N * self.pitches[0] + x * 2 * N;
-            for (row, samples) in rows[..N].iter().enumerate() {
-                let at = start + row * self.pitches[0];
-                to_luma.get_mut(at..at + 2 * N)?.copy_from_slice(&samples[..2 * N]);
-            }
-        }
-        let rows = idct::pair::<I, N>(idct, [&blocks[4], &blocks[5]], &coding.chroma)?;
-        for (row, samples) in rows[..N].iter().enumerate() {
-            for (plane, pitch, samples) in
-                [(&mut *to_blue, self.pitches[1], &samples[..N]), (&mut *to_red, self.pitches[2], &samples[N..2 * N])]
-            {
-                let at = (y * N + row) * pitch + x * N;
-                plane.get_mut(at..at + N)?.copy_from_slice(samples);
-            }
-        }
-        Some(())
-    }
-}
-
 #[cfg(test)]
 mod tests;
+mod tile_data;
+
+pub(super) use coding::Coding;
+pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) use idct::IdctMachine;
+pub(super) use tile_data::TileData;

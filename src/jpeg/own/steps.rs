@@ -1,9 +1,9 @@
-//! What one look-up says of the data: a step, which is a symbol or two with the values that follow them.
+//! What one table look-up yields: a step, which is one or two symbols with the values that follow them.
 
-use super::bits::Bits;
-use super::huffman::{Code, INDEX_BITS, Indexed};
+use super::bits::BitReader;
+use super::huffman::{HuffmanCode, INDEX_BITS, IndexedCode};
 
-/// The steps for all that the next [`INDEX_BITS`] bits can be.
+/// The steps for every value of the next [`INDEX_BITS`] bits.
 pub(super) type Steps = [Step; 1 << INDEX_BITS];
 
 /// Up to two coefficients, and perhaps the end of the block behind them. All in 64 bits:
@@ -15,24 +15,24 @@ pub(super) type Steps = [Step; 1 << INDEX_BITS];
 /// | 8..16 | from the last coefficient to the first of these |
 /// | 16..32 | its value |
 /// | 32..48 | the second one's value |
-/// | 48 | there is one coefficient, whose value is not here: see [`later`](Self::later) |
+/// | 48 | there is one coefficient, whose value is deferred: see [`later`](Self::later) |
 /// | 56..64 | from the last coefficient to the second, which becomes the last |
 ///
-/// A lone coefficient is both the first and the second. Where there is none, a zero goes to a place that is zero.
+/// A lone coefficient is both the first and the second. If there is none, a zero goes to a place that is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step(u64);
 
-/// Most bits of a step: any difference of DC below 1,024 in a picture's usual code.
+/// The most bits of a step: enough for any DC difference below 1,024 in the usual codes.
 pub(super) const MOST_BITS: u32 = 18;
 
 /// The bit of a step that says that the block ends.
 pub(super) const END: usize = 64;
 
-/// Behind all coefficients, wherever the last one is. No place in a step is further.
+/// Beyond all coefficients, wherever the last one is. No place in a step is further.
 pub(super) const BEYOND: u8 = 64;
 
 impl Step {
-    /// Nothing to be known from so few bits.
+    /// So few bits do not suffice.
     const UNKNOWN: Step = Step::new(0, [(BEYOND, 0); 2]);
 
     /// Of `length` bits and two coefficients: how far each is from the last, and its value.
@@ -59,21 +59,21 @@ impl Step {
         self.0 as usize & END
     }
 
-    /// 1 if the coefficient's value has to be read with [`value_of`], from the bits that this step was looked up with and what
-    /// it gave for a value, else 0.
+    /// 1 if [`value_of`] has to read the coefficient's value, from the bits that this step was looked up with and the
+    /// value in the step, else 0.
     #[inline(always)]
     pub fn later(self) -> usize {
         (self.0 >> 48) as usize & 1
     }
 
-    /// Goes on behind the step's bits.
+    /// Skips the step's bits.
     #[inline(always)]
-    pub fn skip(self, bits: &mut Bits<'_>) {
+    pub fn skip(self, bits: &mut BitReader<'_>) {
         bits.skip(self.0);
     }
 
-    /// The first symbol of `bits` as far as [`INDEX_BITS`] tell, with its value to be read later.
-    fn without_value(code: &Indexed, bits: usize, place: impl Fn(u8) -> u8) -> Self {
+    /// The first symbol of `bits` as far as [`INDEX_BITS`] show it, with a deferred value.
+    fn without_value(code: &IndexedCode, bits: usize, place: impl Fn(u8) -> u8) -> Self {
         let Some((symbol, length)) = code.look_up(bits) else { return Step::UNKNOWN };
         let (run, extra) = (symbol >> 4, symbol & 15);
         if u32::from(length + extra) > MOST_BITS {
@@ -85,11 +85,11 @@ impl Step {
     }
 }
 
-/// The value of a coefficient that was left for [`later`](Step::later).
+/// The value of a coefficient that was deferred: see [`later`](Step::later).
 #[inline(always)]
 pub(super) fn value_of(bits: u64, step_value: i16) -> i16 {
     let [length, extra] = step_value.to_le_bytes();
-    Bits::value(bits << (length & 63), extra.into()) as i16
+    BitReader::value(bits << (length & 63), extra.into()) as i16
 }
 
 fn steps(step: impl Fn(usize) -> Step) -> Box<Steps> {
@@ -101,22 +101,22 @@ fn steps(step: impl Fn(usize) -> Step) -> Box<Steps> {
 /// Differences of DC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DcTable {
-    code: Indexed,
+    code: IndexedCode,
     pub steps: Box<Steps>,
 }
 
 impl DcTable {
-    /// None unless libjpeg takes the code for DC: differences of at most 15 bits.
+    /// `None` unless libjpeg accepts the code for DC: differences of at most 15 bits.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         if symbols.iter().any(|&symbol| symbol > 15) {
             return None;
         }
-        let code = Indexed::new(Code::new(counts, symbols)?);
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
         Some(DcTable { steps: steps(|bits| Step::without_value(&code, bits, |_| 0)), code })
     }
 
     /// Reads a difference. Needs 31 bits.
-    pub fn read(&self, bits: &mut Bits<'_>) -> Option<i32> {
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<i32> {
         let extra = self.code.read(bits)?;
         Some(bits.extended(extra.into()))
     }
@@ -125,26 +125,26 @@ impl DcTable {
 /// Coefficients other than DC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AcTable {
-    code: Indexed,
+    code: IndexedCode,
     pub steps: Box<Steps>,
 }
 
-/// What a symbol says of coefficients.
+/// What a symbol says about coefficients.
 pub(super) enum Ac {
-    /// So far from the last one there is one, or a zero that ends a run of sixteen.
+    /// A coefficient at this distance from the last one, or a zero that ends a run of sixteen.
     Coefficient(usize, i16),
     End,
 }
 
 impl AcTable {
-    /// None unless libjpeg takes the code.
+    /// `None` unless libjpeg accepts the code.
     pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
-        let code = Indexed::new(Code::new(counts, symbols)?);
+        let code = IndexedCode::new(HuffmanCode::new(counts, symbols)?);
         Some(AcTable { steps: steps(|bits| ac_step(&code, bits)), code })
     }
 
     /// Reads a symbol and its value. Needs 31 bits.
-    pub fn read(&self, bits: &mut Bits<'_>) -> Option<Ac> {
+    pub fn read(&self, bits: &mut BitReader<'_>) -> Option<Ac> {
         let symbol = self.code.read(bits)?;
         let (run, extra) = (symbol >> 4, symbol & 15);
         let value = bits.extended(extra.into()) as i16;
@@ -152,8 +152,8 @@ impl AcTable {
     }
 }
 
-/// What the symbols say that `bits`, of [`INDEX_BITS`], begin with.
-fn ac_step(code: &Indexed, bits: usize) -> Step {
+/// The step of the symbols that `bits`, of [`INDEX_BITS`], begin with.
+fn ac_step(code: &IndexedCode, bits: usize) -> Step {
     let (mut length, mut place, mut found) = (0, 0, [(0, 0); 2]);
     let mut count = 0;
     loop {
@@ -166,14 +166,14 @@ fn ac_step(code: &Indexed, bits: usize) -> Step {
             break;
         }
         if end {
-            // The zero of an end alone goes behind the last coefficient, where there is none.
+            // The zero of a lone end goes behind the last coefficient, to a place that is zero.
             let nothing = (1, 0);
             let [first, second] = if count == 0 { [nothing; 2] } else { found };
             let Step(step) = Step::new(behind, [first, second]);
             return Step(step | END as u64);
         }
         place += run + 1;
-        let value = Bits::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
+        let value = BitReader::value((rest as u64) << (64 - INDEX_BITS) << code_length, extra.into()) as i16;
         found[1] = (place, value);
         if count == 0 {
             found[0] = found[1];

@@ -1,33 +1,34 @@
 //! Where the pixels of a picture come from along one axis, and with which weights.
 //!
-//! Bilinear with half-pixel centres; where the picture gets smaller, the triangle widens with the step so that every
-//! sample counts, as Pillow's `BILINEAR` and torchvision's `antialias=True` have it (Pillow, src/libImaging/Resample.c,
+//! Bilinear with half-pixel centers. Where the picture gets smaller, the triangle widens with the step so that every
+//! sample counts, as in Pillow's `BILINEAR` and torchvision's `antialias=True` (Pillow, src/libImaging/Resample.c,
 //! `precompute_coeffs`).
 //!
-//! Chroma at half size has the weights that it would have if it were first brought to full size by libjpeg's smooth
-//! upsampling and then resized like luma: both are linear, so one table does both, and the picture is that of a resized
-//! RGB decode but for what the latter rounds and clamps on its way.
+//! Chroma at half size has the weights that it would have if libjpeg's smooth upsampling first brought it to full size
+//! and it were then resized like luma. Both steps are linear, so one table does both, and the picture is that of a
+//! resized RGB decode, except for what that decode rounds and clamps on its way.
 
 use std::ops::Range;
 
-use crate::loader::view::Span;
+use super::view::Span;
 
 /// Which samples of a frame an axis reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::loader) enum Samples {
+pub(crate) enum Samples {
     /// Luma, or anything at its resolution.
     Full,
-    /// Chroma of which each sample stands for two of luma, and lies between them.
+    /// Chroma at half the resolution: each sample stands for two of luma and lies between them.
     Half,
 }
 
 /// One axis of a plane, seen from the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::loader) struct PlaneAxis {
-    /// In pixels of the frame, of which the axis has `side`.
+pub(crate) struct PlaneAxis {
+    /// In pixels of the frame. The axis has `side` of them.
     pub span: Span,
     pub side: u32,
-    /// Pixels for each sample of luma: more than 1 after a scaled inverse DCT, whose samples are centred in their pixels.
+    /// Pixels for each sample of luma: more than 1 after a scaled inverse DCT, whose samples lie in the centers of
+    /// their pixels.
     pub step: u32,
     pub samples: Samples,
 }
@@ -50,21 +51,21 @@ impl PlaneAxis {
 /// For each pixel of the picture: the first sample that counts, and a weight for each from there on.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// Weights a pixel has; some at the ends may be 0.
+    /// Weights of each pixel; some at the ends may be 0.
     pub taps: usize,
     pub first: Vec<u32>,
-    /// `taps` for each pixel, in units of 1 / [`ONE`](Self::ONE), of which they add up to exactly one.
+    /// `taps` for each pixel, in units of 1 / [`ONE`](Self::ONE). They add up to exactly one.
     pub weights: Vec<i16>,
 }
 
 impl Axis {
-    /// The weight of a sample that alone counts.
+    /// The weight of a sample that counts alone.
     pub const ONE: i32 = 1 << 14;
 
     /// Tables for `out` pixels; with `reversed`, from the last to the first.
     pub fn new(axis: PlaneAxis, out: u32, reversed: bool) -> Self {
         let (span, len) = (axis.in_luma(), axis.len());
-        // The exact weights of one pixel after the other, and where each pixel's end.
+        // The exact weights of all pixels in turn, and where those of each pixel end.
         let (mut exact, mut pixels) = (Vec::new(), Vec::with_capacity(out as usize));
         for i in 0..out {
             let triangle = Triangle::new(&span, if reversed { out - 1 - i } else { i });
@@ -89,7 +90,7 @@ impl Axis {
         axis
     }
 
-    /// The samples that count: the first, and the one behind the last.
+    /// The samples that count: the first, and the one after the last.
     pub fn reach(&self) -> (u32, u32) {
         let first = self.first.iter().copied().min().unwrap_or(0);
         (first, self.first.iter().copied().max().unwrap_or(0) + self.taps as u32)
@@ -100,11 +101,11 @@ impl Axis {
     }
 }
 
-/// The weight of samples for one pixel: greatest at its centre, nothing from `reach` samples away on.
+/// The weight of samples for one pixel: greatest at its center, nothing at `reach` samples from it.
 struct Triangle {
-    centre: f64,
+    center: f64,
     reach: f64,
-    /// Those with a weight: never none.
+    /// Those with a weight: at least one.
     samples: Range<u32>,
 }
 
@@ -112,11 +113,11 @@ impl Triangle {
     fn new(span: &Span, pixel: u32) -> Self {
         let reach = span.scale.max(1.0);
         let (low, high) = (f64::from(span.bounds.0), f64::from(span.bounds.1));
-        let centre = (span.start + (f64::from(pixel) + 0.5) * span.scale).clamp(low + 0.5, high - 0.5);
+        let center = (span.start + (f64::from(pixel) + 0.5) * span.scale).clamp(low + 0.5, high - 0.5);
         // The casts round down.
-        let Range { mut start, mut end } = (centre - reach).max(low) as u32..(centre + reach).min(high) as u32 + 1;
+        let Range { mut start, mut end } = (center - reach).max(low) as u32..(center + reach).min(high) as u32 + 1;
         end = end.min(span.bounds.1);
-        let triangle = Triangle { centre, reach, samples: start..end };
+        let triangle = Triangle { center, reach, samples: start..end };
         while start + 1 < end && triangle.weight(start) <= 0.0 {
             start += 1;
         }
@@ -127,17 +128,17 @@ impl Triangle {
     }
 
     fn weight(&self, sample: u32) -> f64 {
-        (1.0 - (f64::from(sample) + 0.5 - self.centre).abs() / self.reach).max(0.0)
+        (1.0 - (f64::from(sample) + 0.5 - self.center).abs() / self.reach).max(0.0)
     }
 
-    /// Appends the weights, not yet 1 in sum, and says which sample the first is for.
+    /// Appends the weights, whose sum is not yet 1, and returns the sample that the first is for.
     fn weights(&self, to: &mut Vec<f64>) -> u32 {
         to.extend(self.samples.clone().map(|x| self.weight(x)));
         self.samples.start
     }
 
-    /// The same for chroma of `len` samples: smooth upsampling (jdsample.c, `h2v2_fancy_upsample`) gives each sample of
-    /// luma three quarters of its own chroma sample and one of the next nearest, which at the ends is its own again.
+    /// The same for chroma of `len` samples. Smooth upsampling (jdsample.c, `h2v2_fancy_upsample`) gives each sample of
+    /// luma three quarters of its own chroma sample and one quarter of the next nearest, which at the ends is its own.
     fn chroma_weights(&self, len: u32, to: &mut Vec<f64>) -> u32 {
         let nearest =
             |x: u32| (x / 2, if x.is_multiple_of(2) { (x / 2).saturating_sub(1) } else { (x / 2 + 1).min(len - 1) });
@@ -154,9 +155,9 @@ impl Triangle {
     }
 }
 
-/// Brings weights to a sum of one and rounds them so that this stays: each is the difference of two rounded sums.
+/// Scales weights to a sum of one and rounds them so that the sum stays: each is the difference of two rounded sums.
 ///
-/// So each weight and each run of weights is off by at most 1 unit, which keeps the error of a picture within half a
+/// So each weight and each run of weights is off by at most 1 unit. This keeps the error of a picture within half a
 /// unit for each step from one sample to the next, however many taps there are.
 fn round_weights(exact: &[f64], to: &mut [i16]) {
     let unit = f64::from(Axis::ONE) / exact.iter().sum::<f64>();
@@ -207,7 +208,7 @@ mod tests {
         let quarter = Axis::ONE as i16 / 4;
         let expected = [[4, 0], [3, 1], [1, 3], [3, 1], [1, 3]].map(|pair| pair.map(|weight| weight * quarter));
         assert_eq!(axis.first, [0, 0, 0, 1, 1]);
-        // The last sample stands at the edge: the pixel to its right does not exist, and it is the fifth's own.
+        // The last sample lies at the edge: there is no pixel to its right, and it is the fifth pixel's own.
         assert_eq!(axis.weights, expected.as_flattened());
     }
 }

@@ -3,7 +3,6 @@
 use super::isa::Machine;
 use super::*;
 use crate::loader::aligned::Aligned;
-use crate::loader::view::Span;
 
 /// Planes of a 4:2:0 frame of 340 by 256 pixels, and tables that make pictures of its middle.
 pub struct KernelBench {
@@ -17,7 +16,7 @@ pub struct KernelBench {
 const FRAME: (u32, u32) = (340, 256);
 
 impl KernelBench {
-    /// For square pictures of `side` pixels, out of the `crop` by `crop` pixels in the middle of the frame, normalised.
+    /// For square pictures of `side` pixels, out of the `crop` by `crop` pixels in the middle of the frame, normalized.
     pub fn new(crop: u32, side: u32) -> Self {
         let span = |length: u32| {
             let start = (length - crop) / 2;
@@ -25,7 +24,7 @@ impl KernelBench {
         };
         let (mean, std, matrix) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225], ColorMatrix::IDENTITY);
         let target =
-            Target { size: (side, side), channels: Channels::Rgb, mean, std, matrix, reducing_gap: f64::INFINITY };
+            PictureSpec { size: (side, side), channels: Channels::Rgb, mean, std, matrix, reducing_gap: f64::INFINITY };
         let kernel = Kernel::new(&target, &View { x: span(FRAME.0), y: span(FRAME.1), flip: false }, FRAME);
         let plane = |samples: u32| (0..samples).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let planes = [FRAME.0 * FRAME.1, FRAME.0 * FRAME.1 / 4, FRAME.0 * FRAME.1 / 4].map(plane);
@@ -43,20 +42,26 @@ impl KernelBench {
 
     /// One picture of f32, plane by plane, on one of [`machines`](Self::machines).
     pub fn f32(&mut self, machine: usize) -> f32 {
-        let slot = Slot::planes(&mut self.out, 3);
+        let slot = PictureSlot::planes(&mut self.out, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.out[0]
     }
 
     /// One picture of u8, pixel by pixel.
     pub fn u8(&mut self, machine: usize) -> u8 {
-        let slot = Slot::pixels(&mut self.levels, 3);
+        let slot = PictureSlot::pixels(&mut self.levels, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.levels[0]
     }
 }
 
-fn run<S: Sample>(machine: usize, kernel: &Kernel, planes: &[Vec<u8>; 3], scratch: &mut Scratch, slot: Slot<'_, S>) {
+fn run<S: SampleType>(
+    machine: usize,
+    kernel: &Kernel,
+    planes: &[Vec<u8>; 3],
+    scratch: &mut Scratch,
+    slot: PictureSlot<'_, S>,
+) {
     let pitch = FRAME.0 as usize;
     let planes = planes.each_ref().map(Vec::as_slice);
     let frame = Decoded { planes, pitches: [pitch, pitch / 2, pitch / 2], origin: (0, 0) };

@@ -1,13 +1,13 @@
-//! Rows of a picture that is cut out of a frame and not resized: the very levels of libjpeg's decode to RGB.
+//! Rows of a picture that is cut out of a frame and not resized: exactly the levels of libjpeg's decode to RGB.
 //!
-//! Smooth upsampling and colour conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
-//! jdcolor.c, `build_ycc_rgb_table`), done only where the picture is, and straight from planes.
+//! Smooth upsampling and color conversion are libjpeg's own integer arithmetic (jdsample.c, `h2v2_fancy_upsample`;
+//! jdcolor.c, `build_ycc_rgb_table`), straight from planes and only where the picture is.
 
 use super::super::aligned::Aligned;
-use super::Decoded;
-use super::isa::UNIT;
+use super::decoded::Decoded;
+use super::units::UNIT;
+use super::view::{Span, View};
 use crate::jpeg::Region;
-use crate::loader::view::{Span, View};
 
 /// Where the picture lies on the frame, pixel for pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(super) struct Exact {
 
 /// Buffers of one row.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    /// Chroma of a row, in quarters, with a neighbour at each end.
+pub(super) struct ChromaLines {
+    /// Chroma of a row, in quarters, with a neighbor at each end.
     quarters: Vec<i16>,
     /// Chroma at full size, less 128: blue and red.
     chroma: [Vec<i16>; 2],
@@ -43,7 +43,7 @@ impl Exact {
 
     /// Makes row `y` of the picture: red, green and blue, in units of 1 / [`UNIT`].
     #[inline(always)]
-    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut Lines, sums: &mut [Aligned<i32>; 3]) {
+    pub fn row(&self, frame: &Decoded<'_>, y: u32, lines: &mut ChromaLines, sums: &mut [Aligned<i32>; 3]) {
         let Region { x, y: top, width, .. } = self.area;
         for plane in [1, 2] {
             self.quarters(frame, plane, top + y, &mut lines.quarters);
@@ -58,14 +58,14 @@ impl Exact {
         }
     }
 
-    /// Three quarters of the chroma row that is nearest to row `y` and one of the next, from the sample before the
-    /// picture's first to the one behind its last; where there is none, or it does not count, the nearest comes again.
+    /// Three quarters of the chroma row nearest to row `y` and one quarter of the next, from the sample before the
+    /// picture's first to the one after its last. Where there is none, or it does not count, the nearest is repeated.
     #[inline(always)]
     fn quarters(&self, frame: &Decoded<'_>, plane: usize, y: u32, line: &mut Vec<i16>) {
         let (columns, rows) = (self.frame.0.div_ceil(2), self.frame.1.div_ceil(2));
         let next = if y.is_multiple_of(2) { (y / 2).saturating_sub(1) } else { (y / 2 + 1).min(rows - 1) };
         let (first, last) = (self.area.x / 2, (self.area.x + self.area.width - 1) / 2);
-        // Of the neighbours only those that count: the sample of the pixel before the picture, and of that behind it.
+        // Only the neighbors that count: the sample of the pixel before the picture, and of the one after it.
         let (begin, end) = (self.area.x.saturating_sub(1) / 2, ((self.area.x + self.area.width) / 2).min(columns - 1));
         let row = |y: u32| {
             let at = (y - frame.origin.1 / 2) as usize * frame.pitches[plane] + (begin - frame.origin.0 / 2) as usize;
@@ -91,7 +91,8 @@ pub(super) fn is_copy(span: &Span) -> bool {
     span.scale == 1.0 && span.start.fract() == 0.0
 }
 
-/// Two pixels from each sample but the first and last: three quarters of it and one of the neighbour on that side.
+/// Two pixels from each sample but the first and last: three quarters of it and one quarter of the neighbor on that
+/// side.
 #[inline(always)]
 fn upsample(quarters: &[i16], out: &mut Vec<i16>) {
     let samples = quarters.len() - 2;

@@ -1,66 +1,68 @@
-//! The pass over a frame: for each row of the picture, blend rows of the planes; the rest is [`row`](super::row)'s.
+//! The pass over a frame: for each row of the picture it blends rows of the planes. [`picture_row`](super::picture_row)
+//! does the rest.
 
 use super::super::aligned::Aligned;
-use super::Decoded;
-use super::color::Conversion;
-use super::exact::Lines;
-use super::isa::{BLOCK, Isa, Machine, Work};
-use super::plan::{Plan, PlaneTables};
-use super::row::{Planes, Row, Values, interleave};
-use super::rows::Other;
-use super::sample::Sample;
-use super::slot::Slot;
+use super::conversion::Conversion;
+use super::decoded::Decoded;
+use super::exact::ChromaLines;
+use super::isa::{Isa, IsaWork, Machine};
+use super::picture_row::{PictureRow, PlaneOut, ScratchOut, interleave};
+use super::picture_slot::PictureSlot;
+use super::row_table::Other;
+use super::sample::SampleType;
+use super::tables::{PlaneTables, Tables};
+use super::units::BLOCK;
 
 /// Buffers of one row, kept from frame to frame.
 #[derive(Debug, Default)]
-pub(in crate::loader) struct Scratch {
+pub(crate) struct Scratch {
     /// A row of each plane, for this row of the picture and for the next.
     lines: [[Aligned<i16>; 3]; 2],
-    exact: Lines,
-    /// A row of the picture, for each plane, where it is not made straight of the lines.
+    exact: ChromaLines,
+    /// A row of the picture, for each plane, where it is not made straight from the lines.
     sums: [Aligned<i32>; 3],
-    /// Where the channels of a pixel are to stand side by side: a row of each channel, and of pixels.
+    /// Where the channels of a pixel lie side by side: a row of each channel, and of pixels.
     values: [Aligned<f32>; 3],
     pixels: Aligned<f32>,
 }
 
-/// Writes the picture that `plan` makes of `frame` to `slot`.
-pub(super) fn run<S: Sample>(
+/// Writes the picture that `tables` makes of `frame` to `slot`.
+pub(super) fn run<S: SampleType>(
     machine: Machine,
-    plan: &Plan,
+    tables: &Tables,
     frame: &Decoded<'_>,
     scratch: &mut Scratch,
-    slot: Slot<'_, S>,
+    slot: PictureSlot<'_, S>,
 ) {
-    scratch.fit(plan);
-    let conversion = if S::NORMALISED { &plan.normalised } else { &plan.levels };
-    machine.run(Pass { plan, frame, scratch, slot, conversion });
+    scratch.fit(tables);
+    let conversion = if S::NORMALISED { &tables.normalised } else { &tables.levels };
+    machine.run(FramePass { tables, frame, scratch, slot, conversion });
 }
 
 impl Scratch {
-    fn fit(&mut self, plan: &Plan) {
+    fn fit(&mut self, tables: &Tables) {
         for (plane, line) in self.lines.iter_mut().flat_map(|lines| lines.iter_mut().enumerate()) {
-            line.resize(plan.tables(plane).columns.line_len());
+            line.resize(tables.of_plane(plane).columns.line_len());
         }
-        let width = (plan.size.0 as usize).next_multiple_of(BLOCK);
+        let width = (tables.size.0 as usize).next_multiple_of(BLOCK);
         self.sums.iter_mut().for_each(|sums| sums.resize(width));
         self.values.iter_mut().for_each(|values| values.resize(width));
         self.pixels.resize(3 * width);
     }
 }
 
-struct Pass<'a, S> {
-    plan: &'a Plan,
+struct FramePass<'a, S> {
+    tables: &'a Tables,
     frame: &'a Decoded<'a>,
     scratch: &'a mut Scratch,
-    slot: Slot<'a, S>,
+    slot: PictureSlot<'a, S>,
     conversion: &'a Conversion,
 }
 
-impl<S: Sample> Work for Pass<'_, S> {
+impl<S: SampleType> IsaWork for FramePass<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(mut self, isa: I) {
-        match (self.plan.planes, self.plan.channels) {
+        match (self.tables.planes, self.tables.channels) {
             (1, 1) => self.rows::<I, 1, 1>(isa),
             (1, _) => self.rows::<I, 1, 3>(isa),
             (_, 1) => self.rows::<I, 3, 1>(isa),
@@ -70,24 +72,24 @@ impl<S: Sample> Work for Pass<'_, S> {
     }
 }
 
-impl<S: Sample> Pass<'_, S> {
+impl<S: SampleType> FramePass<'_, S> {
     #[inline(always)]
     fn rows<I: Isa, const PLANES: usize, const CHANNELS: usize>(&mut self, isa: I) {
-        let plan = self.plan;
-        let sources = [0, 1, 2].map(|plane| Source::new(plan.tables(plane), self.frame, plane));
-        let at_once = (0..PLANES).all(|plane| isa.has_loops_for(plan.tables(plane).columns.windows()));
-        let height = plan.size.1 as usize;
-        if plan.exact.is_none() {
+        let tables = self.tables;
+        let sources = [0, 1, 2].map(|plane| PlaneRows::new(tables.of_plane(plane), self.frame, plane));
+        let at_once = (0..PLANES).all(|plane| isa.has_loops_for(tables.of_plane(plane).columns.windows()));
+        let height = tables.size.1 as usize;
+        if tables.exact.is_none() {
             self.blend::<I, PLANES>(isa, &sources, 0);
         }
         for y in 0..height {
-            if let Some(exact) = &plan.exact {
+            if let Some(exact) = &tables.exact {
                 exact.row(self.frame, y as u32, &mut self.scratch.exact, &mut self.scratch.sums);
                 self.row::<I, PLANES, CHANNELS, false>(isa, y);
                 continue;
             }
-            // One row ahead, so that a line is read long after it was written, and not out of the store buffer, where it
-            // has the batch before it.
+            // One row ahead, so that a line is read long after it was written, and not from the store buffer, where the
+            // batch's stores come before it.
             if y + 1 < height {
                 self.blend::<I, PLANES>(isa, &sources, y + 1);
             }
@@ -97,63 +99,65 @@ impl<S: Sample> Pass<'_, S> {
             }
             let Scratch { lines, sums, .. } = &mut *self.scratch;
             for plane in 0..PLANES {
-                isa.sums(&lines[y % 2][plane], &plan.tables(plane).columns, sums[plane].as_chunks_mut().0);
+                isa.sums(&lines[y % 2][plane], &tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
             }
             self.row::<I, PLANES, CHANNELS, false>(isa, y);
         }
     }
 
-    /// Makes the lines that row `y` of the picture is made of.
+    /// Makes the lines for row `y` of the picture.
     #[inline(always)]
-    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[Source<'_>; 3], y: usize) {
+    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[PlaneRows<'_>; 3], y: usize) {
         for (plane, source) in sources.iter().enumerate().take(PLANES) {
-            blend(isa, self.plan.tables(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
+            blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
         }
     }
 
-    /// Makes and writes row `y` of the picture: out of lines, or of sums.
+    /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
     fn row<I: Isa, const PLANES: usize, const CHANNELS: usize, const LINES: bool>(&mut self, isa: I, y: usize) {
-        let width = self.plan.size.0 as usize;
+        let width = self.tables.size.0 as usize;
         let pixels = y * width..(y + 1) * width;
         let Scratch { lines, sums, values, pixels: interleaved, .. } = &mut *self.scratch;
         let lines = &lines[y % 2];
-        let row = Row::<PLANES, CHANNELS, LINES> {
+        let row = PictureRow::<PLANES, CHANNELS, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
             sums: [sums[0].as_chunks().0, sums[1].as_chunks().0, sums[2].as_chunks().0],
-            columns: &self.plan.tables(0).columns,
-            chroma: &self.plan.tables(1).columns,
+            columns: &self.tables.of_plane(0).columns,
+            chroma: &self.tables.of_plane(1).columns,
             conversion: self.conversion,
             width,
         };
         match &mut self.slot {
-            Slot::Gray(plane) => row.write(isa, Planes([&mut plane[pixels]])),
-            Slot::Planes(planes) => row.write(isa, Planes(planes.each_mut().map(|plane| &mut plane[pixels.clone()]))),
-            Slot::Pixels(out) => {
+            PictureSlot::Gray(plane) => row.write(isa, PlaneOut([&mut plane[pixels]])),
+            PictureSlot::Planes(planes) => {
+                row.write(isa, PlaneOut(planes.each_mut().map(|plane| &mut plane[pixels.clone()])))
+            }
+            PictureSlot::Pixels(out) => {
                 let [r, g, b] = values;
-                row.write(isa, Values([r, g, b]));
+                row.write(isa, ScratchOut([r, g, b]));
                 interleave(isa, [r, g, b], interleaved, &mut out[3 * pixels.start..3 * pixels.end]);
             }
         }
     }
 }
 
-/// Rows of a plane, of which so many samples count.
-struct Source<'a> {
-    /// From the first that counts of the row `first` on.
+/// The rows of a plane, and how many samples of each count.
+struct PlaneRows<'a> {
+    /// From the first sample that counts in row `first` on.
     samples: &'a [u8],
     pitch: usize,
     first: u32,
     length: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> PlaneRows<'a> {
     fn new(tables: &PlaneTables, frame: &Decoded<'a>, plane: usize) -> Self {
         let (x0, y0) = (frame.origin.0 / tables.step, frame.origin.1 / tables.step);
         let (start, length) = tables.columns.source();
         // A plane that is not needed may have no samples.
         let samples = frame.planes[plane].get((start - x0) as usize..).unwrap_or_default();
-        Source { samples, pitch: frame.pitches[plane], first: y0, length }
+        PlaneRows { samples, pitch: frame.pitches[plane], first: y0, length }
     }
 
     #[inline(always)]
@@ -167,9 +171,9 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Makes the line that a row of the picture is made of.
+/// Makes the line for a row of the picture.
 #[inline(always)]
-fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &Source<'_>, line: &mut [i16]) {
+fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &PlaneRows<'_>, line: &mut [i16]) {
     let base = source.row(base);
     match *others {
         [] => isa.blend(line, base, [], true),

@@ -1,12 +1,13 @@
-//! The types of sample a batch can have, and how floats become one of them.
+//! The types of value that a batch can have, and how floats become one of them.
 
 use half::{bf16, f16};
 
-use super::isa::{BLOCK, Isa};
+use super::isa::Isa;
+use super::units::BLOCK;
 
-/// A type of sample.
-pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
-    /// Whether samples are normalised; if not, they are levels of 0 to 255.
+/// A type of value in a batch.
+pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
+    /// Whether values are normalized; if not, they are levels of 0 to 255.
     const NORMALISED: bool;
 
     /// Converts `values`, rounding to the nearest, ties to even.
@@ -19,20 +20,20 @@ pub(in crate::loader) trait Sample: Copy + Default + Send + Sync + 'static {
     }
 }
 
-impl Sample for u8 {
+impl SampleType for u8 {
     const NORMALISED: bool = false;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
         let mut levels = [0.0; BLOCK];
-        // A float of 2^23 and more has no fraction, so that adding 2^23 rounds to the nearest, and the level stands in
-        // the lowest bits.
+        // A float of 2^23 or more has no fraction, so adding 2^23 rounds to the nearest and puts the level in the
+        // lowest bits.
         isa.store(isa.scale_and_add(values, 1.0, isa.splat(8_388_608.0)), &mut levels);
         *out = levels.map(|level| level.to_bits() as u8);
     }
 }
 
-impl Sample for f32 {
+impl SampleType for f32 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -46,7 +47,7 @@ impl Sample for f32 {
     }
 }
 
-impl Sample for f16 {
+impl SampleType for f16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -55,7 +56,7 @@ impl Sample for f16 {
     }
 }
 
-impl Sample for bf16 {
+impl SampleType for bf16 {
     const NORMALISED: bool = true;
 
     #[inline(always)]
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn one<S: Sample>(value: f32) -> S {
+    fn one<S: SampleType>(value: f32) -> S {
         let mut out = [S::default(); BLOCK];
         S::store(Portable, [value; BLOCK], &mut out);
         out[0]

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Planes;
-use crate::jpeg::{Decoder, Encoder};
-use crate::loader::view::Span;
+use crate::jpeg::{Decoder, Encoder, JpegDecoder, RegionDecoder, Scale};
 use crate::random::Random;
 
 /// All of `length` pixels from `start` on, as `out` pixels.
@@ -14,9 +13,9 @@ fn whole(start: u32, length: u32, out: u32) -> Span {
     Span { bounds: (start, start + length), start: start.into(), scale: f64::from(length) / f64::from(out) }
 }
 
-fn target(size: (u32, u32)) -> Target {
+fn target(size: (u32, u32)) -> PictureSpec {
     let (mean, std, matrix) = ([0.0; 3], [1.0; 3], ColorMatrix::IDENTITY);
-    Target { size, channels: Channels::Rgb, mean, std, matrix, reducing_gap: REDUCING_GAP }
+    PictureSpec { size, channels: Channels::Rgb, mean, std, matrix, reducing_gap: REDUCING_GAP }
 }
 
 /// Three planes of noise: full size, or the last two at half size.
@@ -28,21 +27,21 @@ fn noise((width, height): (u32, u32), half: bool, seed: u64) -> ([Vec<u8>; 3], [
     (planes, sides.map(|(w, _)| w as usize))
 }
 
-/// The picture of `plan` in pixels of its channels, on one machine.
-fn run_plan<S: Sample>(machine: Machine, plan: &Plan, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
-    let mut out = vec![S::default(); plan.size.0 as usize * plan.size.1 as usize * plan.channels];
+/// The picture of `tables` in pixels of its channels, on one machine.
+fn run_tables<S: SampleType>(machine: Machine, tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3]) -> Vec<S> {
+    let mut out = vec![S::default(); tables.size.0 as usize * tables.size.1 as usize * tables.channels];
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-    pass::run(machine, plan, &frame, &mut Scratch::default(), Slot::pixels(&mut out, plan.channels));
+    pass::run(machine, tables, &frame, &mut Scratch::default(), PictureSlot::pixels(&mut out, tables.channels));
     out
 }
 
-/// Weights of the samples of a plane, one for each `step` pixels, for pixel `i`: the plain definition.
+/// PairWeights of the samples of a plane, one for each `step` pixels, for pixel `i`: the plain definition.
 fn naive_weights(span: &Span, step: u32, i: u32) -> Vec<(usize, f64)> {
     let (scale, low, high) = (span.scale / f64::from(step), span.bounds.0 / step, span.bounds.1.div_ceil(step));
     let reach = scale.max(1.0);
-    let centre = span.start / f64::from(step) + (f64::from(i) + 0.5) * scale;
-    let centre = centre.clamp(f64::from(low) + 0.5, f64::from(high) - 0.5);
-    let raw = (low..high).map(|x| (x as usize, (1.0 - (f64::from(x) + 0.5 - centre).abs() / reach).max(0.0)));
+    let center = span.start / f64::from(step) + (f64::from(i) + 0.5) * scale;
+    let center = center.clamp(f64::from(low) + 0.5, f64::from(high) - 0.5);
+    let raw = (low..high).map(|x| (x as usize, (1.0 - (f64::from(x) + 0.5 - center).abs() / reach).max(0.0)));
     let raw: Vec<_> = raw.filter(|(_, weight)| *weight > 0.0).collect();
     let sum: f64 = raw.iter().map(|(_, weight)| weight).sum();
     raw.into_iter().map(|(x, weight)| (x, weight / sum)).collect()
@@ -118,12 +117,12 @@ proptest! {
     #[test]
     fn pictures_are_those_of_the_plain_definition((frame, size, view) in views(), seed: u64, rgb: bool) {
         let pixels = if rgb { Pixels::Other } else { Pixels::Ycc420 };
-        let plan = Plan::new(&target(size), &view, frame, pixels);
-        if !rgb && (plan.exact.is_some() || plan.wanted == Wanted::Rgb) {
+        let tables = Tables::new(&target(size), &view, frame, pixels);
+        if !rgb && (tables.exact.is_some() || tables.wanted == Wanted::Rgb) {
             return Ok(());
         }
         // Planes of noise stand for those of any scale: as many samples as the scaled decode has.
-        let step = plan.first.step;
+        let step = tables.first.step;
         let samples = (frame.0.div_ceil(step), frame.1.div_ceil(step));
         let (planes, pitches) = noise(samples, !rgb, seed);
         // A picture of one pixel has planes of one size, and no telling what they are.
@@ -131,11 +130,11 @@ proptest! {
             return Ok(());
         }
         let expected = naive_rgb(&view, size, &planes, pitches, step);
-        let taps = plan.first.columns.taps() + plan.first.rows.taps() + 2;
+        let taps = tables.first.columns.taps() + tables.first.rows.taps() + 2;
         // A plane's error reaches a channel by at most 1 + 1.772 of it.
         let bound = 2.8 * plane_bound(taps) + 0.01;
-        let floats: Vec<f32> = run_plan(Machine::best(), &plan, &planes, pitches);
-        let bytes: Vec<u8> = run_plan(Machine::best(), &plan, &planes, pitches);
+        let floats: Vec<f32> = run_tables(Machine::best(), &tables, &planes, pitches);
+        let bytes: Vec<u8> = run_tables(Machine::best(), &tables, &planes, pitches);
         for ((exact, float), byte) in expected.iter().zip(floats).zip(bytes) {
             let exact = exact.clamp(0.0, 255.0);
             prop_assert!((exact - f64::from(float) * 255.0).abs() < bound, "{} {} {}", exact, float * 255.0, bound);
@@ -149,34 +148,37 @@ proptest! {
         let rows = [[0.9, 0.2, -0.1], [0.1, 1.1, 0.0], [0.0, -0.3, 1.3]];
         let matrix = ColorMatrix { rows, offset: [5.0, -7.0, 0.5] };
         let channels = if gray { Channels::Gray } else { Channels::Rgb };
-        let target = Target { matrix, channels, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], ..target(size) };
-        let plan = Plan::new(&target, &view, frame, pixels);
-        let rgb = plan.wanted == Wanted::Rgb;
-        let step = plan.first.step;
+        let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+        let target = PictureSpec { matrix, channels, mean, std, ..target(size) };
+        let tables = Tables::new(&target, &view, frame, pixels);
+        let rgb = tables.wanted == Wanted::Rgb;
+        let step = tables.first.step;
         let (planes, pitches) = noise((frame.0.div_ceil(step), frame.1.div_ceil(step)), !rgb, seed);
-        fn bits<S: Sample>(plan: &Plan, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
-            let run = |machine| -> Vec<u32> { run_plan(machine, plan, planes, pitches).iter().map(&bits).collect() };
+        fn bits<S: SampleType>(tables: &Tables, planes: &[Vec<u8>; 3], pitches: [usize; 3], bits: impl Fn(&S) -> u32) {
+            let run =
+                |machine| -> Vec<u32> { run_tables(machine, tables, planes, pitches).iter().map(&bits).collect() };
             let expected = run(Machine::Portable);
             Machine::all().into_iter().for_each(|machine| assert!(run(machine) == expected, "{machine:?}"));
         }
-        bits::<u8>(&plan, &planes, pitches, |&v| v.into());
-        bits::<f32>(&plan, &planes, pitches, |v| v.to_bits());
-        bits::<f16>(&plan, &planes, pitches, |v| v.to_bits().into());
-        bits::<bf16>(&plan, &planes, pitches, |v| v.to_bits().into());
+        bits::<u8>(&tables, &planes, pitches, |&v| v.into());
+        bits::<f32>(&tables, &planes, pitches, |v| v.to_bits());
+        bits::<f16>(&tables, &planes, pitches, |v| v.to_bits().into());
+        bits::<bf16>(&tables, &planes, pitches, |v| v.to_bits().into());
     }
 
     #[test]
     fn layouts_are_transposes_and_a_flip_is_the_mirror((frame, size, view) in views(), seed: u64) {
         let (planes, pitches) = noise(frame, false, seed);
         let run = |view: &View| -> Vec<f32> {
-            let plan = Plan::new(&target(size), view, frame, Pixels::Other);
-            run_plan(Machine::best(), &plan, &planes, pitches)
+            let tables = Tables::new(&target(size), view, frame, Pixels::Other);
+            run_tables(Machine::best(), &tables, &planes, pitches)
         };
         let (pixels, mirrored) = (run(&view), run(&View { flip: !view.flip, ..view }));
         let mut out = vec![0f32; pixels.len()];
         let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
-        let plan = Plan::new(&target(size), &view, (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32), Pixels::Other);
-        pass::run(Machine::best(), &plan, &frame, &mut Scratch::default(), Slot::planes(&mut out, 3));
+        let whole = (pitches[0] as u32, planes[0].len() as u32 / pitches[0] as u32);
+        let tables = Tables::new(&target(size), &view, whole, Pixels::Other);
+        pass::run(Machine::best(), &tables, &frame, &mut Scratch::default(), PictureSlot::planes(&mut out, 3));
         let (w, h) = (size.0 as usize, size.1 as usize);
         for (y, x, c) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c)))) {
             prop_assert_eq!(out[(c * h + y) * w + x].to_bits(), pixels[(y * w + x) * 3 + c].to_bits());
@@ -188,15 +190,14 @@ proptest! {
 /// libjpeg-turbo decodes the JPEG whole, to RGB; the kernel gets planes of as little as it asks for.
 #[test]
 fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
-    let mut decoder = Decoder::new().unwrap();
+    let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
     for frame in [(1, 1), (4, 9), (5, 1), (5, 7), (33, 35), (97, 61), (160, 48)] {
         let mut jpeg = Vec::new();
         let mut picture = Planes::new(frame.0, frame.1).unwrap();
         let (noise, _) = noise(frame, true, 3);
         [picture.y, picture.cb, picture.cr] = noise;
         Encoder::new(97).unwrap().encode(&picture, &mut jpeg).unwrap();
-        let mut rgb = vec![0; (frame.0 * frame.1 * 3) as usize];
-        decoder.decode_rgb(&jpeg, &mut rgb, frame.0 as usize * 3).unwrap();
+        let rgb = Decoder::new().unwrap().decode_picture(&jpeg).unwrap().pixels;
         let mut random = Random::new(4, &[frame.0.into()]);
         for case in 0..40 {
             let mut draw = |below: u32| random.below(below.into()) as u32;
@@ -204,13 +205,13 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             let (x, y) = if case < 4 { (x * (case & 1), y * (case >> 1)) } else { (x, y) };
             let size = (1 + draw(frame.0 - x), 1 + draw(frame.1 - y));
             let view = View { x: whole(x, size.0, size.0), y: whole(y, size.1, size.1), flip: case % 3 == 0 };
-            let plan = Plan::new(&target(size), &view, frame, Pixels::Ycc420);
-            assert_eq!(plan.exact.is_some(), frame.0 > 4);
-            if plan.exact.is_none() {
+            let tables = Tables::new(&target(size), &view, frame, Pixels::Ycc420);
+            assert_eq!(tables.exact.is_some(), frame.0 > 4);
+            if tables.exact.is_none() {
                 continue;
             }
             let mut planes = [const { Vec::new() }; 3];
-            let cut = decoder.region_planes(&jpeg, plan.region, Scale::Full, &mut planes).unwrap();
+            let cut = decoder.planes(&jpeg, tables.region, Scale::Full, &mut planes).unwrap();
             let pitch = cut.luma_pitch(Scale::Full);
             let decoded = Decoded {
                 planes: planes.each_ref().map(Vec::as_slice),
@@ -219,7 +220,7 @@ fn a_picture_that_is_cut_out_has_libjpegs_own_levels_on_every_machine() {
             };
             for machine in Machine::all() {
                 let mut out = vec![0u8; (size.0 * size.1 * 3) as usize];
-                pass::run(machine, &plan, &decoded, &mut Scratch::default(), Slot::pixels(&mut out, 3));
+                pass::run(machine, &tables, &decoded, &mut Scratch::default(), PictureSlot::pixels(&mut out, 3));
                 for (i, pixel) in out.as_chunks::<3>().0.iter().enumerate() {
                     let (px, py) = (i as u32 % size.0, i as u32 / size.0);
                     let px = if view.flip { size.0 - 1 - px } else { px };
@@ -242,8 +243,8 @@ fn resized_rgb_is_pillows_but_for_its_rounding_in_between() {
     let planes = [0, 1, 2].map(|c| source.pixels().map(|pixel| pixel[c]).collect());
     for size in [(24, 16), (80, 70)] {
         let view = View { x: whole(0, 53, size.0), y: whole(0, 37, size.1), flip: false };
-        let plan = Plan::new(&target(size), &view, (53, 37), Pixels::Other);
-        let ours: Vec<u8> = run_plan(Machine::best(), &plan, &planes, [53; 3]);
+        let tables = Tables::new(&target(size), &view, (53, 37), Pixels::Other);
+        let ours: Vec<u8> = run_tables(Machine::best(), &tables, &planes, [53; 3]);
         let pillow = open(format!("s420-{}x{}.png", size.0, size.1));
         let worst = ours.iter().zip(pillow.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
         assert!(worst <= Some(1), "{size:?}: {worst:?}");
@@ -259,10 +260,10 @@ fn thousands_of_rows_into_one_do_not_overflow() {
         let planes = [plane.clone(), plane.clone(), plane];
         for out in 1..4 {
             let view = View { x: whole(0, 3, 1), y: whole(0, rows as u32, out), flip: false };
-            let plan = Plan::new(&target((1, out)), &view, (3, rows as u32), Pixels::Other);
+            let tables = Tables::new(&target((1, out)), &view, (3, rows as u32), Pixels::Other);
             let expected = naive_rgb(&view, (1, out), &planes, [3; 3], 1);
             for machine in Machine::all() {
-                let floats: Vec<f32> = run_plan(machine, &plan, &planes, [3; 3]);
+                let floats: Vec<f32> = run_tables(machine, &tables, &planes, [3; 3]);
                 for (exact, float) in expected.iter().zip(floats) {
                     assert!(
                         (exact - f64::from(float) * 255.0).abs() < 0.004 * rows as f64,
@@ -279,17 +280,17 @@ fn thousands_of_rows_into_one_do_not_overflow() {
 fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
     let size = (37, 5);
     let view = View { x: whole(0, 20, size.0), y: whole(0, 20, size.1), flip: false };
-    let plan = Plan::new(&target(size), &view, (20, 20), Pixels::Other);
+    let tables = Tables::new(&target(size), &view, (20, 20), Pixels::Other);
     let (planes, pitches) = noise((20, 20), false, 1);
     let frame = Decoded { planes: planes.each_ref().map(Vec::as_slice), pitches, origin: (0, 0) };
     let length = 37 * 5 * 3;
     let mut expected = vec![0f32; length];
-    pass::run(Machine::Portable, &plan, &frame, &mut Scratch::default(), Slot::planes(&mut expected, 3));
+    pass::run(Machine::Portable, &tables, &frame, &mut Scratch::default(), PictureSlot::planes(&mut expected, 3));
     for machine in Machine::all() {
         for offset in 0..33 {
             let mut out = vec![-7f32; length + 40];
-            let slot = Slot::planes(&mut out[offset..offset + length], 3);
-            pass::run(machine, &plan, &frame, &mut Scratch::default(), slot);
+            let slot = PictureSlot::planes(&mut out[offset..offset + length], 3);
+            pass::run(machine, &tables, &frame, &mut Scratch::default(), slot);
             assert!(out[offset..offset + length] == expected, "{machine:?} {offset}");
             assert!(out[..offset].iter().chain(&out[offset + length..]).all(|&v| v == -7.0), "{machine:?} {offset}");
         }
@@ -299,36 +300,36 @@ fn a_slot_may_begin_anywhere_and_nothing_beside_it_changes() {
 #[test]
 fn a_gray_picture_is_luma_and_needs_no_chroma() {
     let view = View { x: whole(0, 20, 20), y: whole(0, 20, 20), flip: false };
-    let gray = Target { channels: Channels::Gray, ..target((20, 20)) };
-    let plan = Plan::new(&gray, &view, (20, 20), Pixels::Ycc420);
-    assert_eq!((plan.planes, plan.wanted), (1, Wanted::Planes(Scale::Full)));
+    let gray = PictureSpec { channels: Channels::Gray, ..target((20, 20)) };
+    let tables = Tables::new(&gray, &view, (20, 20), Pixels::Ycc420);
+    assert_eq!((tables.planes, tables.wanted), (1, Wanted::Planes(Scale::Full)));
     let (mut planes, pitches) = noise((20, 20), true, 1);
     planes[1].clear();
     planes[2].clear();
-    assert_eq!(run_plan::<u8>(Machine::best(), &plan, &planes, pitches), planes[0]);
+    assert_eq!(run_tables::<u8>(Machine::best(), &tables, &planes, pitches), planes[0]);
     // Brightness and saturation leave it that way.
     let saturation = |s: f32| {
         let luma = [0.299, 0.587, 0.114];
         std::array::from_fn(|i| std::array::from_fn(|j| luma[j] * (1.0 - s) + if i == j { s } else { 0.0 }))
     };
     let matrix = ColorMatrix { rows: saturation(0.3), offset: [10.0; 3] };
-    assert_eq!(Plan::new(&Target { matrix, ..gray }, &view, (20, 20), Pixels::Ycc420).planes, 1);
+    assert_eq!(Tables::new(&PictureSpec { matrix, ..gray }, &view, (20, 20), Pixels::Ycc420).planes, 1);
 }
 
 #[test]
 fn ycbcr_pictures_are_the_planes_resampled() {
     let view = View { x: whole(0, 40, 20), y: whole(0, 40, 20), flip: false };
-    let plan = Plan::new(
-        &Target { channels: Channels::YCbCr, reducing_gap: 1.0, ..target((20, 20)) },
+    let tables = Tables::new(
+        &PictureSpec { channels: Channels::YCbCr, reducing_gap: 1.0, ..target((20, 20)) },
         &view,
         (40, 40),
         Pixels::Ycc420,
     );
-    assert_eq!(plan.wanted, Wanted::Planes(Scale::Half));
+    assert_eq!(tables.wanted, Wanted::Planes(Scale::Half));
     let mut planes = noise((20, 20), true, 2).0;
     planes[1].fill(77);
     planes[2].fill(200);
-    let out: Vec<u8> = run_plan(Machine::best(), &plan, &planes, [20, 10, 10]);
+    let out: Vec<u8> = run_tables(Machine::best(), &tables, &planes, [20, 10, 10]);
     for (pixel, &luma) in out.as_chunks().0.iter().zip(&planes[0]) {
         assert_eq!(*pixel, [luma, 77, 200]);
     }
@@ -341,16 +342,16 @@ fn normalising_and_colour_matrices_are_as_documented() {
     let planes = [vec![0], vec![128], vec![255]];
     let swap = ColorMatrix { rows: [[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [3.0, 0.0, 1.0]], offset: [-300.0, 6.0, 2.0] };
     for (matrix, levels) in [(ColorMatrix::IDENTITY, [0.0, 128.0, 255.0]), (swap, [0.0, 70.0, 255.0])] {
-        let plan = Plan::new(&Target { mean, std, matrix, ..target((1, 1)) }, &view, (1, 1), Pixels::Other);
-        let out: Vec<f32> = run_plan(Machine::best(), &plan, &planes, [1; 3]);
+        let tables = Tables::new(&PictureSpec { mean, std, matrix, ..target((1, 1)) }, &view, (1, 1), Pixels::Other);
+        let out: Vec<f32> = run_tables(Machine::best(), &tables, &planes, [1; 3]);
         for c in 0..3 {
             assert!((out[c] - (levels[c] / 255.0 - mean[c]) / std[c]).abs() < 1e-5, "{out:?}");
         }
-        assert_eq!(run_plan::<u8>(Machine::best(), &plan, &planes, [1; 3]), levels.map(|level| level as u8));
+        assert_eq!(run_tables::<u8>(Machine::best(), &tables, &planes, [1; 3]), levels.map(|level| level as u8));
     }
 }
 
-/// A picture with the spectrum of a natural one (amplitude falls as 1/frequency), soft edges and moderate colours.
+/// A picture with the spectrum of a natural one (amplitude falls as 1/frequency), soft edges and moderate colors.
 fn natural((width, height): (u32, u32), seed: u64) -> Planes {
     let mut random = Random::new(seed, &[]);
     let waves: Vec<[f64; 6]> = (0..60)
@@ -391,18 +392,16 @@ fn natural((width, height): (u32, u32), seed: u64) -> Planes {
 }
 
 /// PSNR in dB and greatest difference of the picture through planes against the full RGB decode resized exactly.
-fn against_rgb(frame: (u32, u32), view: &View, target: &Target) -> (f64, f64) {
+fn against_rgb(frame: (u32, u32), view: &View, target: &PictureSpec) -> (f64, f64) {
     let mut jpeg = Vec::new();
     Encoder::new(90).unwrap().encode(&natural(frame, 5), &mut jpeg).unwrap();
-    let mut decoder = Decoder::new().unwrap();
-    let mut rgb = vec![0; (frame.0 * frame.1 * 3) as usize];
-    decoder.decode_rgb(&jpeg, &mut rgb, frame.0 as usize * 3).unwrap();
+    let rgb = Decoder::new().unwrap().decode_picture(&jpeg).unwrap().pixels;
     let planes = [0, 1, 2].map(|c| rgb.iter().skip(c).step_by(3).copied().collect());
     let expected = naive_rgb(view, target.size, &planes, [frame.0 as usize; 3], 1);
     let kernel = Kernel::new(target, view, frame);
     let (Wanted::Planes(scale), region) = kernel.wants(Pixels::Ycc420) else { panic!("planes") };
     let mut planes = [const { Vec::new() }; 3];
-    let cut = decoder.region_planes(&jpeg, region, scale, &mut planes).unwrap();
+    let cut = RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, scale, &mut planes).unwrap();
     let pitch = cut.luma_pitch(scale);
     let decoded = Decoded {
         planes: planes.each_ref().map(Vec::as_slice),
@@ -410,7 +409,7 @@ fn against_rgb(frame: (u32, u32), view: &View, target: &Target) -> (f64, f64) {
         origin: (cut.region.x, cut.region.y),
     };
     let mut out = vec![0f32; expected.len()];
-    kernel.run(Pixels::Ycc420, &decoded, &mut Scratch::default(), Slot::pixels(&mut out, 3));
+    kernel.run(Pixels::Ycc420, &decoded, &mut Scratch::default(), PictureSlot::pixels(&mut out, 3));
     let errors = expected.iter().zip(&out).map(|(a, b)| (a - f64::from(*b) * 255.0).abs());
     let squares: f64 = errors.clone().map(|e| e * e).sum();
     (10.0 * (255f64.powi(2) * out.len() as f64 / squares).log10(), errors.fold(0.0, f64::max))
@@ -427,7 +426,7 @@ fn a_resized_picture_is_near_the_resized_rgb_decode() {
     ] {
         let (x, y, w, h) = area;
         let view = View { x: whole(x, w, size.0), y: whole(y, h, size.1), flip: false };
-        let whole = Target { reducing_gap: f64::INFINITY, ..target(size) };
+        let whole = PictureSpec { reducing_gap: f64::INFINITY, ..target(size) };
         let (psnr, worst) = against_rgb(frame, &view, &whole);
         assert!(psnr > 57.0 && worst < 2.0, "{frame:?} {area:?} {size:?}: {psnr:.1} dB, {worst:.1}");
     }
@@ -446,8 +445,8 @@ fn a_picture_reduced_by_the_inverse_dct_keeps_its_quality() {
         ((1080, 1080), 1.0, Scale::Eighth, 37.5),
     ] {
         let view = View { x: whole(0, frame.0, 112), y: whole(0, frame.1, 112), flip: false };
-        assert_eq!(plan::scale(&view, gap), scale);
-        let (psnr, _) = against_rgb(frame, &view, &Target { reducing_gap: gap, ..target((112, 112)) });
+        assert_eq!(tables::scale(&view, gap), scale);
+        let (psnr, _) = against_rgb(frame, &view, &PictureSpec { reducing_gap: gap, ..target((112, 112)) });
         println!("{frame:?} {scale:?}: {psnr:.1} dB");
         assert!(psnr > least, "{frame:?} {scale:?}: {psnr:.1} dB");
     }

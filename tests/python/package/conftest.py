@@ -1,10 +1,15 @@
 """A small data set, packed from videos that are made here, for the tests of the installed package."""
 import importlib.util
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import vidrec
+
+sys.path.append(str(Path(__file__).parents[1]))
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 NAMES = "0123456789ab"
 

@@ -346,14 +346,25 @@ def test_one_iterator_can_serve_several_threads(ds):
 
 
 WAITING = """
-import os, signal, sys, threading, vidrec
+import os, signal, sys, threading, time, vidrec
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
 order = list(range(12)) * 1000
 loader = vidrec.Loader(sys.argv[1], len(order), size=32, order=order, threads=1, output="numpy")
 batches = iter(loader)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
+main = threading.main_thread().ident
+
+def interrupt():
+    # The loader has given the interpreter away and waits when this runs while the main thread is in next().
+    while sys._current_frames()[main].f_code.co_name != "wait":
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+def wait():
     next(batches)
+
+threading.Thread(target=interrupt).start()
+try:
+    wait()
 except KeyboardInterrupt:
     print("interrupted", loader.stats()["batches"], flush=True)
     os._exit(0)

@@ -174,13 +174,81 @@ def test_isolated_packs_give_the_same_files(videos, tmp_path, capfd):
     assert files(tmp_path / "function") == expected
 
 
+def test_an_interrupted_pack_is_resumed_to_the_same_files(videos, tmp_path):
+    options = {"frames": 3, "short_side": 32, "threads": 1, "io_threads": 0, "memory": 1 << 20, "commit_every": 0}
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    assert vidrec.pack(videos, whole, **options)["clips"] == 12
+
+    class Enough(Exception):
+        pass
+
+    def progress(done, total):
+        assert total == 12
+        if done:
+            raise Enough
+
+    with pytest.raises(Enough):
+        vidrec.pack(videos, part, progress=progress, **options)
+    if not (part / "dataset.json").exists():  # it was faster than anybody could stop it
+        with pytest.raises(vidrec.UsageError, match="interrupted pack"):
+            vidrec.pack(videos, part, **options)
+        with pytest.raises(vidrec.UsageError, match="quality"):
+            vidrec.pack(videos, part, resume=True, quality=50, **options)
+        report = vidrec.pack(videos, part, resume=True, **options)
+        assert report["clips"] == 12 and 0 < report["resumed_at"] <= 12
+    expected = files(whole)
+    assert files(part) == expected
+    assert vidrec.pack(videos, part, resume=True, **options)["resumed_at"] == 12
+    assert vidrec.pack(videos, part, retry_failed=True, **options)["clips"] == 12
+    assert files(part) == expected
+    vidrec.pack(videos, part, restart=True, overwrite=True, **options)
+    assert files(part) == expected
+    with pytest.raises(vidrec.UsageError, match="resume and restart"):
+        vidrec.pack(videos, part, resume=True, restart=True)
+
+
+def test_shards_are_counted_or_bounded(videos, tmp_path):
+    options = {"frames": 3, "size": (24, 32)}
+    arguments = ["--frames", "3", "--size", "32x24", "--shards", "3"]
+    assert program("pack", videos, "-o", tmp_path / "program", *arguments).returncode == 0
+    vidrec.pack(videos, tmp_path / "three", shards=3, **options)
+    assert files(tmp_path / "three") == files(tmp_path / "program")
+    assert [shard["clips"] for shard in vidrec.inspect(tmp_path / "three")["shards"]] == [4, 4, 4]
+
+    one = vidrec.pack(videos, tmp_path / "one", **options)
+    (record,) = (tmp_path / "one").glob("shard-*.rec")
+    most = record.stat().st_size // 2
+    vidrec.pack(videos, tmp_path / "bounded", shard_size=most, **options)
+    records = list((tmp_path / "bounded").glob("shard-*.rec"))
+    assert len(records) > 1 and all(record.stat().st_size <= most for record in records)
+    sources = [clip.source for clip in vidrec.open(tmp_path / "one")]
+    assert [clip.source for clip in vidrec.open(tmp_path / "bounded")] == sources and one["clips"] == 12
+    with pytest.raises(vidrec.UsageError, match="shards"):
+        vidrec.pack(videos, tmp_path / "none", shards=0)
+    with pytest.raises(vidrec.UsageError, match="only one"):
+        vidrec.pack(videos, tmp_path / "none", shards=2, shard_size=1000)
+
+
+def test_too_many_failures_stop_the_pack(videos, tmp_path):
+    source = tmp_path / "videos" / "a"
+    source.mkdir(parents=True)
+    (source / "good.mp4").symlink_to(videos / "left/0.mp4")
+    for name in ("bad.mp4", "worse.mp4"):
+        (source / name).write_bytes(b"no video")
+    for most in (1, "50%"):
+        with pytest.raises(vidrec.DecodeError, match="more than 1 video"):
+            vidrec.pack(source.parent, tmp_path / "out", max_failures=most, restart=True)
+    report = vidrec.pack(source.parent, tmp_path / "out", max_failures="70%", restart=True)
+    assert (report["clips"], report["failed"]) == (1, 2)
+
+
 def test_true_shows_progress(train, capsys):
     vidrec.verify(train, progress=True)
     shown = capsys.readouterr().err
     assert "frames" in shown or importlib.util.find_spec("tqdm")
 
 
-@pytest.mark.skipif(os.environ.get("VIDREC_MYPY") is None, reason="VIDREC_MYPY=1 checks types with mypy, if installed")
+@pytest.mark.skipif(os.environ.get("VIDREC_MYPY") is None, reason="not asked for: VIDREC_MYPY=1 checks types with mypy")
 def test_types_are_right():
     package = Path(vidrec.__file__).parent
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", package], capture_output=True, text=True)

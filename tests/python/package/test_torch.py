@@ -79,7 +79,7 @@ def test_pinned_batches_are_made_in_tensors_of_torchs_allocator(ds, monkeypatch)
     assert torch.equal(batch.frames, make(ds, **last).batch(0, 0).frames)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="another machine: there is a device")
 def test_pin_memory_without_a_device_warns_and_goes_on(ds):
     with pytest.warns(UserWarning, match="not pinned"):
         assert len(list(make(ds, pin_memory=True))) == 3
@@ -87,7 +87,7 @@ def test_pin_memory_without_a_device_warns_and_goes_on(ds):
         make(ds, pin_memory=True, output="numpy")
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no device")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="another machine: there is no device")
 def test_pinned_batches_survive_copies_that_are_under_way(ds):
     expected = [make(ds, shuffle=True).batch(0, k).frames for k in range(3)]
     for _ in range(20):

@@ -64,7 +64,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         return Err("no clip is long enough for --frames and --stride".into());
     }
     let (before_first, cold_start) = (usage(), Instant::now());
-    let mut feed = Feed { batches: loader.iter_epochs(0..u64::MAX)?, loader: &loader, trace: None, taken: 0 };
+    let mut feed = Feed { batches: loader.iter(0..)?, loader: &loader, trace: None, taken: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 

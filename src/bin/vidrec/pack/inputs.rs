@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use vidrec::pack::{InputOptions, SegmentClock};
+use vidrec::pack::{FrameOptions, InputOptions, SegmentClock};
 use vidrec::sampler::Rate;
+
+use crate::words::words;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
-    /// Where the paths of a manifest begin. [default: the manifest's folder]
+    /// Folder that the paths of a manifest are relative to. [default: the manifest's folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Take only this split, as a manifest's column "split" names it.
@@ -21,15 +23,15 @@ pub struct InputArgs {
     /// Take whole files, whatever start and end a manifest gives.
     #[arg(long)]
     whole_files: bool,
-    /// What start and end of a manifest count from: "player", what a player shows, which in MPEG transport and programme
+    /// What start and end of a manifest count from: "player", what a player shows, which in MPEG transport and program
     /// streams and Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time; or
     /// "first-frame", the time since the first frame of the video.
-    #[arg(long, value_name = "CLOCK", default_value_t = SegmentClock::Player)]
-    pub segment_clock: SegmentClock,
+    #[arg(long, value_name = "CLOCK", default_value_t, value_parser = words::<SegmentClock>(SegmentClock::WORDS))]
+    segment_clock: SegmentClock,
     /// Store the JPEGs of folders of frames as they are, byte for byte, at their own size and quality.
     #[arg(long)]
-    pass_through: bool,
-    /// How many frames of a folder of frames make a second. [default: unknown; nothing can be chosen by time]
+    pub pass_through: bool,
+    /// How many frames of a folder of frames make a second. [default: unknown, and nothing can be chosen by time]
     #[arg(long, value_name = "RATE")]
     picture_fps: Option<Rate>,
     /// Store the clips in a shuffled order. [default: the order of the inputs]
@@ -48,11 +50,8 @@ impl InputArgs {
         }
     }
 
-    pub fn pass_through(&self) -> bool {
-        self.pass_through
-    }
-
-    pub fn picture_rate(&self) -> Option<Rate> {
-        self.picture_fps
+    /// What of these decides which frames are taken.
+    pub fn apply(&self, options: FrameOptions) -> FrameOptions {
+        FrameOptions { picture_rate: self.picture_fps, segment_clock: self.segment_clock, ..options }
     }
 }

@@ -3,32 +3,35 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use vidrec::pack::{Interrupted, MaxFailures, OnError, PackOptions, Shards};
+use vidrec::Sharding;
+use vidrec::pack::{Interrupted, MaxFailures, OnError, RunOptions, VideoLimits};
+
+use crate::words::words;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Safety")]
 pub struct SafetyArgs {
-    /// Go on with an interrupted run of the same inputs and options; begin if there is none.
+    /// Resume an interrupted run of the same inputs and options; begin if there is none.
     #[arg(long, conflicts_with = "restart")]
     resume: bool,
-    /// Throw away an interrupted run and begin anew.
+    /// Discard an interrupted run and start over.
     #[arg(long)]
     restart: bool,
-    /// Bring what is done to the disk every so many seconds; 0: after each video.
-    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
+    /// Bring what is done to the disk after this many seconds, again and again; 0: after each video.
+    #[arg(long, default_value_t = RunOptions::default().commit_every.as_secs(), value_name = "SECONDS")]
     commit_every: u64,
-    /// Leave out a video that cannot be read, or stop at it.
-    #[arg(long, value_enum, default_value_t = OnErrorArg::Skip)]
-    on_error: OnErrorArg,
+    /// Skip a video that cannot be packed, or stop at it.
+    #[arg(long, default_value_t, value_name = "HOW", value_parser = words::<OnError>(OnError::WORDS))]
+    on_error: OnError,
     /// Stop when more videos than this fail: a number, or a share of all such as 1%. What is done can be resumed.
     #[arg(long, value_name = "N|P%")]
     max_failures: Option<MaxFailures>,
-    /// Pack again only what failed when the data set in OUTPUT was packed with the same inputs and options; all else is
-    /// copied, and the result is that of a run in which it had not failed.
+    /// Pack again only what failed when the data set in OUTPUT was packed with the same inputs and options. Everything else
+    /// is copied, and the result is that of a run in which it had not failed.
     #[arg(long)]
     pub retry_failed: bool,
     /// Longest time for one video, in seconds; one that takes longer fails.
-    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    #[arg(long, default_value_t = VideoLimits::default().timeout.as_secs(), value_name = "SECONDS")]
     timeout: u64,
     /// Most pixels that a picture of a video may have, width times height; a video with more fails. [default: 2^28]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -36,14 +39,14 @@ pub struct SafetyArgs {
     /// Longest video, in seconds; a longer one fails.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     max_duration: Option<Duration>,
-    /// Decode in processes of their own, one for each of --threads: a codec that crashes costs one video and not the run,
-    /// and one that hangs is killed after --timeout. The bytes are the same.
+    /// Decode in separate processes, one for each of --threads: a codec that crashes costs one video and not the run, and
+    /// one that hangs is killed after --timeout. The bytes are the same.
     #[arg(long)]
     pub isolate: bool,
     /// Be such a process.
     #[arg(long, hide = true)]
     pub isolated_worker: bool,
-    /// Spread the clips over N shards with as many videos each, in order.
+    /// Spread the clips over N shards with the same number of videos each, in order.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard_size")]
     shards: Option<u32>,
     /// Begin another shard where the clips of a video would make a record file longer than this, such as 1GiB or 500MB.
@@ -51,34 +54,33 @@ pub struct SafetyArgs {
     shard_size: Option<u64>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum OnErrorArg {
-    Skip,
-    Stop,
-}
-
 impl SafetyArgs {
-    /// The other options with these in their places.
-    pub fn apply(&self, options: PackOptions) -> PackOptions {
-        PackOptions {
+    pub fn run(&self, overwrite: bool) -> RunOptions {
+        RunOptions {
+            sharding: match (self.shards, self.shard_size) {
+                (Some(n), _) => Sharding::Count(n),
+                (None, Some(bytes)) => Sharding::Bytes(bytes),
+                (None, None) => Sharding::One,
+            },
+            overwrite,
             interrupted: match (self.resume, self.restart) {
                 (true, _) => Interrupted::Resume,
                 (false, true) => Interrupted::Restart,
                 (false, false) => Interrupted::Refuse,
             },
-            commit_every: Duration::from_secs(self.commit_every),
-            on_error: if self.on_error == OnErrorArg::Stop { OnError::Stop } else { OnError::Skip },
-            max_failures: self.max_failures,
             retry_failed: self.retry_failed,
+            on_error: self.on_error,
+            max_failures: self.max_failures,
+            commit_every: Duration::from_secs(self.commit_every),
+        }
+    }
+
+    pub fn limits(&self) -> VideoLimits {
+        let default = VideoLimits::default();
+        VideoLimits {
             timeout: Duration::from_secs(self.timeout),
-            max_pixels: self.max_pixels.unwrap_or(options.max_pixels),
+            max_pixels: self.max_pixels.unwrap_or(default.max_pixels),
             max_duration: self.max_duration,
-            shards: match (self.shards, self.shard_size) {
-                (Some(n), _) => Shards::Count(n),
-                (None, Some(bytes)) => Shards::Bytes(bytes),
-                (None, None) => Shards::One,
-            },
-            ..options
         }
     }
 }

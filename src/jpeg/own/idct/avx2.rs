@@ -2,24 +2,26 @@
 
 use std::arch::x86_64::*;
 
+use super::factors::Factors;
 use super::fix::*;
-use super::{Block, FIRST_ROW_BITS, Factors, Idct, Rows, Work};
+use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
+use crate::jpeg::own::block::Block;
 
 /// Proof that the machine has AVX2 and what came with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Avx2(());
+pub(crate) struct Avx2Idct(());
 
-impl Avx2 {
+impl Avx2Idct {
     pub fn detect() -> Option<Self> {
         let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
-        (is_x86_feature_detected!("avx2") && bits).then_some(Avx2(()))
+        (is_x86_feature_detected!("avx2") && bits).then_some(Avx2Idct(()))
     }
 }
 
-impl Idct for Avx2 {
-    fn run(self, work: impl Work) -> Option<()> {
+impl Idct for Avx2Idct {
+    fn run(self, work: impl IdctWork) -> Option<()> {
         #[target_feature(enable = "avx2,bmi1,bmi2")]
-        fn run(idct: Avx2, work: impl Work) -> Option<()> {
+        fn run(idct: Avx2Idct, work: impl IdctWork) -> Option<()> {
             work.run(idct)
         }
         // SAFETY: the machine has these features, or `self` could not have been made.
@@ -27,13 +29,13 @@ impl Idct for Avx2 {
     }
 
     #[inline(always)]
-    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         // SAFETY: as in `run`.
         unsafe { full(blocks, factors, out) }
     }
 
     #[inline(always)]
-    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         // SAFETY: as in `run`.
         unsafe { half(blocks, factors, out) }
     }
@@ -41,7 +43,7 @@ impl Idct for Avx2 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn full(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     let rows = dequantise(blocks, factors);
     if !fits(rows[0]) {
         return false;
@@ -70,7 +72,7 @@ fn full(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn half(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     let rows = dequantise(blocks, factors);
     if !fits(rows[0]) {
         return false;

@@ -1,24 +1,26 @@
-//! The inverse DCT for 64-bit ARM, of which every machine has NEON: a block at a time, eight lines side by side.
+//! The inverse DCT for 64-bit ARM, where every machine has NEON: a block at a time, eight lines side by side.
 
 use std::arch::aarch64::*;
 
+use super::factors::Factors;
 use super::fix::*;
-use super::{Block, FIRST_ROW_BITS, Factors, Idct, Rows, Work};
+use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
+use crate::jpeg::own::block::Block;
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Neon(());
+pub(crate) struct NeonIdct(());
 
-impl Neon {
+impl NeonIdct {
     pub fn detect() -> Option<Self> {
-        std::arch::is_aarch64_feature_detected!("neon").then_some(Neon(()))
+        std::arch::is_aarch64_feature_detected!("neon").then_some(NeonIdct(()))
     }
 }
 
-impl Idct for Neon {
-    fn run(self, work: impl Work) -> Option<()> {
+impl Idct for NeonIdct {
+    fn run(self, work: impl IdctWork) -> Option<()> {
         #[target_feature(enable = "neon")]
-        fn run(idct: Neon, work: impl Work) -> Option<()> {
+        fn run(idct: NeonIdct, work: impl IdctWork) -> Option<()> {
             work.run(idct)
         }
         // SAFETY: the machine has the feature, or `self` could not have been made.
@@ -26,13 +28,13 @@ impl Idct for Neon {
     }
 
     #[inline(always)]
-    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         // SAFETY: as in `run`.
         unsafe { full(blocks, factors, out) }
     }
 
     #[inline(always)]
-    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         // SAFETY: as in `run`.
         unsafe { half(blocks, factors, out) }
     }
@@ -40,7 +42,7 @@ impl Idct for Neon {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn full(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     for (i, block) in blocks.into_iter().enumerate() {
         let rows = dequantise(block, i, factors);
         if !fits(rows[0]) {
@@ -57,7 +59,7 @@ fn full(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn half(blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     for (i, block) in blocks.into_iter().enumerate() {
         let rows = dequantise(block, i, factors);
         if !fits(rows[0]) {
@@ -136,7 +138,8 @@ fn butterfly<const SHIFT: i32>(even: Sums, odd: Sums) -> [int16x8_t; 2] {
     [descale::<SHIFT>(add(even, odd)), descale::<SHIFT>(sub(even, odd))]
 }
 
-/// In steps, for NEON's rounding shift does not wrap around where it overflows, and its narrowing one goes to 16.
+/// In steps, because NEON's rounding shift does not wrap around on overflow, and its narrowing one shifts by at most
+/// 16.
 #[inline]
 #[target_feature(enable = "neon")]
 fn descale<const SHIFT: i32>([low, high]: Sums) -> int16x8_t {

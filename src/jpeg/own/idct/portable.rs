@@ -1,23 +1,25 @@
-//! The inverse DCT in plain Rust: for any machine, and the definition of what the others compute.
+//! The inverse DCT in plain Rust: for any machine, and the definition that the others follow.
 
+use super::factors::Factors;
 use super::fix::*;
-use super::{Block, FIRST_ROW_BITS, Factors, Idct, Rows, Work};
+use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
+use crate::jpeg::own::block::Block;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Portable;
+pub(crate) struct PortableIdct;
 
-impl Idct for Portable {
-    fn run(self, work: impl Work) -> Option<()> {
+impl Idct for PortableIdct {
+    fn run(self, work: impl IdctWork) -> Option<()> {
         work.run(self)
     }
 
     #[inline(always)]
-    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn full(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         transform(blocks, factors, out, full_line::<11>, full_line::<18>)
     }
 
     #[inline(always)]
-    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut Rows) -> bool {
+    fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         transform(blocks, factors, out, half_line::<12>, half_line::<19>)
     }
 }
@@ -27,7 +29,7 @@ impl Idct for Portable {
 fn transform<const N: usize>(
     blocks: [&Block; 2],
     factors: &Factors,
-    out: &mut Rows,
+    out: &mut SampleRows,
     column: fn([i16; 8]) -> [i16; N],
     row: fn([i16; 8]) -> [i16; N],
 ) -> bool {
@@ -119,7 +121,7 @@ fn half_line<const SHIFT: u32>(v: [i16; 8]) -> [i16; 4] {
 
 /// jidctred.c, `jpeg_idct_2x2`.
 #[inline(always)]
-pub(super) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
+pub(crate) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
     let odd = |v: [i16; 4]| dot(v[0], F_3_624, v[1], -F_1_272).wrapping_add(dot(v[2], F_0_850, v[3], -F_0_720));
     let values = dequantise(blocks, i, factors);
     let column = |x: usize| {
@@ -129,7 +131,7 @@ pub(super) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8;
     };
     let columns = [0, 1, 3, 5, 7].map(column);
     std::array::from_fn(|y| {
-        // The first column alone goes on with 32 bits.
+        // Only the first column continues with 32 bits.
         let even = columns[0][y].wrapping_shl(15);
         let odd = odd([1, 2, 3, 4].map(|i: usize| saturate(columns[i][y])));
         butterfly::<20>(even, odd).map(sample)
@@ -138,7 +140,7 @@ pub(super) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8;
 
 /// jidctred.c, `jpeg_idct_1x1`. libjpeg has no vector code for this.
 #[inline(always)]
-pub(super) fn eighth(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
+pub(crate) fn eighth(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
     let value = (i32::from(blocks[i][0]) * i32::from(factors.get(i, 0, 0)) + 4) >> 3;
     // The table of jdmaster.c, `prepare_range_limit_table`, repeats after 1024.
     let wrapped = (value & 1023) - if value & 512 != 0 { 1024 } else { 0 };
@@ -147,7 +149,7 @@ pub(super) fn eighth(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
 
 /// All samples of a block with no other coefficient than the first, at full and half size.
 #[inline(always)]
-pub(super) fn dc_alone(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
+pub(crate) fn dc_alone(blocks: [&Block; 2], i: usize, factors: &Factors) -> u8 {
     let value = i32::from(blocks[i][0].wrapping_mul(factors.get(i, 0, 0)) << 2);
     sample(saturate((value + 16) >> 5))
 }

@@ -1,12 +1,15 @@
-//! Our decoder without libjpeg-turbo beside it, so that Miri can run it: all machines give the same, whatever the bytes.
+//! Our decoder without libjpeg-turbo, so that Miri can run it: all machines give the same, whatever the bytes.
 //!
-//! That libjpeg-turbo gives it, too, is proven of the same pictures elsewhere.
+//! Other tests prove that libjpeg-turbo gives the same for these pictures.
+
+use std::ops::Range;
 
 use super::*;
+use crate::jpeg::own::{TileDecoder, TilePlanes, Tiles};
 use crate::jpeg::tiles::Tiler;
 use crate::random::Random;
 
-/// What `Decoder::region_planes` does, but for all that libjpeg-turbo is asked.
+/// What `RegionDecoder::planes` does, without libjpeg-turbo.
 fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region, scale: Scale) -> Option<[Vec<u8>; 3]> {
     let selection = tiler.select(jpeg, region, true)?;
     if tiler.is_new() {
@@ -27,11 +30,11 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
         [selection.cut.region.width, selection.cut.region.height].map(|side| scale.side(side) as usize);
     let mut planes = [width * height, width * height / 4, width * height / 4].map(|length| vec![0; length]);
     let target =
-        Target { planes: planes.each_mut().map(|plane| &mut plane[..]), pitches: [width, width / 2, width / 2] };
+        TilePlanes { planes: planes.each_mut().map(|plane| &mut plane[..]), pitches: [width, width / 2, width / 2] };
     own.decode(&tiles, scale, target).map(|()| planes)
 }
 
-/// Decodes at a scale and in part as `turn` says; says whether ours gave pixels.
+/// Decodes at a scale and in part as `turn` says; true if our decoder gave pixels.
 fn same_on_all_machines(tiler: &mut Tiler, on: &mut [TileDecoder], jpeg: &[u8], turn: u64) -> bool {
     let Some((width, height)) = tiler.size(jpeg).filter(|&(width, height)| width.max(height) <= 256) else {
         return false;
@@ -50,7 +53,7 @@ fn same_on_all_machines(tiler: &mut Tiler, on: &mut [TileDecoder], jpeg: &[u8], 
 #[test]
 fn all_machines_give_the_same_for_generated_and_for_changed_pictures() {
     let cases = if cfg!(miri) { 8 } else { 200 };
-    let mut on: Vec<_> = Machine::all().into_iter().map(TileDecoder::on).collect();
+    let mut on: Vec<_> = IdctMachine::all().into_iter().map(TileDecoder::on).collect();
     let mut tiler = Tiler::default();
     let (mut whole, mut changed) = (0, 0);
     for turn in 0..cases {

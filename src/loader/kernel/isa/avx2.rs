@@ -4,12 +4,14 @@ use std::arch::x86_64::*;
 
 use half::f16;
 
-use super::super::columns::{Block, Columns, Weights, Windows};
-use super::{BLOCK, Isa, Work};
+use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::units::BLOCK;
+use super::loops::{Isa, IsaWork};
+use super::portable::Portable;
 
 /// Proof that the machine has AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl Avx2 {
     pub fn detect() -> Option<Self> {
@@ -20,9 +22,9 @@ impl Avx2 {
 impl Isa for Avx2 {
     type Floats = [__m256; 2];
 
-    fn run(self, work: impl Work) {
+    fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "avx2,f16c")]
-        fn run(isa: Avx2, work: impl Work) {
+        fn run(isa: Avx2, work: impl IsaWork) {
             work.run(isa);
         }
         // SAFETY: the machine has these features, or `self` could not have been made.
@@ -41,15 +43,19 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [[__m256; 2]; N] {
+    fn columns<const N: usize>(
+        self,
+        lines: [&[i16]; N],
+        (block, weights): (&Block, &[PairWeights]),
+    ) -> [[__m256; 2]; N] {
         // SAFETY: as in `run`.
         unsafe { permute(lines, block, weights) }
     }
 
     #[inline(always)]
-    fn sums(self, line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
         if columns.taps() > 8 {
-            return super::Portable.sums(line, columns, out);
+            return Portable.sums(line, columns, out);
         }
         // SAFETY: as in `run`.
         unsafe { sums(line, columns, out.as_flattened_mut()) }
@@ -161,13 +167,13 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
         }
         store_words(line, sum);
     }
-    super::Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
+    Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each half of a register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [[__m256; 2]; N] {
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [[__m256; 2]; N] {
     let mut floats = [[_mm256_setzero_ps(); 2]; N];
     for half in 0..2 {
         let shuffle = load_shuffle(&block.shuffles[half]);
@@ -192,7 +198,7 @@ fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights
 /// Each register makes one pixel of up to eight samples, wherever they are.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sums(line: &[i16], columns: &Columns, out: &mut [i32]) {
+fn sums(line: &[i16], columns: &ColumnTable, out: &mut [i32]) {
     let mut mask = [0; 8];
     mask[..columns.taps()].fill(-1);
     let mask = load_eight(&mask);

@@ -4,12 +4,14 @@ use std::arch::x86_64::*;
 
 use half::f16;
 
-use super::super::columns::{Block, Columns, Weights, Windows};
-use super::{BLOCK, Isa, Work};
+use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::units::BLOCK;
+use super::loops::{Isa, IsaWork};
+use super::portable::Portable;
 
 /// Proof that the machine has these parts of AVX-512, and AVX2 and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Avx512(());
+pub(crate) struct Avx512(());
 
 impl Avx512 {
     pub fn detect() -> Option<Self> {
@@ -23,9 +25,9 @@ impl Avx512 {
 impl Isa for Avx512 {
     type Floats = __m512;
 
-    fn run(self, work: impl Work) {
+    fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
-        fn run(isa: Avx512, work: impl Work) {
+        fn run(isa: Avx512, work: impl IsaWork) {
             work.run(isa);
         }
         // SAFETY: the machine has these features, or `self` could not have been made.
@@ -44,15 +46,15 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [__m512; N] {
+    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[PairWeights])) -> [__m512; N] {
         // SAFETY: as in `run`.
         unsafe { permute(lines, block, weights) }
     }
 
     #[inline(always)]
-    fn sums(self, line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
         if columns.windows() == Windows::None {
-            return super::Portable.sums(line, columns, out);
+            return Portable.sums(line, columns, out);
         }
         // SAFETY: as in `run`.
         unsafe { permute_double(line, columns, out) }
@@ -128,7 +130,7 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
         let at = 32 * i;
         let mask = if length - at < 32 { (1 << (length - at)) - 1 } else { u32::MAX };
         // SAFETY: `at` is below `length`, the length of all slices of bytes, as just asserted. The mask has a bit for
-        // each byte that there is from there on; what it has no bit for is not read.
+        // each byte from there on; bytes without a bit are not read.
         let load = |bytes: &[u8]| unsafe {
             _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, bytes.as_ptr().add(at).cast()))
         };
@@ -145,7 +147,7 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
 /// A window of 32 samples, permuted into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [__m512; N] {
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [__m512; N] {
     let order = load_order(&block.order);
     let mut sums = [_mm512_setzero_si512(); N];
     let mut at = block.window as usize;
@@ -167,7 +169,7 @@ fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights
 /// The same for windows of 64 samples.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute_double(line: &[i16], columns: &Columns, out: &mut [[i32; BLOCK]]) {
+fn permute_double(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
     for ((block, weights), out) in columns.blocks().zip(out) {
         let order = load_order(&block.order);
         let mut sum = _mm512_setzero_si512();

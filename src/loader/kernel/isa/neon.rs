@@ -1,13 +1,15 @@
-//! The inner loops for 64-bit ARM, of which every machine has NEON.
+//! The inner loops for 64-bit ARM, where every machine has NEON.
 
 use std::arch::aarch64::*;
 
-use super::super::columns::{Block, Weights, Windows};
-use super::{BLOCK, Isa, Work};
+use super::super::column_table::{Block, PairWeights, Windows};
+use super::super::units::BLOCK;
+use super::loops::{Isa, IsaWork};
+use super::portable::Portable;
 
 /// Proof that the machine has NEON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Neon(());
+pub(crate) struct Neon(());
 
 impl Neon {
     pub fn detect() -> Option<Self> {
@@ -21,9 +23,9 @@ type Floats = [float32x4_t; 4];
 impl Isa for Neon {
     type Floats = Floats;
 
-    fn run(self, work: impl Work) {
+    fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "neon")]
-        fn run(isa: Neon, work: impl Work) {
+        fn run(isa: Neon, work: impl IsaWork) {
             work.run(isa);
         }
         // SAFETY: the machine has the feature, or `self` could not have been made.
@@ -42,7 +44,7 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[Weights])) -> [Floats; N] {
+    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[PairWeights])) -> [Floats; N] {
         // SAFETY: as in `run`.
         unsafe { permute(lines, block, weights) }
     }
@@ -84,8 +86,8 @@ impl Isa for Neon {
     }
 }
 
-/// `vqrdmulh` doubles, rounds and takes the upper half, which is `pmulhrsw` but for -2^15 times itself; no difference of
-/// two samples is that large.
+/// `vqrdmulh` doubles, rounds and takes the upper half. That is `pmulhrsw` except for -2^15 times itself; no difference
+/// of two samples is that large.
 #[inline]
 #[target_feature(enable = "neon")]
 fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool) {
@@ -102,13 +104,13 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
         }
         store_words(line, sum);
     }
-    super::Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
+    Portable.blend(rest, base_rest, split.map(|((_, row), weight)| (row, weight)), begin);
 }
 
 /// Each register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "neon")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[Weights]) -> [Floats; N] {
+fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [Floats; N] {
     let mut floats = [[vdupq_n_f32(0.0); 4]; N];
     for quarter in 0..4 {
         let (half, side) = (quarter / 2, quarter % 2);
@@ -153,7 +155,7 @@ fn scale_and_add(a: Floats, factor: f32, mut b: Floats) -> Floats {
     b
 }
 
-/// By comparing: `vmaxq` and `vminq` have other ideas of zeros and of what is not a number.
+/// By comparing: `vmaxq` and `vminq` treat zeros and NaN differently.
 #[inline]
 #[target_feature(enable = "neon")]
 fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {

@@ -1,15 +1,16 @@
 //! The inner loops in plain Rust: for any machine, and the definition of what the others compute.
 
-use super::super::columns::{Block, Weights, Windows};
-use super::{BLOCK, Isa, Work};
+use super::super::column_table::{Block, PairWeights, Windows};
+use super::super::units::BLOCK;
+use super::loops::{Isa, IsaWork};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Portable;
+pub(crate) struct Portable;
 
 impl Isa for Portable {
     type Floats = [f32; BLOCK];
 
-    fn run(self, work: impl Work) {
+    fn run(self, work: impl IsaWork) {
         work.run(self);
     }
 
@@ -32,7 +33,7 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, _: [&[i16]; N], _: (&Block, &[Weights])) -> [[f32; BLOCK]; N] {
+    fn columns<const N: usize>(self, _: [&[i16]; N], _: (&Block, &[PairWeights])) -> [[f32; BLOCK]; N] {
         [[0.0; BLOCK]; N]
     }
 
@@ -67,7 +68,7 @@ impl Isa for Portable {
     }
 }
 
-/// What a row adds to the base where it differs from it. Within an i16: the difference is at most 255 * 128.
+/// What a row adds to the base where it differs from it. It fits an i16: the difference is at most 255 * 128.
 #[inline(always)]
 fn step(base: u8, row: u8, weight: i16) -> i16 {
     let difference = (i32::from(row) - i32::from(base)) << 7;

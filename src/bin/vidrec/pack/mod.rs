@@ -1,0 +1,155 @@
+//! `vidrec pack`: videos in, a data set out.
+
+mod frames;
+mod inputs;
+mod pictures;
+mod report;
+mod safety;
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::builder::RangedU64ValueParser;
+use vidrec::ProgressFn;
+use vidrec::pack::{FrameOptions, PackOptions, Resources, estimate, pack, serve};
+use vidrec::video::Decode;
+
+use crate::outcome::{Outcome, Run};
+use crate::{interrupt, output, progress};
+
+/// Heading of the options on how it is done.
+const RUN: &str = "Run";
+
+/// Sample frames from videos and write them as a data set.
+///
+/// vidrec skips a video it cannot read and lists it in OUTPUT/failures-*.jsonl; the exit status is then 3.
+///
+/// What is done is brought to the disk every few seconds. After a crash, a full disk or Ctrl-C, the same command with
+/// --resume continues the run, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or
+/// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Folders, video files, or manifests.
+    ///
+    /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
+    /// else is a clip of these frames; a metadata.csv or .jsonl in it lists what is taken. Files without the ending of a
+    /// video are ignored and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
+    ///
+    /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
+    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. A .csv of Kinetics
+    /// (youtube_id, time_start).
+    ///
+    /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
+    /// Something-Something.
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    /// The folder to make the data set in.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
+    inputs: inputs::InputArgs,
+    #[command(flatten)]
+    frames: frames::FrameArgs,
+    #[command(flatten)]
+    safety: safety::SafetyArgs,
+    #[command(flatten)]
+    pictures: pictures::PictureArgs,
+    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
+    /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
+    /// have to be in a Matroska file with checksums), and damaged frames do not count.
+    #[arg(long, help_heading = RUN)]
+    decode_all: bool,
+    /// Videos to decode at a time. [default: one for each core]
+    #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = crate::threads::parse)]
+    threads: Option<usize>,
+    /// Threads that read the next files ahead, for disks and networks; 0 for none.
+    #[arg(long, default_value_t = Resources::default().io_threads, value_name = "N", help_heading = RUN, value_parser = RangedU64ValueParser::<usize>::new().range(..=64))]
+    io_threads: usize,
+    /// Memory for all videos that are decoded at a time and for JPEGs that wait to be written, such as 2GiB. A video that
+    /// needs more is decoded alone. [default: 480MiB for each thread]
+    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = crate::byte_size::parse)]
+    memory: Option<u64>,
+    /// Also write OUTPUT/mxnet, with links to the record files and .idx and .lst files beside them, as `vidrec export mxnet`
+    /// does.
+    #[arg(long, help_heading = RUN)]
+    mxnet: bool,
+    /// Replace a data set that is already in OUTPUT.
+    #[arg(long, help_heading = RUN)]
+    force: bool,
+    /// Write nothing: count, list what is missing, and pack a few videos in memory to say how large it will be and how
+    /// long it will take.
+    #[arg(long, help_heading = RUN)]
+    dry_run: bool,
+    /// Print the report as JSON.
+    #[arg(long, help_heading = RUN)]
+    json: bool,
+}
+
+impl Args {
+    fn options(&self) -> PackOptions {
+        let decode = if self.decode_all { Decode::All } else { Decode::Needed };
+        let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
+        PackOptions {
+            input: self.inputs.options(),
+            frames: self.frames.apply(frames),
+            pictures: self.pictures.options(self.inputs.pass_through),
+            limits: self.safety.limits(),
+            resources: Resources {
+                threads: self.threads,
+                io_threads: self.io_threads,
+                memory: self.memory,
+                isolate: None,
+            },
+            run: self.safety.run(self.force),
+        }
+    }
+}
+
+/// `command_line` is the command that starts this once more.
+pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
+    if args.dry_run {
+        return dry_run(args);
+    }
+    let mut options = args.options();
+    if args.safety.isolated_worker {
+        serve(&options)?;
+        return Ok(Outcome::Done);
+    }
+    options.resources.isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
+    let report = with_bar(|progress| pack(&args.input, &args.output, &options, progress))?;
+    if args.mxnet && report.clips > 0 {
+        // In place of one that an interrupted run made.
+        let (set, to) = (vidrec::Dataset::open(&args.output)?, args.output.join("mxnet"));
+        with_bar(|progress| vidrec::interop::mxnet::export(&set, &to, true, progress))?;
+    }
+    // Where standard error is closed there is nobody to tell.
+    let _ = report::tell(&report);
+    output::print(args.json, &report, |r| report::render(r, &args.output, args.safety.retry_failed))?;
+    Ok(match (&report, report.is_clean()) {
+        (r, _) if r.clips == 0 => Outcome::Nothing,
+        (_, true) => Outcome::Done,
+        (_, false) => Outcome::Problems,
+    })
+}
+
+fn dry_run(args: &Args) -> Run {
+    let e = with_bar(|progress| estimate(&args.input, &args.output, &args.options(), progress))?;
+    let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
+    output::print(args.json, &e, report::render_estimate)?;
+    Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
+}
+
+/// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
+fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
+    let interrupted = interrupt::flag()?;
+    let mut bar = progress::Bar::new();
+    let done = work(&mut |progress| {
+        bar.show(progress);
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.clear();
+    Ok(done?)
+}

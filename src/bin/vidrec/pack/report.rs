@@ -1,0 +1,108 @@
+//! What `vidrec pack` prints: the report, and on standard error what is not in the data set.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use vidrec::pack::{Estimate, PackReport, PassedOver};
+
+use crate::output::{bytes, count};
+
+/// Names on standard error what is not in the data set, or not as it should be.
+pub fn tell(report: &PackReport) -> io::Result<()> {
+    let mut err = BufWriter::new(io::stderr().lock());
+    for w in &report.warnings {
+        writeln!(err, "vidrec: {}: packed, but {}", w.source, w.message)?;
+    }
+    for f in &report.failures {
+        writeln!(err, "vidrec: {}: skipped (stage {}): {}", f.source, f.stage, f.error)?;
+    }
+    tell_ignored(&report.passed_over, &mut err)?;
+    err.flush()
+}
+
+pub fn tell_ignored(passed_over: &[PassedOver], err: &mut dyn Write) -> io::Result<()> {
+    for p in passed_over {
+        let kind =
+            if p.kind == "other" || p.kind.starts_with('.') { format!("{} file", p.kind) } else { p.kind.clone() };
+        writeln!(err, "vidrec: ignored {}, such as {}", count(p.files, &kind), p.example)?;
+    }
+    Ok(())
+}
+
+fn files(passed_over: &[PassedOver]) -> u64 {
+    passed_over.iter().map(|p| p.files).sum()
+}
+
+/// Missing files that are named; the rest are counted.
+const MISSING_SHOWN: usize = 20;
+
+pub fn render_estimate(e: &Estimate) -> String {
+    let mut text =
+        format!("{} to pack, {} with a label; {} named classes\n", count(e.videos, "video"), e.labelled, e.classes,);
+    if !e.passed_over.is_empty() {
+        text += &format!("  {} ignored\n", count(files(&e.passed_over), "file"));
+    }
+    if !e.missing.is_empty() {
+        text += &format!("  {} missing:\n", count(e.missing.len() as u64, "file"));
+        e.missing.iter().take(MISSING_SHOWN).for_each(|source| text += &format!("    {source}\n"));
+        let more = e.missing.len().saturating_sub(MISSING_SHOWN);
+        if more > 0 {
+            text += &format!("    and {more} more (--json lists all)\n");
+        }
+    }
+    text += &format!("  {} looked at, {} of them cannot be packed\n", e.probed, e.probe_failures.len());
+    for f in &e.probe_failures {
+        text += &format!("    {} (stage {}): {}\n", f.source, f.stage, f.error);
+    }
+    text += &format!(
+        "about {}, {}, {} in {}; about {} skipped; {} are free\n",
+        count(e.clips, "clip"),
+        count(e.frames, "frame"),
+        bytes(e.bytes),
+        duration(e.seconds),
+        count(e.failed, "video"),
+        bytes(e.free_bytes),
+    );
+    text
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
+    let out = output.display();
+    if retried && r.is_unchanged() {
+        return format!("nothing to retry: no video of {out} failed; {} are there\n", count(r.clips, "clip"));
+    }
+    if r.clips == 0 {
+        let skipped = count(r.failed, "video");
+        return format!(
+            "nothing could be packed: {skipped} skipped, see {out}/{}\n",
+            r.failures_file.as_deref().unwrap_or_default()
+        );
+    }
+    let mut text =
+        format!("packed {}, {}, {} into {out}", count(r.clips, "clip"), count(r.frames, "frame"), bytes(r.bytes));
+    if let Some(rate) = r.videos_per_second() {
+        text += &format!(" in {:.1} s ({rate:.1} videos/s)", r.seconds);
+    }
+    text.push('\n');
+    let mut line = |n: u64, what: &str, rest: &str| {
+        if n > 0 {
+            text += &format!("  {} {rest}\n", count(n, what));
+        }
+    };
+    line(r.resumed_at.unwrap_or(0), "video", "of them done before the run was interrupted");
+    line(r.short, "video", "with fewer frames than asked for");
+    line(r.warnings.len() as u64, "video", "packed although something was wrong");
+    let list = format!("skipped, see {out}/{}", r.failures_file.as_deref().unwrap_or_default());
+    line(r.failed, "video", &list);
+    line(files(&r.passed_over), "file", "ignored");
+    r.shortage.iter().for_each(|shortage| text += &format!("  {shortage}\n"));
+    text
+}

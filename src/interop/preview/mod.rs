@@ -1,0 +1,6 @@
+//! Clips as MP4 videos, for people to look at.
+
+mod export;
+mod mp4;
+
+pub use export::export;

@@ -1,0 +1,200 @@
+//! Whole pictures from JPEG to RGB or to planes, with libjpeg-turbo's default recipe.
+
+use std::fmt;
+
+use turbojpeg::raw;
+
+use super::picture::RgbPicture;
+use super::turbo::{Decompressor, RawHeader, Yuv420};
+use crate::jpeg::markers::Markers;
+use crate::jpeg::scale::Scale;
+use crate::{Error, Planes, Result, allocation, limits};
+
+/// The resolution at which a JPEG stores its chroma.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subsampling {
+    /// Full resolution.
+    S444,
+    /// Half the columns.
+    S422,
+    /// Half the columns and half the rows: what vidrec writes.
+    S420,
+    /// Half the rows.
+    S440,
+    /// No chroma at all.
+    Gray,
+    /// Any other.
+    Other,
+}
+
+/// What a JPEG says about itself before any pixel is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JpegHeader {
+    /// Width in pixels, 1 to [`limits::MAX_SIDE`].
+    pub width: u32,
+    /// Height in pixels, 1 to [`limits::MAX_SIDE`].
+    pub height: u32,
+    /// Resolution of the chroma.
+    pub subsampling: Subsampling,
+}
+
+impl JpegHeader {
+    /// Bytes of the picture in RGB without padding: `width * height * 3`.
+    pub fn rgb_len(&self) -> usize {
+        self.width as usize * self.height as usize * 3
+    }
+}
+
+/// A decoder of whole JPEGs: one per thread, reused for every frame.
+///
+/// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and color. Damaged or cut data is
+/// an error, never a half-grey picture.
+///
+/// ```
+/// # let mut jpeg = Vec::new();
+/// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
+/// let mut decoder = vidrec::jpeg::Decoder::new()?;
+/// let mut planes = vidrec::Planes::new(1, 1)?;
+/// decoder.decode_planes(&jpeg, &mut planes)?;
+/// assert_eq!((planes.width(), planes.height()), (32, 32));
+/// assert!(decoder.decode_planes(&jpeg[..jpeg.len() / 2], &mut planes).is_err());
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub struct Decoder {
+    decompressor: Decompressor,
+    /// Luma with even sides, for pictures whose own are odd.
+    padded: Vec<u8>,
+}
+
+impl Decoder {
+    /// A decoder with accurate inverse DCT and smooth chroma upsampling.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn new() -> Result<Self> {
+        Ok(Decoder { decompressor: Decompressor::new()?, padded: Vec::new() })
+    }
+
+    /// Reads the header of `jpeg`.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, or a picture beyond [`limits`].
+    pub fn header(&mut self, jpeg: &[u8]) -> Result<JpegHeader> {
+        let RawHeader { width, height, subsampling, .. } = read_header(&mut self.decompressor, jpeg)?;
+        let subsampling = match subsampling {
+            raw::TJSAMP_TJSAMP_444 => Subsampling::S444,
+            raw::TJSAMP_TJSAMP_422 => Subsampling::S422,
+            raw::TJSAMP_TJSAMP_420 => Subsampling::S420,
+            raw::TJSAMP_TJSAMP_440 => Subsampling::S440,
+            raw::TJSAMP_TJSAMP_GRAY => Subsampling::Gray,
+            _ => Subsampling::Other,
+        };
+        Ok(JpegHeader { width, height, subsampling })
+    }
+
+    /// Decodes to RGB: 3 bytes per pixel, rows from the top, `pitch` bytes from the start of one to the next.
+    ///
+    /// Bytes between rows keep their value. After an error the contents of `out` are unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], a `pitch` under `3 * width`, or an `out` shorter than
+    /// `(height - 1) * pitch + 3 * width`.
+    pub fn decode_rgb(&mut self, jpeg: &[u8], out: &mut [u8], pitch: usize) -> Result<()> {
+        read_header(&mut self.decompressor, jpeg)?;
+        self.decompressor.rgb(jpeg, out, pitch)
+    }
+
+    /// Decodes to a new RGB picture. [`decode_picture_into`](Self::decode_picture_into) reuses the memory of one.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_picture_into`](Self::decode_picture_into).
+    pub fn decode_picture(&mut self, jpeg: &[u8]) -> Result<RgbPicture> {
+        let mut picture = RgbPicture::default();
+        self.decode_picture_into(jpeg, &mut picture)?;
+        Ok(picture)
+    }
+
+    /// Decodes to RGB. `picture` takes the JPEG's size, and keeps its memory from one picture to the next.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], or no memory.
+    pub fn decode_picture_into(&mut self, jpeg: &[u8], picture: &mut RgbPicture) -> Result<()> {
+        let header = self.header(jpeg)?;
+        (picture.width, picture.height) = (header.width, header.height);
+        allocation::resize(&mut picture.pixels, header.rgb_len(), 0, "a decoded picture")?;
+        self.decompressor.rgb(jpeg, &mut picture.pixels, header.width as usize * 3)
+    }
+
+    /// Decodes a 4:2:0 JPEG to its planes, without upsampling or color conversion; `planes` takes the JPEG's size.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, a picture beyond [`limits`], or one that is not 4:2:0 YCbCr.
+    pub fn decode_planes(&mut self, jpeg: &[u8], planes: &mut Planes) -> Result<()> {
+        let header = read_header(&mut self.decompressor, jpeg)?;
+        let (width, height) = (header.width, header.height);
+        if !header.has_planes() {
+            return Err(Error::decode("not a 4:2:0 YCbCr JPEG, so it has no planes to give").help("decode it to RGB"));
+        }
+        fit(planes, width, height)?;
+        let (even_width, even_height) = (width.next_multiple_of(2) as usize, height.next_multiple_of(2) as usize);
+        let odd = planes.y.len() != even_width * even_height;
+        let luma = if odd { &mut self.padded } else { &mut planes.y };
+        allocation::resize(luma, even_width * even_height, 0, "a decoded picture")?;
+        let target = Yuv420 { width, height, planes: [&mut luma[..], &mut planes.cb, &mut planes.cr] };
+        self.decompressor.yuv420(jpeg, Scale::Full, target)?;
+        if odd {
+            let rows = planes.y.chunks_exact_mut(width as usize);
+            rows.zip(self.padded.chunks_exact(even_width)).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
+
+/// Reads the header of `jpeg`, and refuses a picture beyond [`limits`].
+pub(crate) fn read_header(decompressor: &mut Decompressor, jpeg: &[u8]) -> Result<RawHeader> {
+    // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
+    if !Markers::new(jpeg).any(|segment| segment.is_frame_header()) {
+        return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
+    }
+    let header = decompressor.header(jpeg)?;
+    check_limits(header.width, header.height)?;
+    Ok(header)
+}
+
+/// Refuses a picture beyond [`limits`].
+pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
+    if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
+    }
+    if u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
+    }
+    Ok(())
+}
+
+/// Gives `planes` this size, with planes of the right lengths; keeps its memory if the size is the same already.
+fn fit(planes: &mut Planes, width: u32, height: u32) -> Result<()> {
+    if (planes.width(), planes.height()) != (width, height) {
+        *planes = Planes::new(width, height)?;
+    }
+    let chroma = planes.chroma_width() as usize * planes.chroma_height() as usize;
+    allocation::resize(&mut planes.y, width as usize * height as usize, 0, "a decoded picture")?;
+    allocation::resize(&mut planes.cb, chroma, 128, "a decoded picture")?;
+    allocation::resize(&mut planes.cr, chroma, 128, "a decoded picture")?;
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! What must hold for any bytes that are taken for a JPEG, and pictures changed at random to try it with: for the fuzz
+//! targets in `fuzz/`, and for the test suite, which tries some.
+
+mod change;
+mod decoders;
+mod encoded;
+mod generated;
+mod segments;
+mod wish;
+
+pub use change::{changed, changed_again};
+pub use decoders::{Verdict, decoders};
+#[cfg(test)]
+pub(crate) use decoders::{decoder, planes};
+pub use encoded::originals;
+#[cfg(test)]
+pub(crate) use encoded::{encoded, optimised, picture};
+pub use generated::generated;
+#[cfg(feature = "fuzzing")]
+pub use segments::segments;

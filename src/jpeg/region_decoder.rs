@@ -1,0 +1,270 @@
+//! Decoding a part of a picture: through its tiles where the JPEG has them, else whole.
+
+use std::ops::Range;
+
+use super::choice::JpegDecoder;
+use super::codec::{Decompressor, Yuv420, check_limits, read_header};
+use super::own::{TileDecoder, TilePlanes, Tiles};
+use super::region::{Cut, Region};
+use super::scale::Scale;
+use super::tiles::{TileSelection, Tiler};
+use crate::{Error, Result, allocation};
+
+/// What kind of pixels a JPEG holds, as far as it matters to whoever wants a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pixels {
+    /// YCbCr at 4:2:0: it has planes.
+    Ycc420,
+    /// Anything else: it decodes to RGB.
+    Other,
+}
+
+/// A JPEG's size and kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PixelFormat {
+    /// Width and height in pixels, within [`limits`](crate::limits).
+    pub size: (u32, u32),
+    pub pixels: Pixels,
+}
+
+/// A decoder of parts of pictures: one per thread, reused for every frame.
+pub(crate) struct RegionDecoder {
+    decompressor: Decompressor,
+    tiler: Tiler,
+    own: TileDecoder,
+    choice: JpegDecoder,
+}
+
+impl RegionDecoder {
+    /// A decoder that leaves tiles to the decoder of this choice.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub fn new(choice: JpegDecoder) -> Result<Self> {
+        Self::with_own(choice, TileDecoder::new())
+    }
+
+    /// The same, with this instance of our own decoder.
+    pub fn with_own(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
+        Ok(RegionDecoder { decompressor: Decompressor::new()?, tiler: Tiler::default(), own, choice })
+    }
+
+    /// What kind of picture `jpeg` is. For tiled JPEGs with the same header as the last one this costs next to nothing.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, or a picture beyond [`limits`](crate::limits).
+    pub fn format(&mut self, jpeg: &[u8]) -> Result<PixelFormat> {
+        if let Some(size) = self.tiler.size(jpeg) {
+            check_limits(size.0, size.1)?;
+            return Ok(PixelFormat { size, pixels: Pixels::Ycc420 });
+        }
+        let header = read_header(&mut self.decompressor, jpeg)?;
+        let pixels = if header.has_planes() { Pixels::Ycc420 } else { Pixels::Other };
+        Ok(PixelFormat { size: (header.width, header.height), pixels })
+    }
+
+    /// Decodes at least `region` of a 4:2:0 picture to planes, scaled, and returns which part of the picture they are.
+    ///
+    /// The samples are those of a decode of the whole picture at this scale, bit for bit. A row of luma has
+    /// [`Cut::luma_pitch`] bytes, a row of chroma half as many; the planes may have more rows than the part needs.
+    ///
+    /// # Errors
+    ///
+    /// Damaged data, or not a 4:2:0 YCbCr JPEG.
+    pub fn planes(&mut self, jpeg: &[u8], region: Region, scale: Scale, planes: &mut [Vec<u8>; 3]) -> Result<Cut> {
+        if let Some(selection) = self.tiler.select(jpeg, region, true) {
+            if self.choice != JpegDecoder::Turbo && self.decode_tiles(jpeg, &selection, scale, planes)? {
+                return Ok(selection.cut);
+            }
+            if let Some(small) = self.tiler.assemble(jpeg, &selection) {
+                self.decompressor.yuv420(small, scale, target(&selection.cut, scale, planes)?)?;
+                return Ok(selection.cut);
+            }
+        }
+        let header = read_header(&mut self.decompressor, jpeg)?;
+        let cut = Cut::whole((header.width, header.height));
+        self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes)?)?;
+        Ok(cut)
+    }
+
+    /// Decodes the selected tiles with our own decoder; false if libjpeg-turbo has to do it.
+    fn decode_tiles(
+        &mut self,
+        jpeg: &[u8],
+        selection: &TileSelection,
+        scale: Scale,
+        planes: &mut [Vec<u8>; 3],
+    ) -> Result<bool> {
+        if self.tiler.is_new() {
+            // If libjpeg-turbo refuses this header, it does so here, once for all frames that have it.
+            read_header(&mut self.decompressor, jpeg)?;
+            self.tiler.read_coding();
+        }
+        let (segments, coding) = self.tiler.selected();
+        let TileSelection { columns, rows, across, restart, cut } = selection;
+        let pitch = cut.luma_pitch(scale);
+        let planes = target(cut, scale, planes)?.planes;
+        let target = TilePlanes { planes, pitches: [pitch, pitch / 2, pitch / 2] };
+        let range = |range: &Range<u32>| range.start as usize..range.end as usize;
+        let decoded = coding.and_then(|coding| {
+            let (columns, rows) = (range(columns), range(rows));
+            let (across, restart) = (*across as usize, *restart as usize);
+            self.own.decode(&Tiles { jpeg, coding, segments, across, columns, rows, restart }, scale, target)
+        });
+        if decoded.is_none() && self.choice == JpegDecoder::Own {
+            let message = "vidrec's own JPEG decoder: damaged data, or not as an encoder writes it";
+            return Err(Error::decode(message).help("set the loader option decoder to auto"));
+        }
+        Ok(decoded.is_some())
+    }
+
+    /// Decodes at least `region` of a picture to RGB, 3 bytes per pixel without padding, and returns which part it is.
+    ///
+    /// The pixels inside `region` are those of a decode of the whole picture, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// Not a JPEG, damaged data, or a picture beyond [`limits`](crate::limits).
+    pub fn rgb(&mut self, jpeg: &[u8], region: Region, rgb: &mut Vec<u8>) -> Result<Cut> {
+        let size = self.format(jpeg)?.size;
+        let (jpeg, cut) = (self.tiler.cut(jpeg, region.with_chroma_neighbours(size), false))
+            .unwrap_or_else(|| (jpeg, Cut::whole(size)));
+        let pitch = cut.region.width as usize * 3;
+        let out = room(rgb, pitch * cut.region.height as usize)?;
+        self.decompressor.rgb(jpeg, out, pitch)?;
+        Ok(cut)
+    }
+}
+
+/// The planes of `cut`, with room for it.
+fn target<'a>(cut: &Cut, scale: Scale, planes: &'a mut [Vec<u8>; 3]) -> Result<Yuv420<&'a mut [u8]>> {
+    let (width, height) = (scale.side(cut.region.width), scale.side(cut.region.height));
+    let chroma = width.div_ceil(2) as usize * height.div_ceil(2) as usize;
+    let [y, cb, cr] = planes;
+    Ok(Yuv420 { width, height, planes: [room(y, 4 * chroma)?, room(cb, chroma)?, room(cr, chroma)?] })
+}
+
+/// The first `length` bytes of a vector that only grows, so that nothing is cleared that will be overwritten.
+fn room(bytes: &mut Vec<u8>, length: usize) -> Result<&mut [u8]> {
+    if bytes.len() < length {
+        allocation::resize(bytes, length, 0, "a decoded picture")?;
+    }
+    Ok(&mut bytes[..length])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Planes;
+    use crate::jpeg::{Decoder, Encoder};
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    /// Smooth colors with edges and noise: all frequencies, so that tiles and chroma differ everywhere.
+    fn tiled(width: u32, height: u32) -> Vec<u8> {
+        let mut random = Random::new(1, &[u64::from(width), u64::from(height)]);
+        let mut picture = Planes::new(width, height).unwrap();
+        for (k, plane) in [&mut picture.y, &mut picture.cb, &mut picture.cr].into_iter().enumerate() {
+            let wave = |i: usize| 110.0 + 90.0 * (i as f64 / (7.0 + k as f64)).sin();
+            plane.iter_mut().enumerate().for_each(|(i, v)| *v = wave(i) as u8 + (random.next_u32() % 50) as u8);
+        }
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+        jpeg
+    }
+
+    /// The whole picture's planes at `scale`, with their pitch, by a path that knows no tiles.
+    fn whole(jpeg: &[u8], size: (u32, u32), scale: Scale) -> ([Vec<u8>; 3], usize) {
+        let mut planes = [const { Vec::new() }; 3];
+        let cut = Cut::whole(size);
+        Decompressor::new().unwrap().yuv420(jpeg, scale, target(&cut, scale, &mut planes).unwrap()).unwrap();
+        (planes, cut.luma_pitch(scale))
+    }
+
+    /// Every sample that lies in `region` even in part is the whole decode's.
+    fn check_planes(decoder: &mut RegionDecoder, jpeg: &[u8], size: (u32, u32), region: Region) {
+        for scale in Scale::ALL {
+            let mut planes = [const { Vec::new() }; 3];
+            let cut = decoder.planes(jpeg, region, scale, &mut planes).unwrap();
+            let (expected, pitch) = whole(jpeg, size, scale);
+            for (k, (plane, expected)) in planes.iter().zip(&expected).enumerate() {
+                let half = if k == 0 { 1 } else { 2 };
+                let (step, pitch, cut_pitch) =
+                    (scale.step() * half, pitch / half as usize, cut.luma_pitch(scale) / half as usize);
+                let columns = region.x / step..(region.x + region.width).div_ceil(step);
+                for y in region.y / step..(region.y + region.height).div_ceil(step) {
+                    let row = |plane: &[u8], pitch: usize, x0: u32, y0: u32| {
+                        let at = (y - y0 / step) as usize * pitch + (columns.start - x0 / step) as usize;
+                        plane[at..at + columns.len()].to_vec()
+                    };
+                    let ours = row(plane, cut_pitch, cut.region.x, cut.region.y);
+                    assert_eq!(ours, row(expected, pitch, 0, 0), "{size:?} {region:?} {scale:?} plane {k} row {y}");
+                }
+            }
+        }
+    }
+
+    fn check_rgb(decoder: &mut RegionDecoder, jpeg: &[u8], (width, height): (u32, u32), region: Region) {
+        let mut whole = vec![0; (width * height * 3) as usize];
+        Decoder::new().unwrap().decode_rgb(jpeg, &mut whole, width as usize * 3).unwrap();
+        let mut rgb = Vec::new();
+        let cut = decoder.rgb(jpeg, region, &mut rgb).unwrap();
+        for y in region.y..region.y + region.height {
+            let ours = ((y - cut.region.y) * cut.region.width + region.x - cut.region.x) as usize * 3;
+            let theirs = (y * width + region.x) as usize * 3;
+            let length = region.width as usize * 3;
+            assert!(rgb[ours..][..length] == whole[theirs..][..length], "{width}x{height} {region:?} row {y}");
+        }
+    }
+
+    const SIZES: [(u32, u32); 9] =
+        [(1, 1), (15, 17), (16, 16), (33, 47), (64, 48), (95, 31), (97, 61), (170, 128), (129, 65)];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_window_has_the_samples_and_pixels_of_a_whole_decode(
+            size in prop::sample::select(&SIZES[..]), at: (u32, u32), length: (u32, u32),
+        ) {
+            let jpeg = tiled(size.0, size.1);
+            let (x, y) = (at.0 % size.0, at.1 % size.1);
+            let region = Region { x, y, width: 1 + length.0 % (size.0 - x), height: 1 + length.1 % (size.1 - y) };
+            let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
+            check_planes(&mut decoder, &jpeg, size, region);
+            check_rgb(&mut decoder, &jpeg, size, region);
+        }
+    }
+
+    #[test]
+    fn corners_and_tile_edges_have_the_pixels_of_a_whole_decode() {
+        let mut decoder = RegionDecoder::new(JpegDecoder::Auto).unwrap();
+        for size in SIZES {
+            let jpeg = tiled(size.0, size.1);
+            let starts = |side: u32| [0, 1, 15, 16, 17, 31, 32, 33, side - 1].into_iter().filter(move |&at| at < side);
+            for (x, y) in starts(size.0).flat_map(|x| starts(size.1).map(move |y| (x, y))) {
+                check_rgb(&mut decoder, &jpeg, size, Region { x, y, width: 1, height: 1 });
+                check_rgb(&mut decoder, &jpeg, size, Region { x, y, width: size.0 - x, height: size.1 - y });
+                check_rgb(&mut decoder, &jpeg, size, Region { x: 0, y: 0, width: x + 1, height: y + 1 });
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_tiles_that_a_window_touches_are_decoded() {
+        let jpeg = tiled(128, 64);
+        let mut planes = [const { Vec::new() }; 3];
+        let mut cut = |region| {
+            RegionDecoder::new(JpegDecoder::Auto).unwrap().planes(&jpeg, region, Scale::Full, &mut planes).unwrap()
+        };
+        let one = cut(Region { x: 32, y: 16, width: 32, height: 16 });
+        assert_eq!((one.tiles, one.skipped), (1, 15));
+        assert_eq!(one.region, Region { x: 32, y: 16, width: 32, height: 16 });
+        let four = cut(Region { x: 31, y: 15, width: 2, height: 2 });
+        assert_eq!((four.tiles, four.skipped), (4, 12));
+        let all = cut(Region::whole((128, 64)));
+        assert_eq!((all.tiles, all.skipped), (16, 0));
+    }
+}

@@ -1,0 +1,243 @@
+//! Which of a clip's stored frames make a sample.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::key::DrawKey;
+use crate::error::Hint;
+use crate::random::stream;
+use crate::words::{unknown, words};
+use crate::{Error, Result, sampler};
+
+/// How the frames of a sample are chosen from those that are stored of a clip.
+///
+/// ```text
+/// 10 frames stored             0   1   2   3   4   5   6   7   8   9
+/// Uniform, 3                   [     1     ) [     5     ) [     8     )   centers of 3 equal segments
+/// RandomSegments, 3            [ one draw  ) [ one draw  ) [ one draw  )   one in each of them
+/// Clip of stride 2, 3          |<- start ->|   2       4       6           a run, at random or in the middle
+/// Views of stride 2, 3 views   0   2   4 | 2   4   6   (k = 1) | 5   7   9  runs from the start to the end
+/// Dense of stride 2            0 2 4 | 1 3 5 | 2 4 6 | 3 5 7 | ...         each run is a sample of its own
+/// ```
+///
+/// Only the chosen frames are read. A clip that is shorter than a run repeats its last frame.
+///
+/// A *sample* is what a loader counts, shuffles and batches. It is a clip, except that [`Views`](Self::Views),
+/// [`Dense`](Self::Dense) and [`Crop::Three`](super::Crop::Three) make several samples of each clip. With V temporal
+/// views and three crops, sample `(clip * V + temporal view) * 3 + crop` belongs to `clip`. Dense samples count through
+/// all starts of a clip, then those of the next.
+///
+/// As a word (`FromStr`, `Display`): `uniform`, `random-segments`, `clip` (a random start), `clip-center`, `views` or
+/// `dense`, with a stride of 1 and 10 views unless [`with_stride`](Self::with_stride) and
+/// [`with_views`](Self::with_views) say otherwise. `Display` leaves out the numbers.
+///
+/// ```
+/// use vidrec::{Start, Temporal};
+///
+/// let temporal: Temporal = "clip".parse()?;
+/// assert_eq!(temporal.with_stride(2), Temporal::Clip { stride: 2, start: Start::Random });
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Temporal {
+    /// The centers of equal segments ([`sampler::uniform`]): all frames if that many are asked for. The default.
+    #[default]
+    Uniform,
+    /// One at random in each of those segments, as in TSN's training.
+    RandomSegments,
+    /// Frames in a row, each `stride` (1 or more) after the one before.
+    Clip {
+        /// Frames from one to the next.
+        stride: u32,
+        /// Where the run begins.
+        start: Start,
+    },
+    /// Several runs of each clip, from its start to its end, for testing. Run `k` of `views` begins at
+    /// floor(k (F - span) / (views - 1)) in a clip of F frames; a single run lies in the middle. Each run is a sample.
+    Views {
+        /// Frames from one to the next.
+        stride: u32,
+        /// Runs of each clip, 1 or more.
+        views: u32,
+    },
+    /// Every run that lies wholly inside a clip is a sample. Clips shorter than a run have none.
+    ///
+    /// Counting the samples takes no memory if all clips have the same number of frames, and 8 bytes a clip otherwise.
+    Dense {
+        /// Frames from one to the next.
+        stride: u32,
+    },
+}
+
+/// Where a run of frames begins.
+///
+/// As a word (`FromStr`, `Display`): `random` or `center`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Start {
+    /// Anywhere with equal probability, drawn once a sample and epoch. The default.
+    #[default]
+    Random,
+    /// In the middle: as many frames lie before the run as after it.
+    Center,
+}
+
+words!(Start, "start", { "random" => Random, "center" => Center });
+
+impl Temporal {
+    /// The words, as `FromStr` takes them and `Display` prints them.
+    pub const WORDS: &'static [&'static str] = &["uniform", "random-segments", "clip", "clip-center", "views", "dense"];
+
+    /// The same with another stride, where it has one.
+    #[must_use]
+    pub fn with_stride(self, stride: u32) -> Self {
+        match self {
+            Temporal::Clip { start, .. } => Temporal::Clip { stride, start },
+            Temporal::Views { views, .. } => Temporal::Views { stride, views },
+            Temporal::Dense { .. } => Temporal::Dense { stride },
+            Temporal::Uniform | Temporal::RandomSegments => self,
+        }
+    }
+
+    /// The same with another number of views, where it has one.
+    #[must_use]
+    pub fn with_views(self, views: u32) -> Self {
+        if let Temporal::Views { stride, .. } = self { Temporal::Views { stride, views } } else { self }
+    }
+
+    /// Refuses what makes no sense.
+    pub(crate) fn check(self, frames: Option<u32>) -> Result<()> {
+        let (stride, views) = match self {
+            Temporal::Uniform | Temporal::RandomSegments => return Ok(()),
+            Temporal::Clip { stride, .. } | Temporal::Dense { stride } => (stride, 1),
+            Temporal::Views { stride, views } => (stride, views),
+        };
+        if stride == 0 || views == 0 {
+            return Err(Error::usage(format!("loader option temporal: a stride of {stride}, {views} views"))
+                .help("ask for 1 or more of each"));
+        }
+        if frames.is_none() {
+            return Err(Error::usage("loader option temporal: no length of a run").hint(Hint::Set("frames")));
+        }
+        Ok(())
+    }
+
+    /// Samples of each clip that differ in time, where all clips have as many.
+    pub(crate) fn views(self) -> u32 {
+        if let Temporal::Views { views, .. } = self { views } else { 1 }
+    }
+
+    /// The `count` frames of a sample from a clip of `n` frames; empty if `n` is 0. `view` is the number of the
+    /// sample's temporal view, and `start` its first frame where every start is a sample.
+    pub(crate) fn frames(self, n: u32, count: u32, (view, start): (u32, u32), key: DrawKey) -> Vec<u32> {
+        let room = |stride| u64::from(n).saturating_sub(sampler::span(count, stride));
+        let random = || key.random(stream::TEMPORAL);
+        match self {
+            Temporal::Uniform => sampler::uniform(n, count),
+            Temporal::RandomSegments => sampler::random(n, count, &mut random()),
+            Temporal::Clip { stride, start: Start::Center } => sampler::centred(n, count, stride),
+            Temporal::Clip { stride, start: Start::Random } => {
+                sampler::run(n, count, stride, random().below(room(stride) + 1))
+            }
+            Temporal::Views { stride, views: 1 } => sampler::centred(n, count, stride),
+            Temporal::Views { stride, views } => {
+                // Both factors fit 32 bits.
+                let start = u64::from(view) * room(stride) / u64::from(views - 1);
+                sampler::run(n, count, stride, start)
+            }
+            Temporal::Dense { stride } => sampler::run(n, count, stride, start.into()),
+        }
+    }
+}
+
+impl fmt::Display for Temporal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Temporal::Uniform => "uniform",
+            Temporal::RandomSegments => "random-segments",
+            Temporal::Clip { start: Start::Random, .. } => "clip",
+            Temporal::Clip { start: Start::Center, .. } => "clip-center",
+            Temporal::Views { .. } => "views",
+            Temporal::Dense { .. } => "dense",
+        })
+    }
+}
+
+impl FromStr for Temporal {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        match word {
+            "uniform" => Ok(Temporal::Uniform),
+            "random-segments" => Ok(Temporal::RandomSegments),
+            "clip" => Ok(Temporal::Clip { stride: 1, start: Start::Random }),
+            "clip-center" => Ok(Temporal::Clip { stride: 1, start: Start::Center }),
+            "views" => Ok(Temporal::Views { stride: 1, views: 10 }),
+            "dense" => Ok(Temporal::Dense { stride: 1 }),
+            _ => Err(unknown("temporal", word, Temporal::WORDS)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(temporal: Temporal, n: u32, count: u32, view: u32, start: u32) -> Vec<u32> {
+        temporal.frames(n, count, (view, start), DrawKey { seed: 1, epoch: 0, sample: 2 })
+    }
+
+    #[test]
+    fn the_drawing_is_true() {
+        assert_eq!(frames(Temporal::Uniform, 10, 3, 0, 0), [1, 5, 8]);
+        assert_eq!(frames(Temporal::Clip { stride: 2, start: Start::Center }, 10, 3, 0, 0), [2, 4, 6]);
+        let views = Temporal::Views { stride: 2, views: 3 };
+        let all = [0, 1, 2].map(|k| frames(views, 10, 3, k, 0));
+        assert_eq!(all, [[0, 2, 4], [2, 4, 6], [5, 7, 9]]);
+        assert_eq!(frames(Temporal::Views { stride: 2, views: 1 }, 10, 3, 0, 0), [2, 4, 6]);
+        assert_eq!(frames(Temporal::Dense { stride: 2 }, 10, 3, 0, 3), [3, 5, 7]);
+        assert_eq!(frames(Temporal::Uniform, 6, 6, 0, 0), [0, 1, 2, 3, 4, 5], "all of them");
+    }
+
+    #[test]
+    fn random_runs_begin_everywhere_and_stay_inside() {
+        let temporal = Temporal::Clip { stride: 3, start: Start::Random };
+        let mut counts = [0; 4];
+        for i in 0..4000 {
+            let found = temporal.frames(10, 3, (0, 0), DrawKey { seed: 1, epoch: 0, sample: i });
+            assert!(found[1] == found[0] + 3 && found[2] == found[0] + 6);
+            counts[found[0] as usize] += 1;
+        }
+        assert!(counts.iter().all(|c| (880..1120).contains(c)), "{counts:?}");
+    }
+
+    #[test]
+    fn short_clips_repeat_their_last_frame() {
+        for start in [Start::Random, Start::Center] {
+            assert_eq!(frames(Temporal::Clip { stride: 2, start }, 4, 4, 0, 0), [0, 2, 3, 3]);
+        }
+        assert_eq!(frames(Temporal::Views { stride: 1, views: 5 }, 2, 3, 4, 0), [0, 1, 1]);
+        assert_eq!(frames(Temporal::RandomSegments, 2, 4, 0, 0), [0, 0, 1, 1]);
+        assert!(frames(Temporal::RandomSegments, 0, 4, 0, 0).is_empty());
+    }
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for word in Temporal::WORDS {
+            assert_eq!(word.parse::<Temporal>().unwrap().to_string(), *word);
+        }
+        assert!("run".parse::<Temporal>().unwrap_err().to_string().contains("clip-center"));
+        let views = "views".parse::<Temporal>().unwrap().with_stride(3).with_views(2);
+        assert_eq!(views, Temporal::Views { stride: 3, views: 2 });
+        assert_eq!(Temporal::Uniform.with_stride(3).with_views(2), Temporal::Uniform);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert!(Temporal::Clip { stride: 0, start: Start::Center }.check(Some(3)).is_err());
+        assert!(Temporal::Views { stride: 1, views: 0 }.check(Some(3)).is_err());
+        assert!(Temporal::Dense { stride: 1 }.check(None).is_err());
+        assert!(Temporal::RandomSegments.check(None).is_ok());
+    }
+}

@@ -1,0 +1,150 @@
+//! One batch: every frame read and decoded into its place.
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::engine::Engine;
+use super::plan::SamplePlan;
+use super::schedule::Seat;
+use crate::disk::advice::Advice;
+use crate::loader::batch::{Batch, BatchData};
+use crate::loader::kernel::{PictureSlot, SampleType};
+use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
+use crate::loader::stats::add;
+use crate::{Error, ErrorKind, Io, Result};
+
+/// Draws of a sample to replace one that cannot be read, before it is an error.
+const SUBSTITUTE_TRIES: u64 = 16;
+
+/// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
+pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
+    batch.reshape(engine.shape());
+    batch.reserve(engine.options.pictures.dtype)?;
+    let mut data = std::mem::take(&mut batch.data);
+    let filled = match &mut data {
+        BatchData::U8(data) => samples(engine, epoch, k, data, batch),
+        BatchData::F16(data) => samples(engine, epoch, k, data, batch),
+        BatchData::Bf16(data) => samples(engine, epoch, k, data, batch),
+        BatchData::F32(data) => samples(engine, epoch, k, data, batch),
+    };
+    batch.data = data;
+    filled
+}
+
+/// As [`fill`], but the data goes to `memory`, and [`Batch::data`] is left empty.
+pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
+    let expected = engine.batch_bytes();
+    if memory.len() != expected {
+        return Err(Error::usage("memory for a batch")
+            .expected(format!("{expected} bytes"))
+            .found(format!("{} bytes", memory.len())));
+    }
+    batch.reshape(engine.shape());
+    batch.data = BatchData::default();
+    match engine.options.pictures.dtype {
+        Dtype::U8 => samples(engine, epoch, k, memory, batch),
+        Dtype::F16 => samples(engine, epoch, k, aligned::<f16>(memory)?, batch),
+        Dtype::Bf16 => samples(engine, epoch, k, aligned::<bf16>(memory)?, batch),
+        Dtype::F32 => samples(engine, epoch, k, aligned::<f32>(memory)?, batch),
+    }
+}
+
+/// Asks the system for the pages of batch `k` of `epoch`, if there is such a batch. Errors come when it is read.
+pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
+    let mut seats = engine.schedule.seats(epoch, k).unwrap_or_default();
+    // In the order of the files, so that neighbors of a block-wise order are read in sequence.
+    seats.sort_unstable_by_key(|seat| seat.sample);
+    for seat in seats {
+        if let Ok((clip, frames)) = engine.planner.choose(&seat) {
+            clip.advise(&frames, Advice::Soon);
+        }
+    }
+}
+
+/// Batch `k` of `epoch`: its data to `data`, everything else to `batch`.
+fn samples<S: SampleType>(engine: &Engine, epoch: u64, k: u64, data: &mut [S], batch: &mut Batch) -> Result<()> {
+    let seats = engine.schedule.seats(epoch, k)?;
+    let length = data.len() / seats.len();
+    let read = |(&seat, data): (&Seat, &mut [S])| read_or_substitute(engine, seat, data);
+    let read: Vec<Result<SamplePlan<'_>>> =
+        engine.workers.install(|| seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
+    finish(engine, read.into_iter().collect::<Result<_>>()?, batch);
+    Ok(())
+}
+
+fn read_or_substitute<'a, S: SampleType>(engine: &'a Engine, seat: Seat, data: &mut [S]) -> Result<SamplePlan<'a>> {
+    let read = read(engine, seat, data);
+    match (read, engine.options.safety.on_bad_frame) {
+        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &seat, data).ok_or(e),
+        (read, _) => read,
+    }
+}
+
+/// The first readable sample of those drawn to replace that of `seat`.
+fn substitute<'a, S: SampleType>(engine: &'a Engine, seat: &Seat, data: &mut [S]) -> Option<SamplePlan<'a>> {
+    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, data).ok();
+    let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
+    plan.params.instead_of = Some(seat.place.clip);
+    add(&engine.counters.substituted_clips, 1);
+    Some(plan)
+}
+
+/// One sample, its frames decoded side by side. Of several that fail, the first one's error.
+fn read<'a, S: SampleType>(engine: &'a Engine, seat: Seat, data: &mut [S]) -> Result<SamplePlan<'a>> {
+    let plan = engine.planner.plan(seat)?;
+    let frame = |(t, slot): (usize, PictureSlot<'_, S>)| frame(engine, &plan, t, slot).err();
+    let slots = slots(&engine.options.pictures, data, plan.frames.len());
+    match slots.into_par_iter().enumerate().find_map_first(frame) {
+        Some(e) => Err(e),
+        None => Ok(plan),
+    }
+}
+
+/// Where in the data of a sample each of its pictures goes.
+fn slots<'a, S: SampleType>(pictures: &Pictures, clip: &'a mut [S], frames: usize) -> Vec<PictureSlot<'a, S>> {
+    let channels = pictures.channels.count();
+    let length = clip.len() / frames;
+    match pictures.layout {
+        Layout::Btchw => clip.chunks_exact_mut(length).map(|p| PictureSlot::planes(p, channels)).collect(),
+        Layout::Bcthw => PictureSlot::clip(clip, channels, frames),
+        Layout::Bthwc => clip.chunks_exact_mut(length).map(|p| PictureSlot::pixels(p, channels)).collect(),
+    }
+}
+
+fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: PictureSlot<'_, S>) -> Result<()> {
+    let other = |size| engine.planner.kernel(plan, size);
+    let (frame, check_crc) = (plan.frames[t], engine.options.safety.check_crc);
+    let cost = engine.workers.worker().frame(&plan.clip, frame, check_crc, plan.kernel.as_ref(), other, slot)?;
+    let counters = &engine.counters;
+    add(&counters.frames, 1);
+    add(&counters.bytes, cost.bytes);
+    add(&counters.tiles_decoded, cost.tiles_decoded);
+    add(&counters.tiles_skipped, cost.tiles_skipped);
+    Ok(())
+}
+
+/// Tells the batch what is in it, and the system what will not be needed again.
+fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) {
+    for SamplePlan { seat, clip, frames, mut params, .. } in plans {
+        if engine.planner.dataset.io() == Io::ReadUncached {
+            clip.advise(&frames, Advice::Done);
+        }
+        batch.labels.push(clip.label().map_or(-1, i64::from));
+        batch.clips.push(clip.ordinal());
+        batch.mask.push(seat.counts);
+        params.frames = frames;
+        batch.params.push(params);
+    }
+    add(&engine.counters.batches, 1);
+}
+
+/// Whether other data would not have made this error.
+fn is_of_the_data(e: &Error) -> bool {
+    matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
+}
+
+fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {
+    let refused =
+        |e| Error::usage(format!("memory for a batch: {e}")).expected(format!("aligned to {}", align_of::<S>()));
+    bytemuck::try_cast_slice_mut(memory).map_err(refused)
+}

@@ -1,0 +1,21 @@
+//! From samples to batches: which samples a batch has, how each is made, and the thread that works ahead.
+
+mod batches;
+mod engine;
+mod epochs;
+mod fill;
+mod plan;
+mod pool;
+mod producer;
+mod ring;
+mod schedule;
+mod shelf;
+mod space;
+mod unequal;
+mod worker;
+
+pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
+pub(super) use engine::Engine;
+pub use epochs::Epochs;
+pub(super) use fill::{fill, fill_into};
+pub(super) use shelf::Shelf;

@@ -1,0 +1,122 @@
+//! The thread that makes batches ahead.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use super::engine::Engine;
+use super::epochs::Epochs;
+use super::fill::read_ahead;
+use super::ring::{Number, Ring};
+use crate::{Error, Result};
+
+/// What a batch is made in.
+pub(super) trait Vessel: Send + 'static {
+    fn fill(&mut self, engine: &Engine, number: Number) -> Result<()>;
+}
+
+/// The thread that makes batches, and where it puts them. Dropping it stops the thread.
+pub(super) struct Producer<T> {
+    pub ring: Arc<Ring<Engine, T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Vessel> Producer<T> {
+    pub fn start(ring: Ring<Engine, T>, epochs: Epochs) -> Result<Self> {
+        let ring = Arc::new(ring);
+        let of_thread = ring.clone();
+        let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
+        let thread = thread.spawn(move || {
+            let end = EndOnDrop(of_thread);
+            let first = epochs.range.start;
+            if let Err(e) = catch(|| make(&end.0, epochs)) {
+                end.0.push(Number { epoch: first, k: 0 }, Err(e));
+            }
+        });
+        let thread = thread.map_err(|e| Error::start("a thread", e))?;
+        Ok(Producer { ring, thread: Some(thread) })
+    }
+}
+
+/// Ends the ring however the thread ends, so that nobody waits for what never comes.
+struct EndOnDrop<T>(Arc<Ring<Engine, T>>);
+
+impl<T> Drop for EndOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        self.ring.stop();
+        if let Some(thread) = self.thread.take() {
+            // It catches what panics in it, and there would be nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread does: returns after the last batch, or when no more are wanted.
+fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
+    let engine = &*ring.owner;
+    let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
+    if engine.batches_per_epoch() == 0 {
+        return Ok(());
+    }
+    for epoch in epochs.range {
+        let mut k = epochs.first;
+        while k < engine.batches_in(epoch) {
+            let Some(mut batch) = ring.reserve() else { return Ok(()) };
+            let number = Number { epoch, k };
+            let made = catch(|| {
+                // Each batch once: at the beginning of an epoch all those ahead, then one more with each batch.
+                let next = if k == epochs.first { 0 } else { readahead };
+                if readahead > 0 {
+                    let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
+                    ahead.for_each(|k| read_ahead(engine, epoch, k));
+                }
+                batch.fill(engine, number)
+            });
+            ring.push(number, made.map(|()| batch));
+            k = k.saturating_add(step);
+        }
+    }
+    Ok(())
+}
+
+/// A panic as an error.
+fn catch(f: impl FnOnce() -> Result<()>) -> Result<()> {
+    // A panic leaves behind the batch, which is dropped, and workers, which start afresh with each frame.
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    Error::internal(format!("a thread of the loader panicked: {}", text.unwrap_or("it does not say why")))
+}
+
+#[cfg(test)]
+mod tests {
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let e = catch(|| panic!("at the disco {}", 1)).unwrap_err();
+        assert_eq!(e.kind(), crate::ErrorKind::Internal);
+        assert!(e.to_string().contains("at the disco 1"), "{e}");
+        assert!(catch(|| std::panic::resume_unwind(Box::new(1))).is_err());
+        assert!(catch(|| Ok(())).is_ok());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let in_pool = || (0..9).into_par_iter().for_each(|i| assert!(i < 8, "in a thread"));
+        let e = catch(|| {
+            pool.install(in_pool);
+            Ok(())
+        });
+        let e = e.unwrap_err();
+        assert!(e.to_string().contains("in a thread"), "{e}");
+    }
+}

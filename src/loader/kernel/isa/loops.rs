@@ -1,0 +1,84 @@
+//! What each kind of machine must compute: the inner loops, with the same bits everywhere.
+//!
+//! A resized row is made in two steps. [`Isa::blend`] makes one row of a plane out of several, in units of 1/128 of a
+//! level. [`Isa::columns`] then makes the picture's columns from that row, sixteen at a time, in units of
+//! [`UNIT`](super::super::units::UNIT) to a level. Integers define both steps. The rest is done in floats, one
+//! operation after the other, none of them fused, so it has the same bits everywhere too.
+
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+
+use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::units::BLOCK;
+
+/// The inner loops for one kind of machine. A value exists only where the machine is of that kind.
+pub(crate) trait Isa: Copy {
+    /// Floats of a [`BLOCK`], in registers.
+    type Floats: Copy;
+
+    /// Runs `work`, compiled for this machine.
+    fn run(self, work: impl IsaWork);
+
+    /// For each row in turn, `line[i] += (row[i] - base[i]) * weight` in units of 1/128, with a weight in units of
+    /// 2^-15, rounded to nearest with halves up, as the instruction `pmulhrsw` computes it. The sum saturates, because
+    /// the roundings of hundreds of rows may add up to more than there is room for. With `begin` the line is first set
+    /// to `base`.
+    ///
+    /// `base` and all rows have the same length. `line` has [`ColumnTable::line_len`] samples; those after that
+    /// length become anything.
+    fn blend<const N: usize>(self, line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N], begin: bool);
+
+    /// Whether [`columns`](Self::columns) can use such windows.
+    fn has_loops_for(self, windows: Windows) -> bool;
+
+    /// A block of the picture's columns from those of each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
+    ///
+    /// Lines have [`ColumnTable::line_len`] samples.
+    fn columns<const N: usize>(self, lines: [&[i16]; N], block: (&Block, &[PairWeights])) -> [Self::Floats; N];
+
+    /// The same for all blocks, of any columns, before they become floats.
+    #[inline(always)]
+    fn sums(self, line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
+        for (out, (first, weights)) in out.as_flattened_mut().iter_mut().zip(columns.pixels()) {
+            let samples = &line[first..][..weights.len()];
+            *out = samples.iter().zip(weights).map(|(&sample, &weight)| i32::from(sample) * i32::from(weight)).sum();
+        }
+    }
+
+    fn floats(self, sums: &[i32; BLOCK]) -> Self::Floats;
+
+    fn splat(self, value: f32) -> Self::Floats;
+
+    /// `a * factor + b`, rounded twice.
+    fn scale_and_add(self, a: Self::Floats, factor: f32, b: Self::Floats) -> Self::Floats;
+
+    /// `if v > low { v } else { low }`, and then `if v < high { v } else { high }`.
+    fn clamp(self, values: Self::Floats, low: f32, high: f32) -> Self::Floats;
+
+    fn load(self, values: &[f32; BLOCK]) -> Self::Floats;
+
+    fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
+
+    /// The same, perhaps past the caches: a batch is larger than they are, and nobody reads it until it is complete.
+    #[inline(always)]
+    fn stream(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
+        self.store(values, out);
+    }
+
+    /// Rounds to the nearest half, ties to even.
+    #[inline(always)]
+    fn store_halves(self, values: Self::Floats, out: &mut [f16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        out.convert_from_f32_slice(&floats);
+    }
+
+    /// Makes [`stream`](Self::stream)ed values visible to others like any other store. Comes last.
+    #[inline(always)]
+    fn finish(self) {}
+}
+
+/// Work that is generic over the machine.
+pub(crate) trait IsaWork {
+    fn run<I: Isa>(self, isa: I);
+}

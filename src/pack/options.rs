@@ -1,0 +1,244 @@
+//! All options of a pack, and what of them determines the bytes.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::plan::{InputOptions, SegmentClock};
+use super::run::RunOptions;
+use super::work::{FrameOptions, PictureOptions, Recipe, Resources, VideoLimits};
+use crate::sampler::Short;
+use crate::video::{Decode, FrameSize};
+use crate::writer::Sharding;
+use crate::{Error, Result, jpeg, limits};
+
+/// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] they may use.
+///
+/// ```
+/// use vidrec::pack::{FrameOptions, PackOptions, PictureOptions};
+///
+/// let options = PackOptions {
+///     frames: FrameOptions { count: 16, ..FrameOptions::default() },
+///     pictures: PictureOptions { quality: 85, ..PictureOptions::default() },
+///     ..PackOptions::default()
+/// };
+/// assert_eq!(options.run.sharding, vidrec::Sharding::One);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PackOptions {
+    /// How inputs are read.
+    pub input: InputOptions,
+    /// Which frames of a video become a clip.
+    pub frames: FrameOptions,
+    /// How frames are stored.
+    pub pictures: PictureOptions,
+    /// What a video may take.
+    pub limits: VideoLimits,
+    /// How much of the machine the work may use.
+    pub resources: Resources,
+    /// What a run writes, and what it does when something goes wrong.
+    pub run: RunOptions,
+}
+
+/// The options that determine the bytes, as `dataset.json` stores them. Those that change nothing are absent.
+#[derive(Serialize)]
+struct Settings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u32>,
+    sample: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short: Option<Short>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_frames: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<u32>,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture_fps: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segment_clock: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decode: Option<String>,
+    #[serde(flatten)]
+    pictures: PictureSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shuffle_seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shards: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_pixels: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_duration: Option<f64>,
+}
+
+/// What determines the bytes of a picture.
+#[derive(Serialize)]
+struct PictureSettings {
+    size: SizeSetting,
+    scaling: &'static str,
+    quality: u8,
+    chroma: &'static str,
+    #[serde(skip_serializing_if = "is_off")]
+    optimize: bool,
+    #[serde(skip_serializing_if = "is_off")]
+    pass_through: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SizeSetting {
+    Word(&'static str),
+    ShortSide {
+        short_side: u32,
+        #[serde(skip_serializing_if = "is_off")]
+        enlarge: bool,
+    },
+    Exact {
+        width: u32,
+        height: u32,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_off(value: &bool) -> bool {
+    !value
+}
+
+impl PictureSettings {
+    fn of(options: &PictureOptions) -> Self {
+        PictureSettings {
+            size: match options.size {
+                FrameSize::ShortSide(short_side) => SizeSetting::ShortSide { short_side, enlarge: false },
+                FrameSize::ShortSideAlways(short_side) => SizeSetting::ShortSide { short_side, enlarge: true },
+                FrameSize::Exact { width, height } => SizeSetting::Exact { width, height },
+                FrameSize::Original => SizeSetting::Word("original"),
+            },
+            scaling: "bicubic",
+            quality: options.quality,
+            chroma: "4:2:0",
+            optimize: options.optimize,
+            pass_through: options.pass_through,
+        }
+    }
+}
+
+impl Settings {
+    fn of(options: &PackOptions) -> Self {
+        let frames = &options.frames;
+        let FrameOptions { count, rule, short, pace, .. } = *frames;
+        let (shards, shard_bytes) = match options.run.sharding {
+            Sharding::One => (None, None),
+            Sharding::Count(n) => (Some(n), None),
+            Sharding::Bytes(n) => (None, Some(n)),
+        };
+        Settings {
+            frames: pace.is_none().then_some(count),
+            sample: pace.map_or_else(|| rule.to_string(), |pace| pace.to_string()),
+            short: pace.is_none().then_some(short),
+            max_frames: frames.max_frames.filter(|_| pace.is_some()),
+            draws: Some(frames.draws).filter(|&draws| draws > 1),
+            seed: frames.seed,
+            picture_fps: frames.picture_rate.map(|rate| rate.to_string()),
+            segment_clock: Some(frames.segment_clock)
+                .filter(|clock| *clock != SegmentClock::default())
+                .map(|clock| clock.to_string()),
+            decode: Some(frames.decode).filter(|decode| *decode != Decode::default()).map(|decode| decode.to_string()),
+            pictures: PictureSettings::of(&options.pictures),
+            shuffle_seed: options.input.shuffle_seed,
+            shards,
+            shard_bytes,
+            max_pixels: Some(options.limits.max_pixels).filter(|&most| most != limits::MAX_PIXELS),
+            max_duration: options.limits.max_duration.map(|most| most.as_secs_f64()),
+        }
+    }
+}
+
+impl PackOptions {
+    pub(super) fn check(&self) -> Result<()> {
+        self.frames.check()?;
+        self.run.sharding.check()?;
+        jpeg::Encoder::new(self.pictures.quality).map(drop)
+    }
+
+    /// What decides what a video becomes.
+    pub(super) fn recipe(&self) -> Recipe<'_> {
+        Recipe { frames: &self.frames, pictures: &self.pictures, limits: &self.limits }
+    }
+
+    /// Everything that determines the bytes, as it is stored.
+    pub(super) fn settings(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(Settings::of(self)) {
+            Ok(Value::Object(settings)) => Ok(settings),
+            other => Err(Error::internal(format!("settings: {other:?}"))),
+        }
+    }
+}
+
+/// This version of vidrec, as data sets name it.
+pub(super) const TOOL: &str = concat!("vidrec ", env!("CARGO_PKG_VERSION"));
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::plan::InputOptions;
+    use super::*;
+    use crate::sampler::{Pace, Rule};
+
+    #[test]
+    fn settings_that_change_nothing_are_absent() {
+        let settings = PackOptions::default().settings().unwrap();
+        let expected = json!({
+            "frames": 8, "sample": "uniform", "short": "repeat-last", "seed": 0,
+            "size": {"short_side": 256}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
+        });
+        assert_eq!(Value::Object(settings), expected);
+    }
+
+    #[test]
+    fn settings_name_all_that_determines_the_bytes() {
+        let options = PackOptions {
+            input: InputOptions { shuffle_seed: Some(3), ..InputOptions::default() },
+            frames: FrameOptions {
+                rule: Rule::RandomClip { stride: 2 },
+                draws: 4,
+                picture_rate: Some("30000/1001".parse().unwrap()),
+                segment_clock: SegmentClock::FirstFrame,
+                decode: Decode::All,
+                ..FrameOptions::default()
+            },
+            pictures: PictureOptions {
+                size: FrameSize::ShortSideAlways(64),
+                optimize: true,
+                pass_through: true,
+                ..PictureOptions::default()
+            },
+            limits: VideoLimits {
+                max_pixels: 9,
+                max_duration: Some(std::time::Duration::from_millis(1500)),
+                ..VideoLimits::default()
+            },
+            run: RunOptions { sharding: Sharding::Count(2), ..RunOptions::default() },
+            resources: Resources::default(),
+        };
+        let expected = json!({
+            "frames": 8, "sample": "random-clip:2", "short": "repeat-last", "seed": 0, "draws": 4,
+            "picture_fps": "30000/1001", "segment_clock": "first-frame", "decode": "all", "shuffle_seed": 3,
+            "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
+            "optimize": true, "pass_through": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
+        });
+        assert_eq!(Value::Object(options.settings().unwrap()), expected);
+        let by_pace = PackOptions {
+            frames: FrameOptions { pace: Some(Pace::Every(3)), max_frames: Some(5), ..FrameOptions::default() },
+            pictures: PictureOptions { size: FrameSize::Original, ..PictureOptions::default() },
+            run: RunOptions { sharding: Sharding::Bytes(7), ..RunOptions::default() },
+            ..PackOptions::default()
+        };
+        let expected = json!({
+            "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "quality": 90,
+            "chroma": "4:2:0", "shard_bytes": 7,
+        });
+        assert_eq!(Value::Object(by_pace.settings().unwrap()), expected);
+    }
+}

@@ -1,0 +1,116 @@
+//! A pack from inputs to a data set: plan, work, run.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::estimate::check_space;
+use super::options::{PackOptions, TOOL};
+use super::plan::PackPlan;
+use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
+use super::serve::hello;
+use super::work::{Pool, Resources, Slowed, Sources, for_each};
+use crate::disk::{FolderLock, publication};
+use crate::format::meta::Meta;
+use crate::machine::Shortage;
+use crate::progress::ProgressFn;
+use crate::{Error, Result, video};
+
+/// Packs `inputs` into the data set directory `out`.
+///
+/// An input is a directory (the class is the name of the first folder level), a video file, or a manifest: `.csv` or
+/// `.tsv` with a header that names the columns, `.jsonl`, `.txt` with a path and a label a line, MXNet's `.lst`, the
+/// lists of Kinetics and Something-Something. Clips are in the order of the inputs; within a directory, in the order of
+/// the paths.
+///
+/// `progress` is called from this thread, after each video and ten times a second or more; its items are videos. If it
+/// breaks, no further video is begun and those in hand are finished.
+///
+/// A video that cannot be packed is skipped as a whole and listed in `failures.jsonl`. If none can be packed, no data set
+/// is made: the report then says `clips: 0`.
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage): no videos found, a bad line in a manifest, a data set is there already.
+/// [`Decode`](crate::ErrorKind::Decode): a video failed and `on_error` is [`OnError::Stop`](super::OnError::Stop).
+/// [`Io`](crate::ErrorKind::Io): the output cannot be written. [`Interrupted`](crate::ErrorKind::Interrupted): `progress`
+/// broke. [`Resources`](crate::ErrorKind::Resources): the machine has not enough memory, file descriptors or processes to
+/// pack even one video at a time. Where it has too little for [`Resources::threads`] at a time, there are fewer
+/// ([`PackReport::shortage`]), and no video is skipped for it.
+///
+/// On an error no data set is published, but what was brought to the disk is kept: a call with the same inputs and options
+/// and [`Interrupted::Resume`](super::Interrupted::Resume) resumes the run, and the result is byte for byte that of a run
+/// that was not interrupted.
+///
+/// ```no_run
+/// use vidrec::pack::{FrameOptions, PackOptions, pack};
+///
+/// let options = PackOptions { frames: FrameOptions { count: 16, ..FrameOptions::default() }, ..PackOptions::default() };
+/// let report = pack(&["videos"], "train", &options, &mut vidrec::no_progress)?;
+/// println!("{} clips, {} videos skipped", report.clips, report.failed);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub fn pack<P: AsRef<Path>>(
+    inputs: &[P],
+    out: impl AsRef<Path>,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
+    let started = Instant::now();
+    options.check()?;
+    video::init();
+    let plan = PackPlan::from_inputs(inputs, &options.input)?;
+    let out = out.as_ref();
+    let meta = meta(&plan, options)?;
+    let mode = options.run.retry_failed.then_some("retry what failed");
+    let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.run.overwrite)?;
+    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout);
+    let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
+    let lock = FolderLock::take(out)?;
+    publication::recover(out)?;
+    let interrupted = run::find(out)?;
+    let existing = Existing::find(out, &plan, &options.run, &fingerprint, interrupted.as_ref())?;
+    if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
+        return existing.report(&plan);
+    }
+    // A probe decodes in this process, and in no other.
+    if interrupted.is_none() && existing.is_none() && pool.is_none() {
+        check_space(&plan, out, options, progress)?;
+    }
+    let done = match run::start(out, lock, interrupted, &plan, meta, &fingerprint, &options.run)? {
+        Beginning::At(done) => *done,
+        Beginning::Published(report) => return Ok(*report),
+    };
+    let run = PackRun::new(out, &plan, &options.run, done, progress);
+    let copies = existing.as_ref().map(|existing| existing.copies(&plan));
+    let threads = options.resources.threads_for(plan.jobs.len());
+    let sources = Sources::new(&plan.jobs, options.recipe(), &options.resources, copies, pool.as_ref(), threads);
+    work(run, &sources, plan.jobs.len(), threads).finish(out, started)
+}
+
+/// What the data set says of itself.
+fn meta(plan: &PackPlan, options: &PackOptions) -> Result<Meta> {
+    Ok(Meta {
+        classes: plan.classes.clone(),
+        tool: TOOL.into(),
+        ffmpeg: Some(video::ffmpeg_version()),
+        settings: options.settings()?,
+        draws: Some(options.frames.draws).filter(|&draws| draws > 1),
+        ..Meta::default()
+    })
+}
+
+/// Packs the videos that are not done yet.
+fn work<'a>(mut run: PackRun<'a>, sources: &Sources<'_>, videos: usize, threads: usize) -> PackRun<'a> {
+    let (window, left) = (Resources::window(threads), run.next()..videos);
+    let started = for_each(left, threads, window, |ordinal| sources.pack(ordinal), |event| run.take(event));
+    let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
+    let slowed = match started {
+        Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),
+        Err(e) => {
+            run.stop(Error::start("a thread", e));
+            sources.slowed()
+        }
+    };
+    run.set_shortage(slowed.map(|slowed| slowed.to_string()));
+    run
+}

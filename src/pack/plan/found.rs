@@ -1,0 +1,50 @@
+//! A video as an input gives it, before labels are numbers.
+
+use std::path::PathBuf;
+
+use super::attributes::Attributes;
+use super::job::Job;
+use super::labels::{Classes, Label, Tag};
+use super::segment::Segment;
+use crate::{Error, Result};
+
+/// A video as an input gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundVideo {
+    pub path: PathBuf,
+    pub source: String,
+    pub label: Label,
+    pub segment: Option<Segment>,
+    pub split: Option<String>,
+    pub attributes: Attributes,
+    pub fault: Option<String>,
+}
+
+impl FoundVideo {
+    /// A whole video of which nothing else is known.
+    pub fn new(path: PathBuf, source: String, label: Label) -> Self {
+        FoundVideo { path, source, label, segment: None, split: None, attributes: Attributes::default(), fault: None }
+    }
+
+    /// The video with its place in the order of the inputs, and its label as a number.
+    ///
+    /// # Errors
+    ///
+    /// The classes do not have its label.
+    pub fn into_job(self, ordinal: u64, classes: &Classes) -> Result<Job> {
+        let find = |tag: &Tag| classes.find(tag).map_err(|what| Error::usage(format!("{}: {what}", self.source)));
+        let mut attributes = self.attributes;
+        let label = match &self.label {
+            Label::None => None,
+            Label::One(tag) => Some(find(tag)?),
+            Label::Many(tags) => {
+                let labels = tags.iter().map(find).collect::<Result<Vec<u32>>>()?;
+                attributes.insert("labels", labels);
+                None
+            }
+        };
+        let class = label.map_or("", |label| classes.name(label)).to_owned();
+        let FoundVideo { path, source, segment, fault, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault })
+    }
+}

@@ -1,0 +1,158 @@
+//! What named columns mean, the same in tables and in JSON.
+
+use serde_json::{Map, Value};
+
+use super::super::attributes::Attributes;
+use super::super::labels::{Label, Tag, whole_number};
+use super::super::segment::{Segment, microseconds};
+use super::row::ManifestRow;
+
+/// Names that a column of paths has in manifests of the field.
+const PATHS: [&str; 10] = [
+    "path",
+    "file_name",
+    "filename",
+    "file",
+    "video_file_name",
+    "file_path",
+    "filepath",
+    "video_path",
+    "clip_path",
+    "video",
+];
+
+/// What a column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnRole {
+    Path,
+    Label,
+    Labels,
+    Start,
+    End,
+    Split,
+    /// Kept with the clip.
+    Attribute,
+    /// Without a name, as a table's row numbers that a program wrote along.
+    Nothing,
+}
+
+impl ColumnRole {
+    pub fn of(name: &str) -> Self {
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        match () {
+            () if name.is_empty() => ColumnRole::Nothing,
+            () if is(&PATHS) => ColumnRole::Path,
+            () if is(&["label"]) => ColumnRole::Label,
+            () if is(&["labels"]) => ColumnRole::Labels,
+            () if is(&["start", "time_start"]) => ColumnRole::Start,
+            () if is(&["end", "time_end"]) => ColumnRole::End,
+            () if is(&["split"]) => ColumnRole::Split,
+            () => ColumnRole::Attribute,
+        }
+    }
+}
+
+/// A row in the making, cell by cell.
+#[derive(Default)]
+pub(super) struct Cells {
+    path: Option<String>,
+    label: Option<Label>,
+    start_us: Option<u64>,
+    end_us: Option<u64>,
+    split: Option<String>,
+    attributes: Map<String, Value>,
+}
+
+impl Cells {
+    /// Takes a cell of the column `name` in; an empty one and `null` count as not there. The error says what is wrong
+    /// with it.
+    pub fn set(&mut self, role: ColumnRole, name: &str, value: Value) -> Result<(), String> {
+        if value.is_null() || value.as_str().is_some_and(str::is_empty) {
+            return Ok(());
+        }
+        match role {
+            ColumnRole::Path => put(&mut self.path, text(value)?),
+            ColumnRole::Label => put(&mut self.label, label(value)?),
+            ColumnRole::Labels => put(&mut self.label, labels(value)?),
+            ColumnRole::Start | ColumnRole::End => {
+                let us = microseconds(seconds(&value)?)?;
+                self.attributes.insert(name.to_owned(), value_of_seconds(us));
+                put(if role == ColumnRole::Start { &mut self.start_us } else { &mut self.end_us }, us)
+            }
+            ColumnRole::Split => {
+                self.attributes.insert("split".into(), value.clone());
+                put(&mut self.split, text(value)?)
+            }
+            ColumnRole::Attribute => {
+                self.attributes.insert(name.to_owned(), value);
+                Ok(())
+            }
+            ColumnRole::Nothing => Ok(()),
+        }
+    }
+
+    /// The row; an error names its column.
+    pub fn finish(self, line: u64) -> Result<ManifestRow, (&'static str, String)> {
+        let path = self.path.ok_or(("path", "the path is empty".to_owned()))?;
+        let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
+        let label = self.label.unwrap_or_default();
+        Ok(ManifestRow {
+            line,
+            path,
+            label,
+            segment,
+            split: self.split,
+            attributes: Attributes::from_map(self.attributes),
+        })
+    }
+}
+
+fn put<T>(place: &mut Option<T>, value: T) -> Result<(), String> {
+    if place.replace(value).is_some() { Err("another column says the same of this clip".into()) } else { Ok(()) }
+}
+
+fn text(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(format!("expected text, found {other}")),
+    }
+}
+
+fn seconds(value: &Value) -> Result<f64, String> {
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    number.ok_or_else(|| format!("expected seconds such as 12.5, found {value}"))
+}
+
+pub(super) fn value_of_seconds(us: u64) -> Value {
+    // Whole seconds as an integer, as people write them.
+    if us.is_multiple_of(1_000_000) { (us / 1_000_000).into() } else { (us as f64 / 1e6).into() }
+}
+
+fn tag(value: Value) -> Result<Tag, String> {
+    match value {
+        Value::String(name) if !name.is_empty() => Ok(Tag::Name(name)),
+        Value::Number(n) => whole_number(&n.to_string()),
+        other => Err(format!("expected a label, a name or a number, found {other}")),
+    }
+}
+
+/// One label, or in JSON an array of them.
+fn label(value: Value) -> Result<Label, String> {
+    match value {
+        Value::Array(_) => labels(value),
+        one => tag(one).map(Label::One),
+    }
+}
+
+/// Several labels: an array, also as text, or names with semicolons or bars between them.
+fn labels(value: Value) -> Result<Label, String> {
+    let values = match value {
+        Value::Array(values) => values,
+        Value::String(text) if text.starts_with('[') => {
+            serde_json::from_str(&text).map_err(|e| format!("expected a JSON array, found {text}: {e}"))?
+        }
+        Value::String(text) => text.split([';', '|']).map(|part| part.trim().into()).collect(),
+        one => vec![one],
+    };
+    values.into_iter().map(tag).collect::<Result<_, _>>().map(Label::Many)
+}

@@ -1,0 +1,108 @@
+//! Text without a header: a path, then its label or labels. UCF101's `trainlist`, mmaction2, PyTorchVideo, SlowFast.
+//!
+//! Between the columns stand tabs if the line has any, else, in a `.csv`, commas if it has any, else spaces. With
+//! spaces, a path may have some too: the labels are the whole numbers at the end of the line, or the last word if that
+//! is neither a number nor a file name, or there are none. Of a folder of frames, the first of two or more numbers is
+//! how many frames it has, as in mmaction2's lists; it is kept as the attribute `total_frames`.
+
+use super::super::endings::has_video_ending;
+use super::super::labels::{Classes, Label, Tag};
+use super::row::{Context, ManifestRow, lines};
+use crate::Result;
+use std::path::Path;
+
+pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
+    let text = context.text()?;
+    let rows: Result<Vec<ManifestRow>> = lines(&text)
+        .map(|(line, text)| {
+            let (path, fields) = split(context, text);
+            if path.is_empty() {
+                return Err(context.bad(line, "path", "the path is empty"));
+            }
+            Ok(row(context, line, path, &fields))
+        })
+        .collect();
+    let mut rows = rows?;
+    even_out(&mut rows);
+    if let (Some(file), true) = (&context.options.classes, rows.iter().all(|row| row.label == Label::None)) {
+        take_folders(&mut rows, &Classes::read(file)?);
+    }
+    Ok(rows)
+}
+
+/// Whether the first line of a text names a video or a folder, so that it is no header.
+pub(super) fn is_row(context: &Context<'_>, text: &str) -> bool {
+    lines(text).next().is_some_and(|(_, line)| {
+        let (path, _) = split(context, line);
+        is_file_name(path) || (!path.is_empty() && context.path(path).exists())
+    })
+}
+
+/// Path and labels of a line.
+fn split<'a>(context: &Context<'_>, line: &'a str) -> (&'a str, Vec<&'a str>) {
+    let csv = context.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    let delimiter = if line.contains('\t') { Some('\t') } else { (csv && line.contains(',')).then_some(',') };
+    if let Some(delimiter) = delimiter {
+        let mut fields = line.split(delimiter).map(str::trim);
+        let path = fields.next().unwrap_or_default();
+        return (path, fields.filter(|f| !f.is_empty()).collect());
+    }
+    let line = line.trim();
+    let mut path = line;
+    let mut labels = Vec::new();
+    while let Some((rest, number)) = path.rsplit_once(char::is_whitespace).filter(|(_, last)| is_number(last)) {
+        labels.insert(0, number);
+        path = rest.trim_end();
+    }
+    match path.rsplit_once(char::is_whitespace) {
+        Some((rest, name)) if labels.is_empty() && !is_file_name(name) => (rest.trim_end(), vec![name]),
+        _ => (path, labels),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a text ends as the name of a video does.
+fn is_file_name(text: &str) -> bool {
+    text.contains('.') && has_video_ending(Path::new(text))
+}
+
+fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> ManifestRow {
+    let mut row = ManifestRow { line, path: path.to_owned(), ..ManifestRow::default() };
+    let mut fields = fields;
+    if let [frames, labels @ ..] = fields
+        && !labels.is_empty()
+        && is_number(frames)
+        && context.path(path).is_dir()
+    {
+        row.attributes.insert("total_frames", frames.parse::<u64>().unwrap_or(u64::MAX));
+        fields = labels;
+    }
+    let tag = |text: &&str| Tag::Name((*text).to_owned());
+    row.label = match fields {
+        [] => Label::None,
+        [one] => Label::One(tag(one)),
+        many => Label::Many(many.iter().map(tag).collect()),
+    };
+    row
+}
+
+/// Where some clips have several labels, all have a list of them.
+pub(super) fn even_out(rows: &mut [ManifestRow]) {
+    if rows.iter().any(|row| matches!(row.label, Label::Many(_))) {
+        for row in rows {
+            row.label = Label::Many(row.label.tags().to_vec());
+        }
+    }
+}
+
+/// UCF101's `testlist` has no labels: the first folder is the class, if the classes given have it.
+fn take_folders(rows: &mut [ManifestRow], classes: &Classes) {
+    for row in rows {
+        if let Some((folder, _)) = row.path.split_once('/').filter(|(folder, _)| classes.contains(folder)) {
+            row.label = Label::name(folder);
+        }
+    }
+}

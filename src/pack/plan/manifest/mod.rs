@@ -1,0 +1,90 @@
+//! Lists of videos, one module for each format. They are told apart by the file's ending and its first line.
+//!
+//! ```text
+//! .csv .tsv           a header that names a column of paths         table.rs
+//!                     a header with youtube_id and time_start       kinetics.rs
+//!                     no header: path and label                     list.rs
+//! .jsonl .ndjson      an object a line                              json_lines.rs
+//! .txt                path and label, in that order                 list.rs
+//! .lst                MXNet: index, label or labels, path           lst.rs
+//! .json               Something-Something: an array of objects      something.rs
+//! ```
+//!
+//! Paths are written as sources are ([`source_name`]): `\xFF` is a byte that is no UTF-8, which a list could not hold.
+
+mod columns;
+mod json_lines;
+mod kinetics;
+mod list;
+mod lookup;
+mod lst;
+mod row;
+mod something;
+mod table;
+
+use std::path::Path;
+
+use super::found::FoundVideo;
+use super::labels::{Classes, number_all};
+use super::options::InputOptions;
+use crate::Result;
+use row::{Context, ManifestRow};
+
+/// What a manifest holds.
+pub(super) struct Manifest {
+    pub videos: Vec<FoundVideo>,
+    /// Classes that come with the format.
+    pub classes: Option<Classes>,
+}
+
+/// Which of the formats a file has, by its ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ManifestFormat {
+    Table(u8),
+    JsonLines,
+    List,
+    Lst,
+    Json,
+}
+
+fn format(path: &Path) -> Option<ManifestFormat> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "csv" => Some(ManifestFormat::Table(b',')),
+        "tsv" => Some(ManifestFormat::Table(b'\t')),
+        "jsonl" | "ndjson" => Some(ManifestFormat::JsonLines),
+        "txt" => Some(ManifestFormat::List),
+        "lst" => Some(ManifestFormat::Lst),
+        "json" => Some(ManifestFormat::Json),
+        _ => None,
+    }
+}
+
+/// Reads a manifest; `None` for a file that is none, by its ending.
+pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifest>> {
+    let Some(format) = format(file) else { return Ok(None) };
+    let root = match &options.root {
+        Some(root) => root.clone(),
+        None => file.parent().unwrap_or(Path::new("")).to_owned(),
+    };
+    let context = Context { file, root, options };
+    let mut classes = None;
+    let mut rows = match format {
+        ManifestFormat::Table(delimiter) => table::read(&context, delimiter)?,
+        ManifestFormat::JsonLines => json_lines::read(&context)?,
+        ManifestFormat::List => list::read(&context)?,
+        ManifestFormat::Lst => lst::read(&context)?,
+        ManifestFormat::Json => {
+            let (rows, own) = something::read(&context)?;
+            classes = own;
+            rows
+        }
+    };
+    number_all(rows.iter_mut().map(|row| &mut row.label)).map_err(|(i, what)| {
+        let ManifestRow { line, path, .. } = &rows[i];
+        context.bad(*line, "label", format!("{path}: {what}"))
+    })?;
+    Ok(Some(Manifest { videos: rows.into_iter().map(|row| context.found(row)).collect(), classes }))
+}
+
+#[cfg(test)]
+mod tests;

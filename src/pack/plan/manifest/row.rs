@@ -1,0 +1,74 @@
+//! A line of a manifest, whatever its format, and what the manifest is read with.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::super::attributes::Attributes;
+use super::super::found::FoundVideo;
+use super::super::labels::Label;
+use super::super::options::InputOptions;
+use super::super::segment::Segment;
+use crate::{Error, Result, source_name};
+
+/// What the manifest at hand is read with.
+pub(super) struct Context<'a> {
+    /// The manifest.
+    pub file: &'a Path,
+    /// Where its paths begin.
+    pub root: PathBuf,
+    pub options: &'a InputOptions,
+}
+
+/// A line of a manifest.
+#[derive(Debug, Default)]
+pub(super) struct ManifestRow {
+    /// Number of the line, or of the entry of an array, from 1.
+    pub line: u64,
+    pub path: String,
+    pub label: Label,
+    pub segment: Option<Segment>,
+    pub split: Option<String>,
+    pub attributes: Attributes,
+}
+
+impl Context<'_> {
+    /// A line that makes no sense.
+    pub fn bad(&self, line: u64, column: &str, what: impl fmt::Display) -> Error {
+        Error::usage(format!("line {line}, column \"{column}\": {what}")).file(self.file)
+    }
+
+    pub fn text(&self) -> Result<String> {
+        let text = std::fs::read_to_string(self.file).map_err(|e| Error::io("read the manifest", self.file, e))?;
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Where a path of the manifest leads.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(source_name::to_path(name))
+    }
+
+    pub fn found(&self, row: ManifestRow) -> FoundVideo {
+        let ManifestRow { path, label, segment, split, attributes, .. } = row;
+        let segment = segment.filter(|_| !self.options.whole_files);
+        let path = source_name::to_path(&path);
+        FoundVideo {
+            source: source_name::of_path(&path),
+            path: self.root.join(path),
+            label,
+            segment,
+            split,
+            attributes,
+            fault: None,
+        }
+    }
+}
+
+/// The lines of a text that are not blank, without the spaces at their ends, and their numbers from 1.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    (1..).zip(text.lines().map(str::trim_end)).filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// The line of a table that a record begins at.
+pub(super) fn line(record: &csv::StringRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}

@@ -1,0 +1,19 @@
+//! How inputs are read.
+
+use std::path::PathBuf;
+
+/// How inputs are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InputOptions {
+    /// Folder that the paths of manifests are relative to. Default: the manifest's own folder.
+    pub root: Option<PathBuf>,
+    /// Take only the clips of this split, as a manifest's column `split` names it. Default: all.
+    pub split: Option<String>,
+    /// A file with all class names in their order: one a line, `NUMBER NAME` a line, or JSON. Default: the names that
+    /// occur, sorted.
+    pub classes: Option<PathBuf>,
+    /// Take whole files, whatever start and end a manifest gives. Off by default.
+    pub whole_files: bool,
+    /// Shuffle the clips with this seed. Default: the order of the inputs.
+    pub shuffle_seed: Option<u64>,
+}

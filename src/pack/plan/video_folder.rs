@@ -1,0 +1,54 @@
+//! Lists of Hugging Face's VideoFolder: `metadata.csv` or `metadata.jsonl` in a folder of videos.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result, source_name};
+
+const METADATA: [&str; 2] = ["metadata.csv", "metadata.jsonl"];
+
+/// The lists in `root` itself, or else in the folders right below it, which then are the splits.
+///
+/// # Errors
+///
+/// A folder or a list cannot be read.
+pub(super) fn lists(root: &Path) -> Result<Vec<(PathBuf, Option<String>)>> {
+    let of = |folder: &Path| {
+        let lists = METADATA.iter().map(|name| folder.join(name));
+        lists.map(|list| Ok(names_files(&list)?.then_some(list))).find_map(Result::transpose).transpose()
+    };
+    if let Some(list) = of(root)? {
+        return Ok(vec![(list, None)]);
+    }
+    let io = |e| Error::io("list the folder", root, e);
+    let mut lists = Vec::new();
+    for entry in fs::read_dir(root).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        if let Some(list) = of(&entry.path())? {
+            lists.push((list, Some(source_name::of_os_str(&entry.file_name()))));
+        }
+    }
+    lists.sort();
+    Ok(lists)
+}
+
+/// Whether a file says `file_name` at its start. The lists of a VideoFolder do; other tables of that name need not.
+///
+/// # Errors
+///
+/// There is such a file, and it cannot be read: without it the folder would be packed in another way.
+fn names_files(path: &Path) -> Result<bool> {
+    let io = |e| Error::io("read the list", path, e);
+    let is_file = match fs::metadata(path) {
+        Ok(meta) => meta.is_file(),
+        // The walk through the folder reports what cannot be looked at.
+        Err(_) => false,
+    };
+    if !is_file {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut start)).map_err(io)?;
+    Ok(memchr::memmem::find(&start, b"file_name").is_some())
+}

@@ -1,0 +1,208 @@
+//! The journal of a run: what is packed and on the disk, so that an interrupted run can be resumed.
+//!
+//! ```text
+//! line    := CRC-32 of the text, 8 hexadecimal digits | ' ' | text | '\n'
+//! journal := Begin (Done* (Checkpoint | Shard))* Completion?
+//! ```
+//!
+//! Each text is the JSON of an [`JournalEntry`]. JournalLines are kept in memory until the record files are on the disk; then they are
+//! written, the mark last, and brought to the disk too. What comes after the last mark counts for nothing, and
+//! neither does what comes after a line whose checksum does not fit. To resume at an earlier mark is always right; it
+//! only costs time.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::RunFingerprint;
+use super::outcome::Done;
+use crate::disk::LogFile;
+use crate::disk::publication::FolderPlan;
+use crate::format::{crc32, names};
+use crate::writer::{Checkpoint, ShardDone, Written};
+use crate::{Error, Hint, Result};
+
+/// Longest line that is read, in bytes.
+const MAX_LINE: u64 = 256 << 20;
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum JournalEntry {
+    /// What is packed, and how. The first line.
+    Begin(Box<RunFingerprint>),
+    /// A video was packed or skipped.
+    Done(Box<Done>),
+    /// The shard in hand is on the disk up to here.
+    Checkpoint(Checkpoint),
+    /// The shard in hand is complete and on the disk.
+    Shard(ShardDone),
+    /// All is on the disk; the files only have to get their names.
+    Complete(Box<Completion>),
+}
+
+/// What is left to do at the end, and what to report then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Completion {
+    pub plan: FolderPlan,
+    pub written: Written,
+    /// Name of the list of failures.
+    pub failures_file: Option<String>,
+}
+
+impl JournalEntry {
+    /// Whether what came before is on the disk.
+    fn is_mark(&self) -> bool {
+        !matches!(self, JournalEntry::Done(_))
+    }
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: LogFile,
+    /// JournalLines that wait for their mark.
+    lines: Vec<u8>,
+}
+
+impl Journal {
+    /// Begins a journal in `dir`, in place of one that is there.
+    pub fn begin(dir: &Path, fingerprint: &RunFingerprint) -> Result<Self> {
+        let mut journal = Journal { file: LogFile::create(&dir.join(names::JOURNAL))?, lines: Vec::new() };
+        journal.mark(&JournalEntry::Begin(Box::new(fingerprint.clone())))?;
+        Ok(journal)
+    }
+
+    /// Continues a journal that is right up to byte `end`.
+    pub fn resume(dir: &Path, end: u64) -> Result<Self> {
+        Ok(Journal { file: LogFile::reopen(&dir.join(names::JOURNAL), end)?, lines: Vec::new() })
+    }
+
+    /// Notes what became of a video; it goes to the disk with the next mark.
+    pub fn note(&mut self, done: Done) -> Result<()> {
+        self.push(&JournalEntry::Done(Box::new(done)))
+    }
+
+    /// Whether something was noted after the last mark.
+    pub fn has_notes(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// Brings everything noted to the disk, with `mark` at the end. The record files must be there already.
+    pub fn mark(&mut self, mark: &JournalEntry) -> Result<()> {
+        self.push(mark)?;
+        self.file.append(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    /// Removes the journal in `dir`: the run is over.
+    pub fn remove(dir: &Path) -> Result<()> {
+        LogFile::remove(&dir.join(names::JOURNAL))
+    }
+
+    fn push(&mut self, entry: &JournalEntry) -> Result<()> {
+        let text = serde_json::to_string(entry).map_err(|e| Error::internal(format!("journal: {e}")))?;
+        self.lines.extend_from_slice(format!("{:08x} {text}\n", crc32(text.as_bytes())).as_bytes());
+        Ok(())
+    }
+}
+
+/// Reads the journal in `dir` line by line, up to the first that is torn or damaged.
+pub(crate) struct JournalLines {
+    input: BufReader<File>,
+    path: PathBuf,
+    /// Bytes of the lines that were given.
+    pub end: u64,
+}
+
+impl JournalLines {
+    /// `None` if there is no journal.
+    pub fn open(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(names::JOURNAL);
+        match File::open(&path) {
+            Ok(file) => Ok(Some(JournalLines { input: BufReader::new(file), path, end: 0 })),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io("open", &path, e)),
+        }
+    }
+
+    /// The next entry; `None` at the end of what can be trusted.
+    pub fn next(&mut self) -> Result<Option<JournalEntry>> {
+        let mut line = Vec::new();
+        let read = (&mut self.input).take(MAX_LINE).read_until(b'\n', &mut line);
+        read.map_err(|e| Error::io("read", &self.path, e))?;
+        let Some(text) = checked(&line) else { return Ok(None) };
+        let entry = serde_json::from_slice(text).map_err(|e| {
+            Error::usage("the journal of another version of vidrec")
+                .file(&self.path)
+                .found(e)
+                .help("finish with that version")
+                .hint(Hint::Restart)
+        })?;
+        self.end += line.len() as u64;
+        Ok(Some(entry))
+    }
+}
+
+/// The text of a whole line whose checksum fits.
+fn checked(line: &[u8]) -> Option<&[u8]> {
+    let line = line.strip_suffix(b"\n")?;
+    let (crc, text) = line.split_at_checked(9)?;
+    let crc = std::str::from_utf8(crc).ok()?.strip_suffix(' ')?;
+    (u32::from_str_radix(crc, 16).ok()? == crc32(text)).then_some(text)
+}
+
+/// What a journal says in all.
+pub(crate) struct JournalSummary {
+    pub fingerprint: RunFingerprint,
+    /// Videos that were done at the last mark.
+    pub videos: u64,
+    /// The shards that are complete.
+    pub shards: Vec<ShardDone>,
+    /// The checkpoints of the shard after those, and where in the journal each ends.
+    pub checkpoints: Vec<(Checkpoint, u64)>,
+    /// Where in the journal the last complete shard ends, or the first line.
+    pub shards_end: u64,
+    /// Where the last mark ends.
+    pub end: u64,
+    /// What is left to do if all is on the disk.
+    pub complete: Option<Completion>,
+}
+
+impl JournalSummary {
+    /// Reads the journal in `dir`; `None` if there is none, or none with a first line.
+    pub fn read(dir: &Path) -> Result<Option<Self>> {
+        let Some(mut lines) = JournalLines::open(dir)? else { return Ok(None) };
+        let Some(JournalEntry::Begin(fingerprint)) = lines.next()? else { return Ok(None) };
+        let mut summary = JournalSummary {
+            fingerprint: *fingerprint,
+            videos: 0,
+            shards: Vec::new(),
+            checkpoints: Vec::new(),
+            shards_end: lines.end,
+            end: lines.end,
+            complete: None,
+        };
+        let mut videos = 0;
+        while let Some(entry) = lines.next()? {
+            videos += u64::from(matches!(entry, JournalEntry::Done(_)));
+            if entry.is_mark() {
+                (summary.videos, summary.end) = (videos, lines.end);
+            }
+            match entry {
+                JournalEntry::Begin(_) | JournalEntry::Done(_) => {}
+                JournalEntry::Checkpoint(point) => summary.checkpoints.push((point, lines.end)),
+                JournalEntry::Shard(shard) => {
+                    summary.shards.push(shard);
+                    summary.checkpoints.clear();
+                    summary.shards_end = lines.end;
+                }
+                JournalEntry::Complete(complete) => summary.complete = Some(*complete),
+            }
+        }
+        Ok(Some(summary))
+    }
+}

@@ -1,0 +1,122 @@
+//! What became of a video: the same for the report, for the journal and for a resumed run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ClipInfo;
+use crate::pack::plan::Job;
+use crate::pack::work::{ClipFailure, PackedClip, Stamp};
+use crate::video::VideoFacts;
+
+/// A video that is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    /// Its place in the plan, from 0.
+    pub item: u64,
+    /// Size and time of the file, taken before it was read.
+    pub stamp: Option<Stamp>,
+    pub outcome: Outcome,
+}
+
+/// Packed or skipped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    Packed { clips: Vec<Stored>, troubles: Box<Troubles> },
+    Failed(Failure),
+}
+
+/// A clip whose frames are in the record file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    pub info: ClipInfo,
+    pub frames: u32,
+}
+
+impl Stored {
+    pub fn new(packed: &PackedClip) -> Self {
+        Stored { info: packed.info.clone(), frames: u32::try_from(packed.frames.len()).unwrap_or(u32::MAX) }
+    }
+}
+
+/// A video that was skipped: a line of the list of failures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its place among the inputs, from 0.
+    pub item: u64,
+    /// Path relative to the input root.
+    pub source: String,
+    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`, `short`, `crash` or
+    /// `internal`.
+    pub stage: String,
+    /// What is wrong, with FFmpeg's own words where they are from FFmpeg.
+    pub error: String,
+}
+
+impl Failure {
+    pub(crate) fn new(place: u64, job: &Job, failure: &ClipFailure) -> Self {
+        Failure {
+            item: place,
+            source: job.source.clone(),
+            stage: failure.stage.to_string(),
+            error: failure.message.clone(),
+        }
+    }
+}
+
+/// What was wrong with a video that was packed anyway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Troubles {
+    pub repeated_frames: u64,
+    pub damaged_frames: u64,
+    pub corrupt_packets: u64,
+    pub decode_errors: u64,
+    #[serde(default)]
+    pub logged_errors: u64,
+    #[serde(default)]
+    pub failed_checksums: u64,
+    #[serde(default)]
+    pub size_changes: u64,
+    pub cut_off: bool,
+    pub message: Option<String>,
+}
+
+impl Troubles {
+    /// Those of the clips of one video.
+    pub fn of(clips: &[PackedClip]) -> Self {
+        let facts = clips.first().map(|clip| clip.facts.clone()).unwrap_or_default();
+        Self::new(&facts, clips.iter().map(PackedClip::repeated_frames).sum())
+    }
+
+    pub fn new(facts: &VideoFacts, repeated_frames: u64) -> Self {
+        let mut troubles = Troubles {
+            repeated_frames,
+            damaged_frames: u64::from(facts.damaged_frames),
+            corrupt_packets: facts.corrupt_packets,
+            decode_errors: facts.decode_errors,
+            logged_errors: facts.logged_errors,
+            failed_checksums: facts.failed_checksums,
+            size_changes: u64::from(facts.size_changes),
+            cut_off: facts.is_cut_off(),
+            message: None,
+        };
+        let counts = [
+            (troubles.decode_errors, "decoding error", "decoding errors"),
+            (troubles.corrupt_packets, "corrupt packet", "corrupt packets"),
+            (troubles.failed_checksums, "failed checksum", "failed checksums"),
+            (troubles.damaged_frames, "damaged frame", "damaged frames"),
+            (troubles.logged_errors, "logged error", "logged errors"),
+            (troubles.size_changes, "change of the picture size", "changes of the picture size"),
+        ];
+        let text = |&(n, one, several): &(u64, &str, &str)| format!("{n} {}", if n == 1 { one } else { several });
+        let mut parts: Vec<String> = counts.iter().filter(|(n, ..)| *n > 0).map(text).collect();
+        if let (true, Some(claimed), Some(decoded)) = (troubles.cut_off, facts.claimed_seconds, facts.stream_seconds) {
+            parts.push(format!("the container claims {claimed:.1} s, {decoded:.1} s are there"));
+        }
+        if !parts.is_empty() {
+            let first = facts.first_error.as_ref().map(|e| format!("; first: {e}")).unwrap_or_default();
+            troubles.message = Some(format!("{}{first}", parts.join(", ")));
+        }
+        troubles
+    }
+}

@@ -1,0 +1,151 @@
+//! What a run reports at the end.
+
+use serde::Serialize;
+
+use super::outcome::{Failure, Outcome};
+use crate::pack::plan::{Job, PackPlan, PassedOver};
+
+/// The outcome of a run. The program prints it as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PackReport {
+    /// Clips written.
+    pub clips: u64,
+    /// Frames written.
+    pub frames: u64,
+    /// Videos skipped.
+    pub failed: u64,
+    /// Clips of which the source had fewer frames than asked for.
+    pub short: u64,
+    /// Frames that stand for one that is missing: the repeated ones of short clips.
+    pub repeated_frames: u64,
+    /// Frames that decoded with damage; they are stored only where a video has no others.
+    pub damaged_frames: u64,
+    /// Packets that their containers mark as damaged.
+    pub corrupt_packets: u64,
+    /// Packets or frames that decoders refused, and reads that broke off.
+    pub decode_errors: u64,
+    /// Errors that FFmpeg logged of videos that were packed.
+    pub logged_errors: u64,
+    /// Parts of containers whose checksum does not fit.
+    pub failed_checksums: u64,
+    /// Times that videos changed to another picture size on the way.
+    pub size_changes: u64,
+    /// Videos of which clearly less decodes than their containers claim.
+    pub cut_off: u64,
+    /// Bytes of record and index files together.
+    pub bytes: u64,
+    /// Time taken by the clock.
+    pub seconds: f64,
+    /// The videos skipped, in order.
+    pub failures: Vec<Failure>,
+    /// Name of the file in the output folder that lists them; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures_file: Option<String>,
+    /// Videos that were packed although something was wrong with them, in order.
+    pub warnings: Vec<Warning>,
+    /// Files in the input folders that are neither videos nor frames, by kind.
+    pub passed_over: Vec<PassedOver>,
+    /// What the machine ran out of, and how many videos were packed at a time because of that. It costs time and nothing
+    /// else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortage: Option<String>,
+    /// Number of videos that an interrupted run had done when this one resumed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_at: Option<u64>,
+    /// Place in the plan of the last video that gave a clip.
+    #[serde(skip)]
+    pub(super) last_clip_job: Option<u64>,
+    /// Number of videos that are done.
+    #[serde(skip)]
+    videos: u64,
+}
+
+/// A video that was packed although something was wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Warning {
+    /// Path relative to the input root.
+    pub source: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl PackReport {
+    pub(super) fn new(plan: &PackPlan) -> Self {
+        PackReport {
+            clips: 0,
+            frames: 0,
+            failed: 0,
+            short: 0,
+            repeated_frames: 0,
+            damaged_frames: 0,
+            corrupt_packets: 0,
+            decode_errors: 0,
+            logged_errors: 0,
+            failed_checksums: 0,
+            size_changes: 0,
+            cut_off: 0,
+            bytes: 0,
+            seconds: 0.0,
+            failures: Vec::new(),
+            failures_file: None,
+            warnings: Vec::new(),
+            passed_over: plan.passed_over.clone(),
+            shortage: None,
+            resumed_at: None,
+            last_clip_job: None,
+            videos: 0,
+        }
+    }
+
+    /// Number of videos that are done.
+    pub(crate) fn videos(&self) -> u64 {
+        self.videos
+    }
+
+    /// Videos that this run dealt with, in a second by the clock: those that an interrupted run had done are not counted.
+    /// `None` if there were none, or no time passed.
+    pub fn videos_per_second(&self) -> Option<f64> {
+        let done = self.videos.saturating_sub(self.resumed_at.unwrap_or(0));
+        (done > 0 && self.seconds > 0.0).then(|| done as f64 / self.seconds)
+    }
+
+    /// Whether everything was there already, so that this run had nothing to do.
+    pub fn is_unchanged(&self) -> bool {
+        self.resumed_at == Some(self.videos)
+    }
+
+    /// Adds the next video of the plan.
+    pub(super) fn push(&mut self, job: &Job, outcome: &Outcome) {
+        match outcome {
+            Outcome::Packed { clips, troubles } => {
+                self.last_clip_job = Some(self.videos);
+                self.clips += clips.len() as u64;
+                self.frames += clips.iter().map(|c| u64::from(c.frames)).sum::<u64>();
+                self.short += clips.iter().map(|c| u64::from(c.info.short)).sum::<u64>();
+                self.repeated_frames += troubles.repeated_frames;
+                self.damaged_frames += troubles.damaged_frames;
+                self.corrupt_packets += troubles.corrupt_packets;
+                self.decode_errors += troubles.decode_errors;
+                self.logged_errors += troubles.logged_errors;
+                self.failed_checksums += troubles.failed_checksums;
+                self.size_changes += troubles.size_changes;
+                self.cut_off += u64::from(troubles.cut_off);
+                if let Some(message) = troubles.message.clone() {
+                    self.warnings.push(Warning { source: job.source.clone(), message });
+                }
+            }
+            Outcome::Failed(failure) => {
+                self.failed += 1;
+                self.failures.push(failure.clone());
+            }
+        }
+        self.videos += 1;
+    }
+
+    /// Whether everything that was asked for is in the data set, and nothing was wrong with it.
+    pub fn is_clean(&self) -> bool {
+        self.failed == 0 && self.warnings.is_empty()
+    }
+}

@@ -1,0 +1,256 @@
+//! The writing side of a run: clips go to the writer in order, and notes of what is done to the journal.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::journal::{Completion, Journal, JournalEntry};
+use super::options::{OnError, RunOptions};
+use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
+use super::report::PackReport;
+use crate::disk::free_space::Watch;
+use crate::disk::write_file;
+use crate::format::{names, record_header};
+use crate::pack::plan::PackPlan;
+use crate::pack::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
+use crate::progress::{Progress, ProgressFn, tell};
+use crate::writer::OpenShard;
+use crate::{Error, FrameData, Hint, Result, Writer};
+
+/// Bytes of records after which they are brought to the disk, even if the time has not come.
+const COMMIT_BYTES: u64 = 1 << 30;
+
+/// The state of a run. What is in `report` is in `writer`, too.
+pub(crate) struct PackRun<'a> {
+    plan: &'a PackPlan,
+    options: &'a RunOptions,
+    writer: Writer,
+    journal: Journal,
+    report: PackReport,
+    progress: &'a mut ProgressFn<'a>,
+    space: Watch,
+    last_commit: LastCommit,
+    stopped: Option<RunStop>,
+}
+
+/// How far the run had come when it was last brought to the disk.
+struct LastCommit {
+    at: Instant,
+    videos: u64,
+    bytes: u64,
+}
+
+/// Why a run ends early.
+enum RunStop {
+    /// As asked; what was done before is sound and can be committed.
+    Orderly(Error),
+    /// Something could not be written; what was committed before can be resumed.
+    Broken(Error),
+}
+
+impl<'a> PackRun<'a> {
+    /// A run with what is done of it.
+    pub fn new(
+        out: &Path,
+        plan: &'a PackPlan,
+        options: &'a RunOptions,
+        (writer, journal, report): (Writer, Journal, PackReport),
+        progress: &'a mut ProgressFn<'a>,
+    ) -> Self {
+        let last_commit = LastCommit { at: Instant::now(), videos: report.videos(), bytes: writer.bytes() };
+        let space = Watch::new(out);
+        PackRun { plan, options, writer, journal, report, progress, space, last_commit, stopped: None }
+    }
+
+    /// Place of the next video in the plan.
+    pub fn next(&self) -> usize {
+        usize::try_from(self.report.videos()).unwrap_or(usize::MAX)
+    }
+
+    /// Takes the next video of the plan, if it is there, and tells how far the run has come.
+    pub fn take(&mut self, event: Event<PackedVideo<'_>>) -> Flow {
+        if let Event::Done(ordinal, packed) = event
+            && let Err(stop) = self.store(ordinal, packed)
+        {
+            self.stopped = Some(stop);
+            return Flow::Stop;
+        }
+        let progress = Progress {
+            done: self.report.videos(),
+            total: Some(self.plan.jobs.len() as u64),
+            frames: self.report.frames,
+            bytes: self.writer.bytes(),
+            failed: self.report.failed,
+        };
+        match tell(self.progress, &progress) {
+            Ok(()) => Flow::Continue,
+            Err(interrupted) => {
+                self.stopped = Some(RunStop::Orderly(interrupted));
+                Flow::Finish
+            }
+        }
+    }
+
+    /// Ends the run early, because of something that is no fault of a video.
+    pub fn stop(&mut self, e: Error) {
+        self.stopped = Some(RunStop::Orderly(e));
+    }
+
+    /// Notes that fewer videos were packed at a time than asked for.
+    pub fn set_shortage(&mut self, shortage: Option<String>) {
+        self.report.shortage = shortage;
+    }
+
+    fn store(&mut self, ordinal: usize, packed: PackedVideo<'_>) -> Result<(), RunStop> {
+        let job = &self.plan.jobs[ordinal];
+        let outcome = match packed.clips {
+            Ok(clips) => {
+                self.write(ordinal, &clips).map_err(RunStop::Broken)?;
+                Outcome::Packed {
+                    clips: clips.iter().map(Stored::new).collect(),
+                    troubles: Troubles::of(&clips).into(),
+                }
+            }
+            Err(failure) => {
+                self.check_failure(ordinal, &failure).map_err(RunStop::Orderly)?;
+                Outcome::Failed(Failure::new(ordinal as u64, job, &failure))
+            }
+        };
+        let done = Done { item: ordinal as u64, stamp: packed.stamp, outcome };
+        drop(packed.held);
+        self.report.push(job, &done.outcome);
+        self.journal.note(done).map_err(RunStop::Broken)?;
+        self.space.check(self.writer.bytes()).map_err(RunStop::Orderly)?;
+        let due = self.last_commit.at.elapsed() >= self.options.commit_every
+            || self.writer.bytes() - self.last_commit.bytes >= COMMIT_BYTES;
+        if due { self.commit().map_err(RunStop::Broken) } else { Ok(()) }
+    }
+
+    /// Writes the clips of a video, all into one shard.
+    fn write(&mut self, ordinal: usize, clips: &[PackedClip]) -> Result<()> {
+        if self.begins_shard(ordinal, clips) {
+            self.next_shard()?;
+        }
+        for clip in clips {
+            let frames: Vec<FrameData<'_>> = clip
+                .frames
+                .iter()
+                .map(|f| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
+                .collect();
+            self.writer.append(&clip.info, &frames)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the open shard ends before these clips: a function of the plan and of the bytes alone.
+    fn begins_shard(&self, ordinal: usize, clips: &[PackedClip]) -> bool {
+        // Most bytes that the records can have: a head, up to three fill bytes and padding each.
+        let record = |jpeg: &Vec<u8>| jpeg.len() as u64 + 8 + record_header::BYTES as u64 + 6;
+        let clip = |clip: &PackedClip| clip.frames.iter().map(|f| record(&clip.jpegs[f.jpeg])).sum::<u64>();
+        let bytes = clips.iter().map(clip).sum();
+        let open = OpenShard { last: self.report.last_clip_job, bytes: self.writer.shard_bytes() };
+        self.options.sharding.ends_before(ordinal as u64, self.plan.jobs.len() as u64, open, bytes)
+    }
+
+    fn next_shard(&mut self) -> Result<()> {
+        let before = self.writer.finished_shards().len();
+        self.writer.next_shard()?;
+        let new = self.writer.finished_shards().nth(before).cloned();
+        new.map_or(Ok(()), |shard| self.mark(&JournalEntry::Shard(shard)))
+    }
+
+    /// Brings what is done to the disk.
+    fn commit(&mut self) -> Result<()> {
+        let point = self.writer.checkpoint()?;
+        self.mark(&JournalEntry::Checkpoint(point))
+    }
+
+    fn mark(&mut self, mark: &JournalEntry) -> Result<()> {
+        self.journal.mark(mark)?;
+        self.last_commit = LastCommit { at: Instant::now(), videos: self.report.videos(), bytes: self.writer.bytes() };
+        Ok(())
+    }
+
+    /// An error if the run is to stop at this failure.
+    fn check_failure(&self, ordinal: usize, failure: &ClipFailure) -> Result<()> {
+        if failure.stage == PackStage::Short {
+            return Ok(());
+        }
+        let error = || failure.to_error(&self.plan.jobs[ordinal].path);
+        // A machine that cannot pack even one video at a time must not give a smaller data set.
+        if failure.shortage.is_some() {
+            return Err(error());
+        }
+        // A data set is not replaced by one that has less.
+        if self.options.on_error == OnError::Stop || failure.stage == PackStage::Copy {
+            return Err(error());
+        }
+        let most = self.options.max_failures.map_or(u64::MAX, |m| m.count(self.plan.jobs.len() as u64));
+        if self.report.failed >= most {
+            return Err(Error::decode(format!("more than {most} videos could not be packed; the last: {}", error())));
+        }
+        Ok(())
+    }
+
+    /// Ends the run: publishes the data set, or leaves what a resumed run needs.
+    ///
+    /// # Errors
+    ///
+    /// Why the run ended early, or something could not be written.
+    pub fn finish(mut self, out: &Path, started: Instant) -> Result<PackReport> {
+        let total = self.plan.jobs.len() as u64;
+        let error = match self.stopped.take() {
+            None => match self.publish(out) {
+                Ok(mut report) => {
+                    report.seconds = started.elapsed().as_secs_f64();
+                    return Ok(report);
+                }
+                Err(e) => return Err(e.also_help("free space if the disk is full").hint(Hint::Resume)),
+            },
+            Some(RunStop::Broken(e)) => e,
+            Some(RunStop::Orderly(e)) if !self.journal.has_notes() => e,
+            Some(RunStop::Orderly(e)) => self.commit().err().unwrap_or(e),
+        };
+        let kept = self.last_commit.videos;
+        if kept == 0 {
+            // Nothing is lost, and the folder is as it was.
+            let _lock = self.writer.discard();
+            Journal::remove(out)?;
+            return Err(error);
+        }
+        Err(error.also_help(format!("{kept} of {total} videos are done and kept")).hint(Hint::Resume))
+    }
+
+    fn publish(self, out: &Path) -> Result<PackReport> {
+        let PackRun { mut writer, mut journal, mut report, .. } = self;
+        let failures = lines(&report.failures)?;
+        if report.clips == 0 {
+            let _lock = writer.discard();
+            write_file(&out.join(names::FAILURES), failures.as_bytes())?;
+            report.failures_file = Some(names::FAILURES.into());
+            Journal::remove(out)?;
+            return Ok(report);
+        }
+        if !failures.is_empty() {
+            report.failures_file = Some(writer.set_failures(report.failed, &failures)?);
+        }
+        let ready = writer.complete()?;
+        let (plan, _lock) = ready.staged.into_plan();
+        let failures_file = report.failures_file.clone();
+        let complete = Box::new(Completion { plan, written: ready.written, failures_file });
+        journal.mark(&JournalEntry::Complete(complete.clone()))?;
+        complete.plan.carry_out(out)?;
+        Journal::remove(out)?;
+        report.bytes = ready.written.bytes;
+        Ok(report)
+    }
+}
+
+/// The content of `failures.jsonl`.
+fn lines(failures: &[Failure]) -> Result<String> {
+    let mut lines = String::new();
+    for failure in failures {
+        lines += &serde_json::to_string(failure).map_err(|e| Error::internal(format!("failures: {e}")))?;
+        lines.push('\n');
+    }
+    Ok(lines)
+}

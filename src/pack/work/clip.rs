@@ -1,0 +1,116 @@
+//! One video to its clip, or its draws: sample, encode, describe. Runs on the worker threads.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::choose::{needs_times, select};
+use super::failure::{ClipFailure, PackStage};
+use super::memory::{self, HeldMemory};
+use super::options::Recipe;
+use super::packed::{PackedClip, PackedFrame, jpeg_bytes, repeated_frames};
+use super::source::{EncodedPicture, EncodedSource};
+use super::{fault, pictures, video};
+use crate::ClipInfo;
+use crate::pack::plan::Job;
+use crate::sampler::Selection;
+use crate::video::{Stage, Timeline};
+
+/// Samples and encodes a video: its clip, or as many as there are draws. A panic, which is a fault of ours, fails
+/// only this video. Its JPEGs are counted in `held` as they are made. `alone` says that nothing else is packed at the time.
+pub(crate) fn pack_one(
+    job: &Job,
+    recipe: Recipe<'_>,
+    held: &mut HeldMemory<'_>,
+    alone: bool,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    let needed = Cell::new(memory::PER_THREAD);
+    let pack = AssertUnwindSafe(|| sample_and_encode(job, recipe, held, &needed));
+    let packed = catch_unwind(pack).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(ClipFailure::new(PackStage::Internal, format!("{text}; please report this as a bug")))
+    });
+    let packed = packed.map_err(|failure| if alone { failure.when_alone(needed.get()) } else { failure });
+    // What was made and thrown away no longer counts.
+    held.set(packed.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
+    packed
+}
+
+fn sample_and_encode(
+    job: &Job,
+    recipe: Recipe<'_>,
+    held: &mut HeldMemory<'_>,
+    needed: &Cell<u64>,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    if let Some(fault) = &job.fault {
+        return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
+    }
+    fault::decoder(&job.source);
+    // What was chosen last: the first choice may rest on a guess at the number of frames.
+    let chosen: RefCell<Vec<Selection>> = RefCell::default();
+    let declined = Cell::new(false);
+    let choose = |timeline: &Timeline| {
+        declined.set(false);
+        let selections = select(job, recipe.frames, timeline, &declined)?;
+        let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
+        wanted.sort_unstable();
+        *chosen.borrow_mut() = selections;
+        Ok(wanted)
+    };
+    let source = if job.path.is_dir() {
+        needs_times(job, recipe.frames)?;
+        pictures::sample(&job.path, recipe, &choose)
+    } else {
+        video::sample(&job.path, recipe, held, needed, &choose)
+    };
+    let mut source = source.map_err(|failure| {
+        let skipped = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
+        if skipped { ClipFailure { stage: PackStage::Short, ..failure } } else { failure }
+    })?;
+    let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
+    let draws = recipe.frames.draws > 1;
+    let clip = |(draw, selection)| assemble(job, &source, &jpegs, selection, draws.then_some(draw));
+    (0..).zip(&chosen.into_inner()).map(clip).collect()
+}
+
+/// The clip of one draw; `draw` is its number where there are several.
+fn assemble(
+    job: &Job,
+    source: &EncodedSource,
+    jpegs: &Arc<Vec<Vec<u8>>>,
+    selection: &Selection,
+    draw: Option<u32>,
+) -> Result<PackedClip, ClipFailure> {
+    let mut sizes = Vec::with_capacity(selection.frames.len());
+    let mut frames = Vec::with_capacity(selection.frames.len());
+    for &wanted in &selection.frames {
+        let jpeg = source.pictures.binary_search_by_key(&wanted, |p| p.source_index);
+        let jpeg = jpeg.map_err(|_| ClipFailure::missing_frame())?;
+        let EncodedPicture { pts, size, .. } = source.pictures[jpeg];
+        sizes.push(size);
+        frames.push(PackedFrame { jpeg, pts, source_index: wanted });
+    }
+    let first = *sizes.first().ok_or_else(ClipFailure::missing_frame)?;
+    let (width, height) = if sizes.iter().all(|&size| size == first) { first } else { (0, 0) };
+    let mut attributes = job.attributes.to_map();
+    attributes.insert("video".into(), source.describe());
+    attributes.extend(draw.map(|draw| ("draw".into(), draw.into())));
+    let info = ClipInfo {
+        label: job.label,
+        source: job.source.clone(),
+        class: job.class.clone(),
+        attributes,
+        width,
+        height,
+        time_base: source.time_base,
+        short: selection.short,
+    };
+    let mut clip = PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() };
+    if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.get_mut("video")) {
+        video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
+    }
+    Ok(clip)
+}

@@ -1,0 +1,44 @@
+//! From jobs to clips: each thread decodes and encodes one video at a time; results come in the order of the jobs.
+//!
+//! ```text
+//! ordered.rs     parallel work with results in order
+//! sources.rs     which way a video is packed; copies.rs: from a data set packed before
+//! clip.rs        one video to its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
+//! isolate.rs     decoding in processes of their own; wire.rs: what is said to them
+//! memory.rs      a bound for all videos in work; read_ahead.rs: the next files into the system's cache
+//! gate.rs        how many videos at a time; fewer where the machine has not enough
+//! ```
+
+mod choose;
+mod clip;
+mod copies;
+mod encode;
+mod failure;
+mod fault;
+mod gate;
+mod isolate;
+mod memory;
+mod options;
+mod ordered;
+mod packed;
+mod pictures;
+mod read_ahead;
+mod source;
+mod sources;
+mod stamp;
+mod video;
+pub(super) mod wire;
+
+pub(super) use clip::pack_one;
+pub(super) use copies::{Copies, video_facts};
+pub(super) use failure::ClipFailure;
+pub use failure::PackStage;
+pub(super) use gate::{Gate, Slowed};
+pub(super) use isolate::Pool;
+pub(super) use memory::MemoryBound;
+pub(super) use options::Recipe;
+pub use options::{FrameOptions, PictureOptions, Resources, VideoLimits};
+pub(super) use ordered::{Event, Flow, for_each};
+pub(super) use packed::PackedClip;
+pub(super) use sources::{PackedVideo, Sources};
+pub(super) use stamp::Stamp;

@@ -1,0 +1,272 @@
+//! Parallel work with results in order and a bounded number of them in memory.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How often the sink is called while no result comes.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// What the sink is called with.
+pub(crate) enum Event<R> {
+    /// The next item, in order, and its result.
+    Done(usize, R),
+    /// The next result is not there yet. This comes ten times a second.
+    Waiting,
+}
+
+/// How the work goes on after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Continue,
+    /// Begin no further item. Those that are begun still come to the sink.
+    Finish,
+    /// Drop all results to come.
+    Stop,
+}
+
+struct OrderedState<R> {
+    /// The next item that a worker may begin.
+    next: usize,
+    /// The next item that the sink waits for.
+    awaited: usize,
+    /// No item from here on is begun.
+    end: usize,
+    done: BTreeMap<usize, R>,
+    stopped: bool,
+}
+
+struct SharedOrder<R> {
+    state: Mutex<OrderedState<R>>,
+    changed: Condvar,
+}
+
+impl<R> SharedOrder<R> {
+    fn lock(&self) -> MutexGuard<'_, OrderedState<R>> {
+        // No code that can panic runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, OrderedState<R>>) -> MutexGuard<'a, OrderedState<R>> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`wait`](Self::wait), for a time.
+    fn wait_a_while<'a>(&self, state: MutexGuard<'a, OrderedState<R>>) -> (MutexGuard<'a, OrderedState<R>>, bool) {
+        let (state, timeout) = self.changed.wait_timeout(state, WAIT).unwrap_or_else(PoisonError::into_inner);
+        (state, timeout.timed_out())
+    }
+
+    /// No further item is begun.
+    fn finish(&self) {
+        let mut state = self.lock();
+        state.end = state.next;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Stops the others when the thread that holds it unwinds, so that nobody waits for what never comes.
+struct StopOnPanic<'a, R>(&'a SharedOrder<R>);
+
+impl<R> Drop for StopOnPanic<'_, R> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+/// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order.
+///
+/// At most `window` items are begun and not yet taken by the sink. Where the system has not so many threads, there are
+/// fewer; returns how many.
+///
+/// # Errors
+///
+/// Not one thread could be started; then nothing was done.
+///
+/// # Panics
+///
+/// If `work` or `sink` panics.
+pub(crate) fn for_each<R: Send>(
+    items: Range<usize>,
+    threads: usize,
+    window: usize,
+    work: impl Fn(usize) -> R + Sync,
+    mut sink: impl FnMut(Event<R>) -> Flow,
+) -> io::Result<usize> {
+    let window = window.max(1);
+    let state =
+        OrderedState { next: items.start, awaited: items.start, end: items.end, done: BTreeMap::new(), stopped: false };
+    let shared = SharedOrder { state: Mutex::new(state), changed: Condvar::new() };
+    thread::scope(|scope| {
+        let _guard = StopOnPanic(&shared);
+        let worker = || {
+            let _guard = StopOnPanic(&shared);
+            while let Some(item) = begin(&shared, window) {
+                let result = work(item);
+                shared.lock().done.insert(item, result);
+                shared.changed.notify_all();
+            }
+        };
+        let mut started = 0;
+        for _ in 0..threads.max(1) {
+            match thread::Builder::new().spawn_scoped(scope, worker) {
+                Ok(_) => started += 1,
+                Err(e) if started == 0 => return Err(e),
+                Err(_) => break,
+            }
+        }
+        let mut item = items.start;
+        while let Some(event) = take(&shared, item) {
+            item += usize::from(matches!(event, Event::Done(..)));
+            match sink(event) {
+                Flow::Continue => {}
+                Flow::Finish => shared.finish(),
+                Flow::Stop => break,
+            }
+        }
+        shared.stop();
+        Ok(started)
+    })
+}
+
+/// The next item to work on, once there is room for it; `None` when there is nothing left to do.
+fn begin<R>(shared: &SharedOrder<R>, window: usize) -> Option<usize> {
+    let mut state = shared.lock();
+    loop {
+        if state.stopped || state.next >= state.end {
+            return None;
+        }
+        if state.next < state.awaited + window {
+            state.next += 1;
+            return Some(state.next - 1);
+        }
+        state = shared.wait(state);
+    }
+}
+
+/// The result of `item`, or that it is not there yet; `None` when it never comes.
+fn take<R>(shared: &SharedOrder<R>, item: usize) -> Option<Event<R>> {
+    let mut state = shared.lock();
+    let mut waited = false;
+    loop {
+        if let Some(result) = state.done.remove(&item) {
+            state.awaited = item + 1;
+            shared.changed.notify_all();
+            return Some(Event::Done(item, result));
+        }
+        if state.stopped || item >= state.end {
+            return None;
+        }
+        if waited {
+            return Some(Event::Waiting);
+        }
+        (state, waited) = shared.wait_a_while(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_the_window_holds() {
+        for threads in [1, 2, 7] {
+            let (begun, taken, most) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+            let mut seen = Vec::new();
+            let work = |i: usize| {
+                let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - taken.load(Ordering::SeqCst);
+                most.fetch_max(ahead, Ordering::SeqCst);
+                (0..i * 7919 % 13).for_each(|_| thread::yield_now());
+                i * i
+            };
+            let sink = |event| {
+                if let Event::Done(i, result) = event {
+                    taken.fetch_add(1, Ordering::SeqCst);
+                    seen.push((i, result));
+                }
+                Flow::Continue
+            };
+            for_each(0..200, threads, 5, work, sink).unwrap();
+            assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
+            // The sink counts an item a moment after its place was given away.
+            assert!(most.into_inner() <= 6, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_the_work() {
+        let begun = AtomicUsize::new(0);
+        let work = |_| _ = begun.fetch_add(1, Ordering::SeqCst);
+        for_each(
+            0..1000,
+            3,
+            4,
+            work,
+            |event| {
+                if matches!(event, Event::Done(10, ())) { Flow::Stop } else { Flow::Continue }
+            },
+        )
+        .unwrap();
+        assert!(begun.into_inner() <= 15);
+    }
+
+    #[test]
+    fn what_was_begun_when_it_is_to_finish_still_comes() {
+        for threads in [1, 2, 5] {
+            let begun = AtomicUsize::new(0);
+            let mut seen = Vec::new();
+            let work = |_| _ = begun.fetch_add(1, Ordering::SeqCst);
+            for_each(3..1000, threads, 4, work, |event| {
+                let Event::Done(i, ()) = event else { return Flow::Continue };
+                seen.push(i);
+                if i == 9 { Flow::Finish } else { Flow::Continue }
+            })
+            .unwrap();
+            let n = begun.into_inner();
+            assert!((7..=11).contains(&n), "{n}");
+            assert_eq!(seen, (3..3 + n).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_long_item_does_not_keep_the_sink_from_ending_the_work() {
+        let (mut waits, mut seen) = (0, Vec::new());
+        let work = |_| thread::sleep(WAIT * 5 / 2);
+        for_each(0..1000, 2, 4, work, |event| match event {
+            Event::Waiting => {
+                waits += 1;
+                Flow::Finish
+            }
+            Event::Done(i, ()) => {
+                seen.push(i);
+                Flow::Continue
+            }
+        })
+        .unwrap();
+        assert!(waits > 0 && seen == [0, 1], "{waits} {seen:?}");
+    }
+
+    #[test]
+    fn a_panic_in_a_worker_does_not_hang() {
+        let run = || for_each(0..50, 2, 4, |i| assert_ne!(i, 20), |_| Flow::Continue);
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+
+    #[test]
+    fn nothing_to_do_is_done_at_once() {
+        for_each(0..0, 2, 4, |_| (), |_| Flow::Continue).unwrap();
+    }
+}

@@ -1,0 +1,44 @@
+//! Clips that are ready to be written.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ClipInfo;
+use crate::video::VideoFacts;
+
+/// A frame of a packed clip; a frame that is repeated shares its JPEG.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct PackedFrame {
+    /// Place in [`PackedClip::jpegs`].
+    pub jpeg: usize,
+    pub pts: i64,
+    pub source_index: u32,
+}
+
+/// A clip that is ready to be written.
+pub(crate) struct PackedClip {
+    pub info: ClipInfo,
+    /// Those that were taken from the source; all its draws share them.
+    pub jpegs: Arc<Vec<Vec<u8>>>,
+    pub frames: Vec<PackedFrame>,
+    pub facts: VideoFacts,
+}
+
+impl PackedClip {
+    /// Frames that stand for one that is missing.
+    pub fn repeated_frames(&self) -> u64 {
+        if self.info.short { repeated_frames(&self.frames) } else { 0 }
+    }
+}
+
+/// Bytes of the JPEGs of a video's clips. All of them share the JPEGs.
+pub(crate) fn jpeg_bytes(clips: &[PackedClip]) -> u64 {
+    clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum())
+}
+
+pub(super) fn repeated_frames(frames: &[PackedFrame]) -> u64 {
+    let distinct: BTreeSet<usize> = frames.iter().map(|f| f.jpeg).collect();
+    (frames.len() - distinct.len()) as u64
+}

@@ -1,0 +1,177 @@
+//! A folder of JPEG and PNG files as a clip: each file is a frame, in the natural order of the names.
+//!
+//! The same code as for videos decodes pictures, turns them as EXIF says, scales and converts them: gray becomes color,
+//! alpha is ignored. All get the size of the first one taken. A JPEG that passes through keeps every byte instead, and so
+//! its own size.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use image::metadata::Orientation;
+
+use super::encode::encoder;
+use super::failure::{ClipFailure, PackStage};
+use super::options::{FrameOptions, Recipe};
+use super::source::{EncodedPicture, EncodedSource};
+use crate::jpeg::{self, Decoder, Encoder, RgbPicture};
+use crate::pack::plan;
+use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
+use crate::{Error, Hint, Result, limits};
+
+/// Reads the pictures that `choose` wants.
+pub(super) fn sample(
+    folder: &Path,
+    recipe: Recipe<'_>,
+    choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
+) -> Result<EncodedSource, ClipFailure> {
+    let paths = plan::pictures(folder).map_err(|e| failure(Stage::Open, &e.without_file()))?;
+    if paths.is_empty() {
+        return Err(failure(Stage::Stream, &Error::usage("the folder holds no JPEG or PNG files")));
+    }
+    let timeline = timeline(paths.len(), recipe.frames);
+    let mut wanted = choose(&timeline).map_err(|e| failure(Stage::Sample, &e))?;
+    wanted.dedup();
+    let mut reader = PictureReader {
+        recipe,
+        deadline: Instant::now().checked_add(recipe.limits.timeout),
+        size: recipe.pictures.size,
+        encoder: encoder(recipe.pictures).map_err(|e| failure(Stage::Scale, &e))?,
+        source: EncodedSource {
+            time_base: timeline.time_base,
+            frame_count: paths.len() as u32,
+            ..EncodedSource::default()
+        },
+    };
+    for index in wanted {
+        reader.read(&paths[index as usize], timeline.pts[index as usize], index)?;
+    }
+    reader.source.facts.container = "pictures".into();
+    Ok(reader.source)
+}
+
+/// Picture `i` is shown at `i` times the frame duration that was given, else at `i` seconds.
+fn timeline(count: usize, options: &FrameOptions) -> Timeline {
+    let time_base = options.picture_rate.map_or((1, 1), |rate| rate.frame_seconds());
+    Timeline { pts: (0..count as i64).collect(), key: vec![true; count], time_base, player_zero: Moment::ZERO }
+}
+
+struct PictureReader<'a> {
+    recipe: Recipe<'a>,
+    deadline: Option<Instant>,
+    /// Size of the pictures to come: that of the first one.
+    size: FrameSize,
+    encoder: Encoder,
+    source: EncodedSource,
+}
+
+impl PictureReader<'_> {
+    fn read(&mut self, path: &Path, pts: i64, source_index: u32) -> Result<(), ClipFailure> {
+        let named = |stage, e: &Error| {
+            let failure = failure(stage, e);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
+        };
+        let (jpeg, size) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
+            let taken = untouched(path).map_err(|e| named(Stage::Decode, &e.without_file()))?;
+            let (coded_width, coded_height) = taken.1;
+            let codec = "mjpeg".into();
+            self.source.take_facts(VideoFacts { codec, coded_width, coded_height, ..VideoFacts::default() });
+            taken
+        } else {
+            let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
+            let decode = self.recipe.frames.decode;
+            let max_pixels = self.recipe.limits.max_pixels;
+            let options =
+                VideoOptions { size: self.size, decode, timeout: left, max_pixels, ..VideoOptions::default() };
+            let sampled =
+                video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| match too_large(path, max_pixels) {
+                    Some(too_large) => named(Stage::Limit, &too_large),
+                    None => named(e.stage, &e.error.without_file()),
+                })?;
+            let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
+            let mut jpeg = Vec::new();
+            self.encoder.encode(image, &mut jpeg).map_err(|e| named(Stage::Scale, &e))?;
+            self.size = FrameSize::Exact { width: image.width(), height: image.height() };
+            let size = (image.width(), image.height());
+            self.source.take_facts(sampled.facts);
+            (jpeg, size)
+        };
+        self.source.pictures.push(EncodedPicture { jpeg, size, pts, source_index });
+        Ok(())
+    }
+}
+
+/// The error for a picture whose header says that it exceeds the limit; FFmpeg only calls it invalid data.
+fn too_large(path: &Path, max_pixels: u64) -> Option<Error> {
+    let (width, height) = declared_size(path)?;
+    let limit = max_pixels.min(limits::MAX_PIXELS);
+    let error = || {
+        let error = Error::limit("the picture is too large");
+        error.expected(format!("at most {limit} pixels")).found(format!("{width}x{height}"))
+    };
+    (u64::from(width) * u64::from(height) > limit).then(error)
+}
+
+/// Width and height that the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG gives.
+fn declared_size(path: &Path) -> Option<(u32, u32)> {
+    /// A header of a JPEG comes before its data, behind EXIF, profiles and previews.
+    const HEAD: u64 = 16 << 20;
+    let mut head = Vec::new();
+    fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
+        let header = Decoder::new().ok()?.header(&head).ok()?;
+        return Some((header.width, header.height));
+    };
+    let (size, _) = rest.strip_prefix(b"\0\0\0\x0dIHDR")?.as_chunks::<4>();
+    Some((u32::from_be_bytes(*size.first()?), u32::from_be_bytes(*size.get(1)?)))
+}
+
+/// A JPEG as it is, after proof that it decodes and is upright.
+fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
+    let length = fs::metadata(path).map_err(|e| Error::io("read the picture", path, e))?.len();
+    if length > limits::MAX_RECORD_BYTES {
+        return Err(Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length));
+    }
+    let jpeg = fs::read(path).map_err(|e| Error::io("read the picture", path, e))?;
+    let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
+    if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
+        return Err(Error::usage("EXIF says to turn the picture, and bytes that pass through cannot be turned")
+            .hint(Hint::Unset("pass_through")));
+    }
+    Ok((jpeg, (width, height)))
+}
+
+/// The orientation that EXIF gives, if there is any.
+fn orientation(jpeg: &[u8]) -> Option<Orientation> {
+    Orientation::from_exif_chunk(jpeg::exif(jpeg)?)
+}
+
+fn failure(stage: Stage, e: &Error) -> ClipFailure {
+    ClipFailure::of(PackStage::Video(stage), e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A JPEG's first bytes with an EXIF orientation in big-endian TIFF.
+    fn exif(orientation: u8) -> Vec<u8> {
+        let tiff = [b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0];
+        let length = (2 + 6 + tiff.len()) as u8;
+        let jfif = [0xff, 0xe0, 0, 4, 0, 0];
+        [&[0xff, 0xd8][..], &jfif, &[0xff, 0xff, 0xe1, 0, length], b"Exif\0\0", &tiff, &[0xff, 0xda, 0, 2]].concat()
+    }
+
+    #[test]
+    fn orientation_is_found_behind_other_segments() {
+        assert_eq!(orientation(&exif(1)), Some(Orientation::NoTransforms));
+        assert_eq!(orientation(&exif(6)), Some(Orientation::Rotate90));
+        let all = exif(6);
+        for cut in 0..all.len() {
+            let _ = orientation(&all[..cut]); // no panic
+        }
+        assert_eq!(orientation(&[0xff, 0xd8, 0xff, 0xe1, 0, 0]), None);
+    }
+}

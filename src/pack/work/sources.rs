@@ -1,0 +1,86 @@
+//! Where the clips of each video come from: a decoder in this process or in another, or a data set packed before.
+
+use super::clip;
+use super::copies::Copies;
+use super::failure::ClipFailure;
+use super::gate::{Gate, Slowed};
+use super::isolate::Pool;
+use super::memory::{HeldMemory, MemoryBound};
+use super::options::{Recipe, Resources};
+use super::packed::{PackedClip, jpeg_bytes};
+use super::read_ahead::ReadAhead;
+use super::stamp::Stamp;
+use crate::pack::plan::Job;
+
+/// Bytes of the next files that are read ahead.
+const READ_AHEAD: u64 = 256 << 20;
+
+/// What became of a video.
+pub(crate) struct PackedVideo<'m> {
+    /// The file's size and time before it was read.
+    pub stamp: Option<Stamp>,
+    pub clips: Result<Vec<PackedClip>, ClipFailure>,
+    /// The memory of their JPEGs.
+    pub held: HeldMemory<'m>,
+}
+
+/// What the workers of a run share.
+pub(crate) struct Sources<'a> {
+    jobs: &'a [Job],
+    recipe: Recipe<'a>,
+    /// When what failed is retried: what did not.
+    copies: Option<Copies<'a>>,
+    /// The processes that decode, if this one does not.
+    pool: Option<&'a Pool<'a>>,
+    memory: MemoryBound,
+    ahead: ReadAhead,
+    gate: Gate,
+}
+
+impl<'a> Sources<'a> {
+    /// For as many `threads`.
+    pub fn new(
+        jobs: &'a [Job],
+        recipe: Recipe<'a>,
+        resources: &Resources,
+        copies: Option<Copies<'a>>,
+        pool: Option<&'a Pool<'a>>,
+        threads: usize,
+    ) -> Self {
+        let paths = jobs.iter().map(|job| job.path.clone()).collect();
+        let ahead = ReadAhead::new(paths, resources.io_threads, READ_AHEAD);
+        Sources { jobs, recipe, copies, pool, memory: MemoryBound::of(resources), ahead, gate: Gate::new(threads) }
+    }
+
+    /// Whether, and why, fewer videos were packed at a time than asked for.
+    pub fn slowed(&self) -> Option<Slowed> {
+        self.gate.slowed()
+    }
+
+    /// Packs a video.
+    pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
+        let job = &self.jobs[ordinal];
+        let stamp = Stamp::of(&job.path);
+        let mut held = self.memory.hold();
+        let copied = self.copies.as_ref().and_then(|copies| copies.of(ordinal));
+        let clips = copied.unwrap_or_else(|| self.decode(ordinal, &mut held));
+        // Clips that come from elsewhere wait to be written like any other.
+        held.set(clips.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
+        PackedVideo { stamp, clips, held }
+    }
+
+    fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
+        let job = &self.jobs[ordinal];
+        self.ahead.begin(ordinal);
+        self.gate.pack(|alone| {
+            if alone {
+                self.ahead.stop();
+                self.pool.into_iter().for_each(Pool::end_idle);
+            }
+            match self.pool {
+                Some(pool) => pool.pack(job, alone),
+                None => clip::pack_one(job, self.recipe, held, alone),
+            }
+        })
+    }
+}

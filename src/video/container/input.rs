@@ -1,0 +1,147 @@
+//! Opening a file and choosing the stream. FFmpeg never opens another file.
+//!
+//! FFmpeg reads through a Rust [`File`](std::fs::File) and does not learn the file's name. So it cannot take a
+//! name for a URL, an option or a pattern, and recognizes the container by content alone. No protocol is allowed, so a
+//! playlist cannot open other files.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ffmpeg_next::format::context::{self, StreamIo};
+use ffmpeg_next::format::stream::Disposition;
+use ffmpeg_next::{Dictionary, Packet, Stream, ffi, format, media};
+
+use super::source::{FileSource, ReadFailure};
+use super::stream::StreamInfo;
+use crate::Error;
+use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
+use crate::video::log::{self, Heard};
+
+/// Bytes that FFmpeg asks the file for at a time.
+const READ_BYTES: usize = 128 << 10;
+
+/// An opened container with its video stream chosen, and all others discarded.
+pub(crate) struct Input {
+    context: context::Input,
+    stream: usize,
+    deadline: Instant,
+    file_bytes: u64,
+    failure: ReadFailure,
+    heard: Heard,
+}
+
+/// What the next read returns.
+pub(crate) enum NextPacket {
+    /// A packet of the video stream.
+    Packet(Packet),
+    /// The end, with FFmpeg's error if it is not a clean one.
+    End(Option<ffmpeg_next::Error>),
+}
+
+impl Input {
+    pub fn open(path: &Path, deadline: Instant) -> Result<Self, VideoError> {
+        let (file, failure) = FileSource::open(path)?;
+        let file_bytes = file.bytes;
+        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e, None))?;
+        let mut options = Dictionary::new();
+        // No protocol has this name, so FFmpeg refuses whatever a demuxer wants to open.
+        options.set("protocol_whitelist", "none");
+        // Demuxers compare these checksums only on request.
+        options.set("err_detect", "crccheck");
+        let late = move || Instant::now() >= deadline;
+        let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
+        failure.check(Stage::Open)?;
+        let mut context = match opened {
+            Ok(context) => context,
+            Err(_) if late() => return Err(timeout("opening")),
+            Err(e) => return Err(open_error(&e, said.first.as_deref())),
+        };
+        let mut heard = Heard::default();
+        heard.add(said, "opening");
+        let stream = choose_stream(&context)?;
+        discard_others(&mut context, stream);
+        Ok(Input { context, stream, deadline, file_bytes, failure, heard })
+    }
+
+    /// Length of the file when it was opened.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// The errors that FFmpeg has logged so far while it opened and read the file.
+    pub fn heard(&self) -> &Heard {
+        &self.heard
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub fn stream_info(&self) -> Result<StreamInfo, VideoError> {
+        let gone = || VideoError::new(Stage::Stream, Error::decode("the video stream vanished"));
+        let stream = self.context.stream(self.stream).ok_or_else(gone)?;
+        Ok(StreamInfo::of(&self.context, &stream))
+    }
+
+    /// Reads the next packet of the video stream.
+    ///
+    /// A broken packet does not end the file for FFmpeg: demuxers resynchronize where they can. An error from
+    /// `av_read_frame` is final, as it is for the `ffmpeg` program.
+    pub fn next(&mut self) -> Result<NextPacket, VideoError> {
+        loop {
+            if Instant::now() >= self.deadline {
+                return Err(timeout("reading"));
+            }
+            let mut packet = Packet::empty();
+            let (read, said) = log::listen(|| packet.read(&mut self.context));
+            self.heard.add(said, "reading");
+            match read {
+                Ok(()) if packet.stream() == self.stream => return Ok(NextPacket::Packet(packet)),
+                Ok(()) => {}
+                Err(ffmpeg_next::Error::Other { errno }) if errno == ffmpeg_next::error::EAGAIN => {}
+                Err(ffmpeg_next::Error::Exit) => return Err(timeout("reading")),
+                Err(e) => {
+                    self.failure.check(Stage::Decode)?;
+                    if shortage(&e).is_some() {
+                        return Err(VideoError::new(Stage::Decode, ffmpeg_error("reading broke off", &e)));
+                    }
+                    return Ok(NextPacket::End((e != ffmpeg_next::Error::Eof).then_some(e)));
+                }
+            }
+        }
+    }
+}
+
+fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {
+    let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
+    VideoError::new(Stage::Open, ffmpeg_error(&format!("FFmpeg cannot open it as a video{said}"), e))
+}
+
+/// The stream that FFmpeg ranks first, unless that is a cover picture and there is a real video.
+fn choose_stream(context: &context::Input) -> Result<usize, VideoError> {
+    let is_cover = |s: &Stream| s.disposition().contains(Disposition::ATTACHED_PIC);
+    if let Some(best) = context.streams().best(media::Type::Video)
+        && !is_cover(&best)
+    {
+        return Ok(best.index());
+    }
+    let mut videos = context.streams().filter(|s| s.parameters().medium() == media::Type::Video).peekable();
+    let only_covers = videos.peek().is_some();
+    match videos.find(|s| !is_cover(s)) {
+        Some(stream) => Ok(stream.index()),
+        None => {
+            let what = if only_covers { "no video stream, only a cover picture" } else { "no video stream" };
+            let kinds: Vec<_> = context.streams().map(|s| s.parameters().id().name()).collect();
+            let error = Error::decode(what).found(format!("{} stream(s): [{}]", kinds.len(), kinds.join(", ")));
+            Err(VideoError::new(Stage::Stream, error))
+        }
+    }
+}
+
+fn discard_others(context: &mut context::Input, keep: usize) {
+    for index in (0..context.nb_streams() as usize).filter(|&i| i != keep) {
+        // SAFETY: `index` is below `nb_streams`, so the pointer is a live stream of this context, which we borrow
+        // mutably; `discard` is meant to be set by the caller.
+        unsafe { (**(*context.as_mut_ptr()).streams.add(index)).discard = ffi::AVDiscard::AVDISCARD_ALL };
+    }
+}

@@ -1,0 +1,15 @@
+//! What a container holds: the file, the video stream, its packets, and what is claimed and promised of them.
+
+mod anatomy;
+mod claims;
+mod clock;
+mod input;
+mod matroska;
+mod packets;
+mod source;
+mod stream;
+
+pub(crate) use anatomy::{Anatomy, PacketRole};
+pub(crate) use input::Input;
+pub(crate) use packets::{Note, Packets};
+pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -1,0 +1,167 @@
+//! The packets of the video stream: read once to count them, then replayed as often as needed.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use ffmpeg_next::packet::{Ref, side_data};
+use ffmpeg_next::{Packet, ffi};
+
+use super::anatomy::{Anatomy, Syntax};
+use super::input::{Input, NextPacket};
+use super::matroska::{self, Checksums};
+use super::stream::StreamInfo;
+use crate::video::error::VideoError;
+use crate::video::log::Heard;
+use crate::video::timeline::Timeline;
+
+/// The memory that a packet takes besides its data: structures of FFmpeg and of its allocator.
+const PACKET_OVERHEAD: usize = 512;
+
+/// What vidrec remembers of every packet.
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    pub pts: Option<i64>,
+    pub dts: Option<i64>,
+    pub key: bool,
+    /// It holds no data, or an edit list hides its frame.
+    pub hidden: bool,
+    /// What the data says about itself, if vidrec understands it.
+    pub anatomy: Option<Anatomy>,
+}
+
+impl Note {
+    fn of(packet: &Packet, syntax: Option<Syntax>) -> Self {
+        let readable = syntax.filter(|_| !changes_parameters(packet));
+        Note {
+            pts: packet.pts(),
+            dts: packet.dts(),
+            key: packet.is_key(),
+            hidden: packet.size() == 0 || is_hidden(packet),
+            anatomy: readable.zip(packet.data()).and_then(|(syntax, data)| syntax.read(data)),
+        }
+    }
+
+    /// Whether the packet should give a frame.
+    fn promises(&self) -> bool {
+        !self.hidden && self.anatomy.is_none_or(|a| a.shown)
+    }
+}
+
+/// All packets of one stream, in the file's order.
+pub(crate) struct Packets {
+    path: PathBuf,
+    deadline: Instant,
+    /// `None` if the stream was too long to keep.
+    kept: Option<Vec<Packet>>,
+    notes: Vec<Note>,
+    /// Packets that the demuxer marked as damaged.
+    pub corrupt: u64,
+    /// The errors that FFmpeg logged while it opened and read the file.
+    pub heard: Heard,
+    /// The container's own checksums.
+    pub checksums: Checksums,
+    /// The error that ended the stream, if it did not end cleanly.
+    pub read_error: Option<ffmpeg_next::Error>,
+}
+
+impl Packets {
+    /// Reads the stream to its end, and keeps it in memory if it is no larger than `keep_bytes`. Compares the
+    /// container's checksums.
+    pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
+        let checksums = matroska::check(&path, &stream.container, input.deadline())?;
+        let mut all = Packets {
+            path,
+            deadline: input.deadline(),
+            kept: Some(Vec::new()),
+            notes: Vec::new(),
+            corrupt: 0,
+            heard: Heard::default(),
+            checksums,
+            read_error: None,
+        };
+        let syntax = Syntax::of(&stream.parameters);
+        let mut bytes = 0usize;
+        loop {
+            let packet = match input.next()? {
+                NextPacket::Packet(packet) => packet,
+                NextPacket::End(error) => {
+                    all.read_error = error;
+                    all.heard = input.heard().clone();
+                    return Ok(all);
+                }
+            };
+            all.notes.push(Note::of(&packet, syntax));
+            all.corrupt += u64::from(packet.is_corrupt());
+            bytes = bytes.saturating_add(packet.size()).saturating_add(PACKET_OVERHEAD);
+            match &mut all.kept {
+                Some(kept) if bytes <= keep_bytes => kept.push(packet),
+                _ => all.kept = None,
+            }
+        }
+    }
+
+    /// The frames that the packets promise.
+    pub fn timeline(&self, stream: &StreamInfo) -> Timeline {
+        let promising = self.notes.iter().filter(|n| n.promises());
+        let mut frames: Vec<(i64, bool)> = promising.map(|n| (n.pts.or(n.dts).unwrap_or(i64::MAX), n.key)).collect();
+        // The sort is stable: packets without a time stay in their order, at the end.
+        frames.sort_by_key(|&(pts, _)| pts);
+        let (pts, key) = frames.into_iter().unzip();
+        Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
+    }
+
+    /// Seconds from the first frame to the end of the last, by the times of the packets; `None` if they have none.
+    pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
+        let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
+        let (first, last) = times().min().zip(times().max())?;
+        let units = last.checked_sub(first)?.checked_add(stream.nominal_duration())?;
+        Some(units as f64 * f64::from(stream.time_base.0) / f64::from(stream.time_base.1))
+    }
+
+    /// The first flaw that reading the file revealed.
+    pub fn first_error(&self) -> Option<String> {
+        let read_error = || self.read_error.map(|e| format!("reading: {e}"));
+        self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
+    }
+
+    /// The notes of all packets, if nothing indicates damage and their number is the one that the container claims.
+    pub fn intact_notes(&self, stream: &StreamInfo) -> Option<&[Note]> {
+        let claimed = stream.claimed_frames.is_none_or(|n| n == self.notes.len() as u64);
+        let intact = self.corrupt == 0 && self.read_error.is_none() && self.heard.errors == 0;
+        (intact && self.checksums.failed == 0 && claimed).then_some(&self.notes)
+    }
+
+    /// Calls `each` with every packet and its place, from the first to the last: all packets, or those that `feed`
+    /// names.
+    pub fn replay<E: From<VideoError>>(
+        &self,
+        feed: Option<&[bool]>,
+        mut each: impl FnMut(u64, &Packet) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fed = |i: usize| feed.is_none_or(|f| f.get(i) == Some(&true));
+        if let Some(kept) = &self.kept {
+            return kept.iter().enumerate().filter(|&(i, _)| fed(i)).try_for_each(|(i, p)| each(i as u64, p));
+        }
+        let mut input = Input::open(&self.path, self.deadline)?;
+        let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
+        for i in 0..end {
+            match input.next()? {
+                NextPacket::Packet(packet) if fed(i) => each(i as u64, &packet)?,
+                NextPacket::Packet(_) => {}
+                NextPacket::End(_) => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the container says that the packet's frame is decoded for others only and never shown (edit lists).
+fn is_hidden(packet: &Packet) -> bool {
+    // SAFETY: the packet is live; `flags` is a plain field. ffmpeg-next has no name for this flag.
+    unsafe { (*packet.as_ptr()).flags & ffi::AV_PKT_FLAG_DISCARD != 0 }
+}
+
+/// Whether the packet brings new parameters for the decoder.
+fn changes_parameters(packet: &Packet) -> bool {
+    packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
+}

@@ -1,0 +1,62 @@
+//! One pass over the stream: count the frames, take the wanted ones, gather the facts.
+
+use std::time::Instant;
+
+use super::decoder::{Halt, PacketDecoder};
+use super::needed::DecodePlan;
+use super::result::{Keep, PassResult};
+use super::taker::{Make, Taker};
+use crate::Error;
+use crate::video::container::{Packets, StreamInfo};
+use crate::video::error::{Stage, VideoError};
+use crate::video::options::VideoOptions;
+
+/// What every pass over one stream has in common.
+pub(crate) struct DecodePass<'a> {
+    pub stream: &'a StreamInfo,
+    pub packets: &'a Packets,
+    pub options: &'a VideoOptions,
+    pub deadline: Instant,
+}
+
+impl DecodePass<'_> {
+    /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats.
+    pub fn run<T>(&self, wanted: &[u32], keep: Keep, make: Make<'_, T>) -> Result<PassResult<T>, VideoError> {
+        let mut taker = Taker::new(self.stream, self.options, wanted, keep, make);
+        let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
+        let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
+            Ok(tally) => tally,
+            Err(Halt::Failed(e)) => return Err(e),
+            Err(Halt::Unexpected) => {
+                return Err(VideoError::new(Stage::Decode, Error::decode("a halt without a plan")));
+            }
+        };
+        let mut found = taker.found;
+        (found.errors, found.logged) = (tally.errors, tally.logged);
+        found.first_error = tally.first_error;
+        Ok(found)
+    }
+
+    /// Decodes what `plan` names and takes the `wanted` ordinals; `None` if other frames come out than planned.
+    pub fn run_plan<T>(
+        &self,
+        wanted: &[u32],
+        plan: &DecodePlan,
+        make: Make<'_, T>,
+    ) -> Result<Option<PassResult<T>>, VideoError> {
+        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, make);
+        let mut expected = plan.expected.iter();
+        let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
+        let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {
+            taker.see_expected(frame, damaged, *expected.next().ok_or(Halt::Unexpected)?)
+        });
+        match run {
+            Ok(tally) if tally.is_clean() && expected.len() == 0 => {
+                taker.found.undecoded = plan.undecoded;
+                Ok(Some(taker.found))
+            }
+            Ok(_) | Err(Halt::Unexpected) => Ok(None),
+            Err(Halt::Failed(e)) => Err(e),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a pass over a stream found.
+
+use super::look::Look;
+use crate::video::container::{Packets, StreamInfo};
+use crate::video::facts::VideoFacts;
+use crate::video::frames::SampledVideo;
+use crate::video::timeline::Timeline;
+
+/// Which frames count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Those without damage.
+    Intact,
+    /// All.
+    Any,
+}
+
+/// What a pass found, and what the caller made of the frames that it took: whoever drops a pass's result drops both.
+pub(crate) struct PassResult<T> {
+    pub frames: Vec<T>,
+    /// Time and key flag of the frames that count.
+    pub counted: Vec<(i64, bool)>,
+    /// The same of the frames that do not count: the damaged ones, if only intact ones count.
+    pub left_out: Vec<(i64, bool)>,
+    pub damaged: u32,
+    pub interlaced: u32,
+    pub format_changes: u32,
+    pub size_changes: u32,
+    pub undecoded: u32,
+    pub errors: u64,
+    pub logged: u64,
+    pub first_error: Option<String>,
+    pub look: Option<Look>,
+}
+
+impl<T> PassResult<T> {
+    pub fn new() -> Self {
+        PassResult {
+            frames: Vec::new(),
+            counted: Vec::new(),
+            left_out: Vec::new(),
+            damaged: 0,
+            interlaced: 0,
+            format_changes: 0,
+            size_changes: 0,
+            undecoded: 0,
+            errors: 0,
+            logged: 0,
+            first_error: None,
+            look: None,
+        }
+    }
+
+    /// Frames that count, and those that were not decoded.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.undecoded)
+    }
+
+    /// Which frames to keep, and their timeline: the intact ones if there are any, else the damaged ones.
+    pub fn what_to_keep(&self, stream: &StreamInfo) -> (Keep, Timeline) {
+        let (keep, frames) =
+            if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };
+        let (pts, key) = frames.iter().copied().unzip();
+        (keep, Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero })
+    }
+
+    pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {
+        let facts = self.facts(stream, packets);
+        SampledVideo { frame_count: self.count(), frames: self.frames, time_base: stream.time_base, facts }
+    }
+
+    fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
+        let mut facts = VideoFacts {
+            codec: stream.codec.to_owned(),
+            container: stream.container.clone(),
+            claimed_frames: stream.claimed_frames,
+            claimed_seconds: stream.claimed_seconds,
+            stream_seconds: packets.seconds(stream),
+            format_changes: self.format_changes,
+            size_changes: self.size_changes,
+            interlaced_frames: self.interlaced,
+            decode_errors: self.errors + u64::from(packets.read_error.is_some()),
+            corrupt_packets: packets.corrupt,
+            logged_errors: self.logged + packets.heard.errors,
+            failed_checksums: packets.checksums.failed,
+            damaged_frames: self.damaged,
+            undecoded_frames: self.undecoded,
+            first_error: self.first_error.clone().or_else(|| packets.first_error()),
+            ..VideoFacts::default()
+        };
+        if let Some(look) = &self.look {
+            facts.pixel_format = look.picture.name.to_owned();
+            (facts.coded_width, facts.coded_height) = (look.picture.size.width, look.picture.size.height);
+            facts.sar = look.sar;
+            (facts.mirrored, facts.rotation) = look.orientation.as_mirror_and_turn();
+            facts.odd_angle = look.odd_angle;
+            facts.matrix = look.picture.matrix.name().to_owned();
+            facts.range = look.picture.range_name().to_owned();
+            facts.chroma_location = look.picture.siting_name().to_owned();
+        }
+        facts
+    }
+}

@@ -1,0 +1,211 @@
+//! Reading the chosen frames of a video.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::container::{Input, Packets, StreamInfo};
+use super::decode::{DecodePass, Keep, Make, PacketMap, PassResult};
+use super::error::{Stage, VideoError};
+use super::frames::{SampledFrame, SampledVideo};
+use super::libraries::init;
+use super::options::{Decode, VideoOptions};
+use super::picture::{Size, display_size, target_size};
+use super::timeline::{Choose, Timeline};
+use crate::{Error, Result, limits};
+
+/// Reads the frames of a video that `choose` picks.
+///
+/// See [`Choose`] for how frames are chosen.
+///
+/// # Errors
+///
+/// [`VideoError`] says at which stage reading failed. Damage does not fail a video as long as a frame decodes: see
+/// [`VideoFacts::decode_errors`].
+pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+    Video::open(path, options)?.sample(choose)
+}
+
+/// An open video of which nothing has been decoded yet.
+pub struct Video {
+    path: PathBuf,
+    options: VideoOptions,
+    deadline: Instant,
+    input: Input,
+    stream: StreamInfo,
+}
+
+impl Video {
+    /// Opens a file and chooses its video stream. The timeout starts here.
+    ///
+    /// # Errors
+    ///
+    /// [`VideoError`] with [`Stage::Open`], [`Stage::Stream`] or [`Stage::Timeout`].
+    pub fn open(path: &Path, options: &VideoOptions) -> Result<Self, VideoError> {
+        init();
+        let now = Instant::now();
+        // A timeout that the clock cannot count is no timeout; a century will do.
+        let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
+        let open = || {
+            let input = Input::open(path, deadline)?;
+            let stream = input.stream_info()?;
+            Ok(Video { path: path.to_owned(), options: options.clone(), deadline, input, stream })
+        };
+        open().map_err(|e: VideoError| e.of_file(path))
+    }
+
+    /// An upper bound for the memory that decoding takes, in bytes, according to the container: the packets kept in
+    /// memory, as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of
+    /// the chosen frames comes on top.
+    pub(crate) fn memory_needed(&self) -> u64 {
+        /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
+        const PICTURES: u64 = 18;
+        /// FFmpeg's tables and buffers, and ours.
+        const OVERHEAD: u64 = 16 << 20;
+        let packets = self.input.file_bytes().min(self.options.keep_bytes as u64);
+        let (width, height, bits) = self.stream.picture;
+        let picture = u64::from(width).saturating_mul(height.into()).saturating_mul(bits.into()) / 8;
+        let decoder = picture.saturating_mul(PICTURES);
+        let stored = self.picture_size();
+        // With odd sides chroma is scaled at full size. The sum: 16-bit samples as swscale writes them, the same in our
+        // planes, one plane that is turned, and the finished picture.
+        let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
+        let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
+        let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
+        OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
+    }
+
+    /// Width and height of the stored pictures, if the container is right about the video; without a quarter turn.
+    /// `None` if the requested size is impossible.
+    pub(crate) fn picture_size(&self) -> Option<(u32, u32)> {
+        let (width, height, _) = self.stream.picture;
+        if width == 0 || height == 0 {
+            return None;
+        }
+        let shown = display_size(Size { width, height }, self.stream.sar);
+        let target = target_size(shown, self.options.size).ok()?;
+        Some((target.width, target.height))
+    }
+
+    /// Reads the frames that `choose` picks.
+    ///
+    /// # Errors
+    ///
+    /// As [`sample`].
+    pub fn sample(self, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
+        self.sample_with(choose, &mut |frame| frame)
+    }
+
+    /// Reads the frames that `choose` picks, and keeps what `make` returns for each, such as a compressed picture.
+    ///
+    /// `make` gets a frame as soon as it is decoded, and nothing else holds it then. If the stream has to be decoded a
+    /// second time ([why](crate::video)), `make` gets the frames again, and this function drops the earlier results. So
+    /// `make` should depend on the frame alone, and leave the collecting to this function. If `make` can fail, let it
+    /// return a `Result`; it is still called for the frames after a failure. Its time counts towards
+    /// [`VideoOptions::timeout`].
+    ///
+    /// ```no_run
+    /// use vidrec::video::{Video, VideoOptions};
+    ///
+    /// let video = Video::open("clip.mp4".as_ref(), &VideoOptions::default())?;
+    /// // The mean luma of every frame: one picture is in memory at a time.
+    /// let brightness = video.sample_with(&|t| Ok((0..t.frame_count()).collect()), &mut |frame| {
+    ///     frame.image.y.iter().map(|&y| f64::from(y)).sum::<f64>() / frame.image.y.len() as f64
+    /// })?;
+    /// println!("{:?}", brightness.frames);
+    /// # Ok::<(), vidrec::video::VideoError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`sample`].
+    pub fn sample_with<T>(
+        self,
+        choose: Choose<'_>,
+        make: &mut dyn FnMut(SampledFrame) -> T,
+    ) -> Result<SampledVideo<T>, VideoError> {
+        let path = self.path.clone();
+        run(self, choose, make).map_err(|e| e.of_file(&path))
+    }
+}
+
+impl fmt::Debug for Video {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Video { path, options, .. } = self;
+        f.debug_struct("Video").field("path", path).field("options", options).finish_non_exhaustive()
+    }
+}
+
+fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
+    let Video { path, options, deadline, mut input, stream } = video;
+    options.check_pixels((stream.picture.0, stream.picture.1))?;
+    let packets = Packets::scan(&mut input, &stream, path, options.keep_bytes)?;
+    drop(input);
+    options.check_duration(packets.seconds(&stream))?;
+
+    let pass = DecodePass { stream: &stream, packets: &packets, options: &options, deadline };
+    // The guess need not suit `choose`; only the true timeline may make it fail.
+    let guess = packets.timeline(&stream);
+    let wanted = if guess.pts.is_empty() { None } else { chosen(choose, &guess).ok() };
+    if let Some(wanted) = &wanted
+        && let Some(found) = decode_needed(&pass, wanted, make)?
+    {
+        return Ok(found.into_video(&stream, &packets));
+    }
+    let wanted = wanted.unwrap_or_default();
+    let first = pass.run(&wanted, Keep::Intact, make)?;
+    let (keep, truth) = first.what_to_keep(&stream);
+    if truth.pts.is_empty() {
+        return Err(nothing_decodes(first.first_error.or(packets.first_error())));
+    }
+    let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
+    if keep == Keep::Intact && truly_wanted == wanted {
+        return Ok(first.into_video(&stream, &packets));
+    }
+    drop(first); // before the second pass fills memory too
+    let second = pass.run(&truly_wanted, keep, make)?;
+    if second.count() != truth.frame_count() {
+        let error =
+            Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
+        return Err(VideoError::new(Stage::Decode, error));
+    }
+    Ok(second.into_video(&stream, &packets))
+}
+
+/// Decodes only what the wanted frames need; `None` if only a decode of the whole stream is certain.
+fn decode_needed<T>(
+    pass: &DecodePass<'_>,
+    wanted: &[u32],
+    make: Make<'_, T>,
+) -> Result<Option<PassResult<T>>, VideoError> {
+    if pass.options.decode == Decode::All {
+        return Ok(None);
+    }
+    match PacketMap::of(pass.packets, pass.stream).and_then(|map| map.plan(wanted)) {
+        Some(plan) => pass.run_plan(wanted, &plan, make),
+        None => Ok(None),
+    }
+}
+
+/// Asks for the wanted ordinals, checks them, and drops repeats.
+fn chosen(choose: Choose<'_>, timeline: &Timeline) -> Result<Vec<u32>> {
+    let count = timeline.frame_count();
+    let mut wanted = choose(timeline)?;
+    if !wanted.is_sorted() {
+        return Err(Error::usage("the chosen frames are not in ascending order"));
+    }
+    if let Some(&last) = wanted.last().filter(|&&last| last >= count) {
+        return Err(Error::usage(format!("frame {last} was chosen of a video with {count} frames")));
+    }
+    wanted.dedup();
+    if wanted.len() > limits::MAX_FRAMES_PER_CLIP as usize {
+        let most = limits::MAX_FRAMES_PER_CLIP;
+        return Err(Error::limit(format!("{} frames were chosen", wanted.len())).expected(format!("at most {most}")));
+    }
+    Ok(wanted)
+}
+
+fn nothing_decodes(first_error: Option<String>) -> VideoError {
+    let why = first_error.unwrap_or_else(|| "the stream holds no picture data".to_owned());
+    VideoError::new(Stage::Decode, Error::decode(format!("no frame decodes; {why}")))
+}

@@ -1,0 +1,296 @@
+//! The subcommands that make data sets out of data sets, from outside: exit status, standard output, files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::common;
+use crate::common::rich::{Rich, clips, files};
+use serde_json::Value;
+
+/// A folder with a set of seven clips, in which commands run.
+struct Shell(tempfile::TempDir);
+
+impl Shell {
+    fn new() -> Self {
+        let shell = Shell(tempfile::tempdir().unwrap());
+        Rich::default().write(&shell.at("set"));
+        shell
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs a line of words, which must end with this status.
+    fn run(&self, line: &str, status: i32) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        let run = command.args(line.split(' ')).current_dir(self.0.path()).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert_eq!(run.status.code(), Some(status), "{line}\n{out}\n{err}");
+        run
+    }
+
+    fn text(&self, line: &str, status: i32) -> String {
+        String::from_utf8(self.run(line, status).stdout).unwrap()
+    }
+
+    fn error(&self, line: &str, status: i32) -> String {
+        let run = self.run(line, status);
+        assert!(run.stdout.is_empty(), "{line}");
+        String::from_utf8(run.stderr).unwrap()
+    }
+
+    fn json(&self, line: &str, status: i32) -> Value {
+        serde_json::from_slice(&self.run(&format!("{line} --json"), status).stdout).unwrap()
+    }
+}
+
+#[test]
+fn a_set_goes_through_all_of_them() {
+    let shell = Shell::new();
+    let parts = shell.json("split set -o parts --ratio 0.6,0.4 --seed 5", 0);
+    assert_eq!((&parts[0]["output"], &parts[1]["output"]), (&"parts/train".into(), &"parts/val".into()));
+    let merged = shell.json("merge parts/train parts/val -o merged --shards 2", 0);
+    assert_eq!((&merged["clips"], &merged["shards"], &merged["left_out"]), (&7.into(), &2.into(), &0.into()));
+    shell.run("append parts/train parts/val", 0);
+    assert_eq!(clips(&shell.at("parts/train")), clips(&shell.at("merged")));
+    shell.run("reshard set -o one --shard-size 1GiB", 0);
+    shell.run("subset set -o all", 0);
+    assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
+    let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
+    assert_eq!((&some["clips"], &some["left_out"]), (&3.into(), &4.into()));
+    for set in ["merged", "parts/train", "parts/val", "one", "all", "some"] {
+        shell.run(&format!("verify --deep {set}"), 0);
+    }
+}
+
+#[test]
+fn tables_and_lists_are_read_and_what_is_not_found_is_told() {
+    let shell = Shell::new();
+    fs::write(shell.at("table.csv"), "source, clip,label,note\ndir/é0.mp4,,swim,\"a, b\"\n,1,run,\nno.mp4,,run,\n")
+        .unwrap();
+    let report = shell.json("relabel set table.csv -o out", 3);
+    assert_eq!(report["not_found"], serde_json::json!(["no.mp4"]));
+    let clip = shell.json("inspect out --clip 0", 0);
+    assert_eq!(
+        (&clip["class"], &clip["label"], &clip["attributes"]["note"]),
+        (&"swim".into(), &3.into(), &"a, b".into())
+    );
+    assert_eq!(shell.json("inspect out --clip 1", 0)["class"], "run");
+    shell.run("verify out", 0);
+    shell.run("relabel set -o renamed --rename-class run=sprint", 0);
+    assert_eq!(shell.json("inspect renamed", 0)["classes"][0], "sprint");
+
+    for (table, why) in [
+        ("label\nrun\n", "line 1: the header needs a column"),
+        ("source,label\ndir/é0.mp4,run\n,walk\n", "line 3, neither"),
+        ("clip,label\nx,run\n", "line 2, column \"clip\": \"x\" is not a number"),
+        ("clip,source,label\n1,dir/é0.mp4,run\n", "clip 1 is of \"dir/é1.mp4\""),
+        ("source,label\ndir/é0.mp4,run,more\n", "cannot read the table"),
+    ] {
+        fs::write(shell.at("bad.csv"), table).unwrap();
+        let error = shell.error("relabel set bad.csv -o bad", 1);
+        assert!(error.contains(why) && error.contains("bad.csv"), "{error}");
+        assert!(!shell.at("bad").exists());
+    }
+
+    fs::write(shell.at("list.txt"), "\u{feff}dir/é0.mp4\r\n\r\nno.mp4\n").unwrap();
+    assert!(shell.text("subset set -o listed --list list.txt", 3).contains("not in the data set: no.mp4"));
+    shell.run("split set -o lists --list a=list.txt", 3);
+    assert_eq!(clips(&shell.at("lists/a")), clips(&shell.at("listed")));
+    assert!(shell.error("subset set -o x --list no.txt", 1).contains("no.txt: cannot read the list"));
+}
+
+#[test]
+fn wrong_usage_is_told_and_nothing_is_made() {
+    let shell = Shell::new();
+    let before = files(&shell.at("set"));
+    for (line, status, why) in [
+        ("merge -o out", 2, "required"),
+        ("split set -o out", 2, "--ratio"),
+        ("split set -o out --ratio 0.5,0.4", 1, "add up to 1"),
+        ("split set -o out --ratio 0.5,0.5 --names a", 1, "--ratio has 2 shares, and --names 1"),
+        ("split set -o out --ratio 0.5,0.5 --names a,../b", 1, "cannot be the name of a part"),
+        ("split set -o out --ratio 0.5,0.5 --attribute split", 2, "cannot be used with"),
+        ("subset set -o out --class no", 1, "there is no class \"no\""),
+        ("subset set -o out --clips 7", 1, "there is no clip 7"),
+        ("subset set -o out --where split", 2, "expected NAME=VALUE"),
+        ("subset set -o out --shards 0", 2, "--shards"),
+        ("subset set -o out --shard-size 1XB", 2, "expected a size such as 1GiB"),
+        ("reshard set -o out", 1, "--shards N or --shard-size SIZE"),
+        ("reshard set -o set --shards 1", 1, "the output is an input"),
+        ("reshard set -o set --shards 1 --force", 1, "the output is an input"),
+        ("append set set", 1, "the output is an input"),
+        ("append set no", 1, "could not open the data set"),
+        ("relabel set -o out", 2, "required"),
+        ("relabel set -o out --rename-class run=walk", 1, "there is a class \"walk\" already"),
+        ("repair no", 1, "could not"),
+        ("repair set -o set", 1, "the output is the data set to repair"),
+    ] {
+        let error = shell.error(line, status);
+        assert!(error.contains(why), "{line}: {error}");
+        assert!(!shell.at("out").exists(), "{line}");
+    }
+    assert_eq!(files(&shell.at("set")), before);
+}
+
+#[test]
+fn repair_tells_what_is_lost_and_saves_the_rest() {
+    let shell = Shell::new();
+    assert!(shell.text("repair set", 0).starts_with("nothing to repair: 7 clips intact"));
+    common::damage(&shell.at("set"), 1, 1);
+    let told = shell.text("repair set --dry-run", 3);
+    assert!(
+        told.contains("clip 1 (dir/é1.mp4)") && told.contains("frames 1") && told.contains("6 of 7 clips can be saved"),
+        "{told}"
+    );
+    assert!(shell.text("repair set", 3).contains("--output DIR"));
+    let report = shell.json("repair set -o saved", 3);
+    assert_eq!((&report["salvaged"], &report["lost"][0]["clip"]), (&6.into(), &1.into()));
+    shell.run("verify saved --deep", 0);
+    assert!(shell.error("repair set -o saved", 1).contains("--force"));
+    shell.run("repair set -o saved --force", 3);
+    fs::remove_file(common::names::file(shell.at("saved"), "shard-00000.vidx")).unwrap();
+    assert!(shell.text("repair saved", 3).contains("wrote "));
+    shell.run("verify saved --deep", 0);
+}
+
+#[test]
+fn stats_are_charts_or_json() {
+    let shell = Shell::new();
+    let text = shell.text("stats set --width 50", 0);
+    for wanted in [
+        "7 clips, 13 frames, 2 shards",
+        "clips by class",
+        "  run ",
+        "  (no label) ",
+        "an epoch over all frames reads",
+        "█",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    assert!(text.lines().filter(|l| l.contains('█')).all(|l| l.chars().count() <= 50), "{text}");
+    assert!(shell.text("stats set --top 1", 0).contains("and 3 more with 4 (--all shows them)"));
+    assert!(!shell.text("stats set --all", 0).contains("more with"));
+    let json = shell.json("stats set", 0);
+    assert_eq!((&json["clips"], &json["classes"][1]["class"]), (&7.into(), &"run".into()));
+}
+
+/// What a command prints with `--json`, in a file.
+fn save(shell: &Shell, line: &str, status: i32, file: &str) {
+    fs::write(shell.at(file), shell.json(line, status).to_string()).unwrap();
+}
+
+fn sources(shell: &Shell, set: &str) -> Vec<String> {
+    let set = vidrec::Dataset::open(shell.at(set)).unwrap();
+    set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn exported_tables_go_back_in() {
+    let shell = Shell::new();
+    let columns = "clip,source,label,class,frames,width,height,short,first_seconds,last_seconds,bytes,attributes\n";
+    for form in ["csv", "jsonl"] {
+        shell.run(&format!("export metadata set -o table.{form} --format {form}"), 0);
+        let table = fs::read_to_string(shell.at(&format!("table.{form}"))).unwrap();
+        assert!(form == "jsonl" || table.starts_with(columns), "{table}");
+        shell.run(&format!("relabel set table.{form} -o same-{form}"), 0);
+        assert_eq!(clips(&shell.at(&format!("same-{form}"))), clips(&shell.at("set")));
+        shell.run(&format!("subset set -o listed-{form} --list table.{form}"), 0);
+        assert_eq!(files(&shell.at(&format!("listed-{form}"))), files(&shell.at("set")));
+    }
+    let table = fs::read_to_string(shell.at("table.csv")).unwrap();
+    assert!(table.contains("\n0,dir/é0.mp4,0,run,") && table.contains("\n1,dir/é1.mp4,1,walk,"), "{table}");
+    let changed = table
+        .replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,run,")
+        .replace("\n1,dir/é1.mp4,1,walk,", "\n1,dir/é1.mp4,1,swim,");
+    fs::write(shell.at("changed.csv"), &changed).unwrap();
+    shell.run("relabel set changed.csv -o changed", 0);
+    let class = |clip: u32| shell.json(&format!("inspect changed --clip {clip}"), 0)["class"].clone();
+    assert_eq!([class(0), class(1), class(2)], ["jump", "swim", "jump"]);
+    fs::write(shell.at("both.csv"), table.replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,2,walk,")).unwrap();
+    let error = shell.error("relabel set both.csv -o both", 1);
+    assert!(error.contains("both.csv: line 2, columns \"label\" and \"class\" disagree"), "{error}");
+    fs::write(shell.at("far.csv"), table.replace("\n0,dir/é0.mp4,0,run,", "\n0,dir/é0.mp4,3,run,")).unwrap();
+    assert!(shell.error("relabel set far.csv -o far", 1).contains("column \"label\": there is no class \"3\""));
+    fs::write(shell.at("frames.jsonl"), "{\"path\": \"dir/é3.mp4\", \"label\": 1, \"score\": 0.5}\n").unwrap();
+    shell.run("relabel set frames.jsonl -o by-path", 0);
+    let clip = shell.json("inspect by-path --clip 3", 0);
+    assert_eq!((&clip["class"], &clip["attributes"]["score"]), (&"walk".into(), &0.5.into()));
+}
+
+fn damage_second_shard(dir: &Path, clip: u64) {
+    let set = vidrec::Dataset::open(dir).unwrap();
+    let clip = set.clip(clip).unwrap();
+    let frame = clip.frame(0).unwrap();
+    let record = common::names::file(dir, "shard-00001.rec");
+    let mut bytes = fs::read(&record).unwrap();
+    bytes[frame.offset() as usize + 32 + frame.jpeg().len() / 2] ^= 4;
+    // By another name, because the file is mapped.
+    fs::write(record.with_extension("new"), bytes).unwrap();
+    fs::rename(record.with_extension("new"), record).unwrap();
+}
+
+#[test]
+fn what_is_found_wrong_can_be_left_out() {
+    let shell = Shell::new();
+    // In the middle of the second shard, out of reach of what is proven at open.
+    Rich { shards: &[4, 40], ..Rich::default() }.write(&shell.at("big"));
+    damage_second_shard(&shell.at("big"), 24);
+    save(&shell, "verify big", 3, "verify.json");
+    save(&shell, "repair big --dry-run", 3, "repair.json");
+    save(&shell, "inspect set --clip 4", 0, "inspect.json");
+    let all = sources(&shell, "big");
+    for file in ["verify.json", "repair.json"] {
+        let out = file.replace(".json", "");
+        shell.run(&format!("subset big -o {out} --exclude {file}"), 0);
+        shell.run(&format!("verify {out} --deep"), 0);
+        let expected: Vec<_> = all.iter().filter(|source| *source != "dir/é24.mp4").cloned().collect();
+        assert_eq!(sources(&shell, &out), expected, "{file}");
+    }
+    shell.run("subset set -o one --list inspect.json", 0);
+    assert_eq!(sources(&shell, "one"), ["dir/é4.mp4"]);
+    fs::write(shell.at("numbers.txt"), "6\n0\n").unwrap();
+    fs::write(shell.at("both.json"), "[1, \"dir/é2.mp4\", {\"source\": \"dir/é3.mp4\"}]").unwrap();
+    shell.run("split set -o parts --list a=numbers.txt --list b=both.json", 0);
+    assert_eq!(sources(&shell, "parts/a"), ["dir/é0.mp4", "dir/é6.mp4"]);
+    assert_eq!(sources(&shell, "parts/b"), ["dir/é1.mp4", "dir/é2.mp4", "dir/é3.mp4"]);
+
+    save(&shell, "stats set", 0, "stats.json");
+    save(&shell, "inspect set", 0, "overview.json");
+    fs::write(shell.at("other.csv"), "clip,source\n1,dir/é2.mp4\n").unwrap();
+    fs::write(shell.at("far.txt"), "7\n").unwrap();
+    for (file, why) in [
+        ("stats.json", "this JSON names no clips"),
+        ("overview.json", "this JSON names no clips"),
+        ("other.csv", "line 2, clip 1 is of \"dir/é1.mp4\", not of \"dir/é2.mp4\""),
+        ("far.txt", "there is no clip 7"),
+    ] {
+        for option in ["--list", "--exclude"] {
+            let error = shell.error(&format!("subset set -o no {option} {file}"), 1);
+            assert!(error.contains(why), "{file}: {error}");
+        }
+    }
+    let error = shell.error("subset set -o no --exclude verify.json", 1);
+    assert!(error.contains("is no file of this data set"), "{error}");
+}
+
+#[test]
+fn a_split_by_ratio_keeps_together_what_is_asked() {
+    let shell = Shell::new();
+    shell.run("merge set set -o twice", 0);
+    let parts = |options: &str| {
+        let line = format!("split twice -o parts --force --ratio 0.5,0.5 --seed 3{options}");
+        shell.run(&line, 0);
+        ["parts/train", "parts/val"].map(|part| sources(&shell, part))
+    };
+    let [train, val] = parts("");
+    assert!(train.iter().all(|source| !val.contains(source)));
+    let [train, val] = parts(" --no-keep-sources");
+    assert!(train.len() == val.len() && train.iter().any(|source| val.contains(source)), "{train:?} {val:?}");
+    assert_ne!(parts(" --no-stratify"), parts(""));
+    for flag in ["--no-stratify", "--no-keep-sources", "--names a"] {
+        shell.error(&format!("split twice -o no --attribute split {flag}"), 2);
+    }
+}

@@ -1,0 +1,83 @@
+//! The subcommands that look at a data set, from outside, where names are long and classes have odd labels.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common;
+use serde_json::{Value, json};
+use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
+
+fn vidrec(line: &str, dir: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
+}
+
+/// A set in `dir/set` with a clip of one frame for each source, label and class.
+fn write(dir: &Path, classes: &[&str], clips: &[(&str, Option<u32>, &str)]) {
+    let mut options = WriterOptions::default();
+    options.meta.classes = classes.iter().map(|c| (*c).to_owned()).collect();
+    let mut writer = Writer::create(dir.join("set"), options).unwrap();
+    let jpeg = common::jpeg((48, 32), 1);
+    for &(source, label, class) in clips {
+        let (source, class) = (source.to_owned(), class.to_owned());
+        let info = ClipInfo { source, label, class, width: 48, height: 32, ..ClipInfo::default() };
+        writer.append(&info, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn a_sheet_shortens_names_of_any_length() {
+    let temp = tempfile::tempdir().unwrap();
+    let class = "c".repeat(70_000);
+    let source = format!("{}/{}.mp4", "é".repeat(35_000), "n".repeat(35_000));
+    write(temp.path(), &[&class], &[(&source, Some(0), &class), ("b.mp4", None, "")]);
+    let run = vidrec("sheet set -o sheet.png --json", temp.path());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let sheet = image::open(temp.path().join("sheet.png")).unwrap().to_rgb8();
+    assert_eq!((&report["width"], &report["height"]), (&sheet.width().into(), &sheet.height().into()));
+    // 60 characters of the class, 120 of the source, and numbers, at 8 pixels each.
+    assert!((1400..1800).contains(&sheet.width()), "{}", sheet.width());
+    let ink_at_the_end = (sheet.width() - 60..sheet.width()).any(|x| (0..18).any(|y| sheet.get_pixel(x, y).0[0] < 100));
+    assert!(ink_at_the_end, "the end of the name is shown");
+}
+
+#[test]
+fn classes_are_counted_by_label() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &["run", "walk", "jump"], &[("a", Some(2), "jump"), ("b", None, ""), ("c", Some(2), "jump")]);
+    let run = vidrec("inspect set --classes --json", temp.path());
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let expected = json!([
+        {"label": null, "class": "", "clips": 1},
+        {"label": 0, "class": "run", "clips": 0},
+        {"label": 1, "class": "walk", "clips": 0},
+        {"label": 2, "class": "jump", "clips": 2},
+    ]);
+    assert_eq!(report["clips_per_class"], expected);
+    assert_eq!(report["classes"], json!(["run", "walk", "jump"]));
+    let text = String::from_utf8(vidrec("stats set --top 1", temp.path()).stdout).unwrap();
+    assert!(text.contains("  jump 2 █") && text.contains("and 3 more with 1 (--all shows them)"), "{text}");
+
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &[], &[("a", Some(7), ""), ("b", Some(3), "")]);
+    let run = vidrec("inspect set --classes --json", temp.path());
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let expected = json!([{"label": 3, "class": "", "clips": 1}, {"label": 7, "class": "", "clips": 1}]);
+    assert_eq!(report["clips_per_class"], expected);
+}
+
+#[test]
+fn a_table_of_changes_has_some_thousand_columns_at_most() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &["run"], &[("a", Some(0), "run")]);
+    let columns: String = (0..5000).map(|i| format!(",c{i}")).collect();
+    std::fs::write(temp.path().join("wide.csv"), format!("source{columns}\na{}\n", ",1".repeat(5000))).unwrap();
+    std::fs::write(temp.path().join("negative.csv"), "source,label\na,-1\n").unwrap();
+    for (table, why) in [("wide", "expected at most 4096, found 5001"), ("negative", "label -1 is negative")] {
+        let run = vidrec(&format!("relabel set {table}.csv -o out"), temp.path());
+        let text = String::from_utf8(run.stderr).unwrap();
+        assert!(run.status.code() == Some(1) && text.contains(why), "{text}");
+        assert!(!temp.path().join("out").exists());
+    }
+}

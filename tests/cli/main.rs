@@ -1,0 +1,9 @@
+//! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod edit;
+mod look;
+mod monitor;
+mod program;
+mod readme;

@@ -1,0 +1,100 @@
+//! `vidrec monitor` from outside: what a loader writes, cut, mixed with other things, or through a pipe.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A running monitor, which is ended with the test.
+struct Monitor {
+    child: Child,
+    shown: Option<BufReader<ChildStdout>>,
+}
+
+impl Monitor {
+    fn start(path: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        let mut child = command.arg("monitor").arg(path).stdout(Stdio::piped()).spawn().unwrap();
+        let shown = child.stdout.take().map(BufReader::new);
+        Monitor { child, shown }
+    }
+
+    /// Waits for the next line.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.shown.as_mut().unwrap().read_line(&mut line).unwrap();
+        line
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn told(batches: u64) -> String {
+    format!(
+        r#"{{"time": 1.5, "epoch": 2, "batches": {batches}, "ready": 3, "prefetch": 4, "frames_per_second": 512.4, "waiting": 0.06, "loader_waiting": 0.7, "more": [1]}}"#
+    ) + "\n"
+}
+
+fn append(path: &Path, text: &str) {
+    OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_file_is_followed_whatever_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    fs::write(&path, told(7)).unwrap();
+    let mut monitor = Monitor::start(&path);
+    let expected = "epoch 2  [###.] 3 ready  512 frames/s  training waits 6%  loader waits 70%  7 batches\n";
+    assert_eq!(monitor.line(), expected);
+
+    // Nothing of what others wrote reaches the terminal.
+    append(&path, "\x1b[2J{\"epoch\": 1e999}\n");
+    assert_eq!(monitor.line(), expected.replace('\n', "  (1 line not from a loader)\n"));
+    append(&path, &("[".repeat(3 << 20) + "\n"));
+    assert!(monitor.line().ends_with("(2 lines not from a loader)\n"));
+    let (begin, end) = (&told(8)[..50], &told(8)[50..]);
+    append(&path, begin);
+    append(&path, end);
+    assert!(monitor.line().contains("  8 batches"));
+
+    // Begun anew, as by a program that rotates logs.
+    File::create(&path).unwrap().write_all(told(1).as_bytes()).unwrap();
+    assert!(monitor.line().contains("  1 batches"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_followed_from_one_writer_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let mut monitor = Monitor::start(&path);
+    for batches in [1, 2, 3] {
+        // Opening waits for the monitor, closing leaves it without a writer.
+        fs::write(&path, told(batches)).unwrap();
+        assert!(monitor.line().contains(&format!("  {batches} batches")));
+    }
+}
+
+#[test]
+fn it_ends_when_nobody_reads_and_says_what_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    fs::write(&path, told(1)).unwrap();
+    let mut monitor = Monitor::start(&path);
+    monitor.line();
+    monitor.shown = None;
+    append(&path, &told(2));
+    assert_eq!(monitor.child.wait().unwrap().code(), Some(0));
+
+    let run = Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("monitor").arg(folder.path().join("no")).output().unwrap();
+    let message = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(message.starts_with("vidrec: ") && message.contains("no: ") && message.contains("mkfifo"), "{message}");
+}

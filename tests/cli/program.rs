@@ -1,0 +1,389 @@
+//! The `vidrec` program from outside: exit status, standard output, files.
+#![cfg(feature = "pack")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::common::names::file;
+use serde_json::Value;
+
+/// A folder of generated videos: two classes, sizes, rates, one portrait, one broken, one with an odd name.
+struct Videos {
+    temp: tempfile::TempDir,
+}
+
+impl Videos {
+    fn make() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let videos = Videos { temp };
+        videos.clip("bars/a one.mp4", "smptebars=size=320x240:rate=25:duration=2");
+        videos.clip("bars/short.mp4", "smptebars=size=64x48:rate=5:duration=1");
+        videos.clip("test/-dash 'q' 50%.mkv", "testsrc2=size=400x300:rate=30:duration=1");
+        videos.clip("test/портрет.mp4", "testsrc2=size=180x320:rate=10:duration=3");
+        fs::write(videos.path().join("test/broken.mp4"), b"<html>404</html>").unwrap();
+        fs::write(videos.path().join("notes.txt"), b"not a video").unwrap();
+        videos
+    }
+
+    fn clip(&self, name: &str, source: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "libx264", "-pix_fmt", "yuv420p"]);
+        let status = ffmpeg
+            .arg(&path)
+            .status()
+            .expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+        assert!(status.success(), "{name}");
+    }
+
+    fn path(&self) -> PathBuf {
+        self.temp.path().join("videos")
+    }
+
+    fn out(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// Packs all videos; the broken one is skipped, so the status is 3.
+    fn pack(&self, out: &str, more: &[&str]) -> Value {
+        let out = self.out(out);
+        let run = vidrec().arg("pack").arg(self.path()).arg("-o").arg(out).arg("--json").args(more).output().unwrap();
+        json(&run, 3)
+    }
+}
+
+fn vidrec() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_vidrec"))
+}
+
+fn show(run: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
+}
+
+fn json(run: &Output, status: i32) -> Value {
+    assert_eq!(run.status.code(), Some(status), "{}", show(run));
+    serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", show(run)))
+}
+
+/// Runs a subcommand on a data set and reads the JSON that it prints.
+fn report(command: &str, set: &Path, more: &[&str]) -> Value {
+    let run = vidrec().arg(command).arg(set).arg("--json").args(more).output().unwrap();
+    json(&run, 0)
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn has_keys(value: &Value, wanted: &[&str]) {
+    for key in wanted {
+        assert!(keys(value).contains(key), "no \"{key}\" in {:?}", keys(value));
+    }
+}
+
+#[test]
+fn packs_inspects_verifies_extracts_and_draws() {
+    let videos = Videos::make();
+    let packed = videos.pack("set", &[]);
+    has_keys(&packed, &["clips", "frames", "failed", "short", "bytes", "seconds", "failures"]);
+    assert_eq!((&packed["clips"], &packed["frames"], &packed["failed"]), (&4.into(), &32.into(), &1.into()));
+    assert_eq!(packed["short"], 1, "5 frames are fewer than 8");
+    assert_eq!(packed["failures"][0]["source"], "test/broken.mp4");
+    assert_eq!(packed["failures"][0]["stage"], "open");
+    assert!(packed["failures"][0]["error"].as_str().unwrap().contains("Invalid data found"), "FFmpeg's own words");
+
+    let set = videos.out("set");
+    let listed = fs::read_to_string(file(&set, "failures.jsonl")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&listed).unwrap(), packed["failures"][0]);
+
+    let overview = report("inspect", &set, &["--classes"]);
+    let wanted = ["format_version", "clips", "frames", "frames_per_clip", "bytes", "classes", "shards", "settings"];
+    has_keys(&overview, &wanted);
+    assert_eq!(overview["classes"], serde_json::json!(["bars", "test"]));
+    assert_eq!(overview["frames_per_clip"], 8);
+    has_keys(&overview["shards"][0], &["record_file", "index_file", "clips", "frames", "bytes"]);
+    assert_eq!(overview["clips_per_class"][1]["clips"], 2);
+
+    let clip = report("inspect", &set, &["--clip", "2"]);
+    has_keys(&clip, &["clip", "source", "label", "class", "width", "height", "attributes", "frames"]);
+    assert_eq!(clip["source"], "test/-dash 'q' 50%.mkv");
+    assert_eq!((&clip["label"], &clip["class"]), (&1.into(), &"test".into()));
+    assert_eq!((&clip["width"], &clip["height"]), (&342.into(), &256.into()), "short side 256, long side even");
+    let frames = clip["frames"].as_array().unwrap();
+    has_keys(&frames[0], &["frame", "pts_seconds", "offset", "bytes", "crc32"]);
+    let indexes: Vec<_> = frames.iter().map(|f| f["source_index"].as_u64().unwrap()).collect();
+    assert_eq!(indexes, [1, 5, 9, 13, 16, 20, 24, 28], "centres of 8 equal segments of 30 frames");
+    for f in frames {
+        let expected = f["source_index"].as_f64().unwrap() / 30.0;
+        assert!((f["pts_seconds"].as_f64().unwrap() - expected).abs() < 2e-3, "{f}");
+    }
+
+    for deep in [&[][..], &["--deep"]] {
+        let verified = report("verify", &set, deep);
+        has_keys(&verified, &["ok", "clips", "frames", "problems"]);
+        assert_eq!((&verified["ok"], &verified["frames"]), (&true.into(), &32.into()));
+    }
+
+    let files = videos.out("files");
+    let run = vidrec().arg("extract").arg(&set).args(["1-2", "0", "-o"]).arg(&files).output().unwrap();
+    assert!(run.status.success(), "{}", show(&run));
+    let dataset = vidrec::Dataset::open(&set).unwrap();
+    let stored = dataset.clip(2).unwrap().frame(7).unwrap();
+    assert_eq!(fs::read(files.join("000002/007.jpg")).unwrap(), stored.jpeg());
+    assert_eq!(fs::read_dir(&files).unwrap().count(), 3);
+
+    let sheet = videos.out("sheet.png");
+    let run = vidrec().arg("sheet").arg(&set).arg("-o").arg(&sheet).output().unwrap();
+    assert!(run.status.success(), "{}", show(&run));
+    let picture = image::open(&sheet).unwrap().to_rgb8();
+    let colours: std::collections::HashSet<_> = picture.pixels().map(|p| p.0.map(|v| v / 32)).collect();
+    assert!(picture.height() > 4 * 120 && colours.len() > 20, "{}x{}", picture.width(), picture.height());
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_number_of_threads() {
+    let videos = Videos::make();
+    for sample in ["uniform", "random"] {
+        let sets: Vec<_> = ["1", "2", "4"]
+            .iter()
+            .map(|threads| {
+                let name = format!("{sample}{threads}");
+                videos.pack(&name, &["-j", threads, "--sample", sample, "--seed", "7"]);
+                ["shard-00000.rec", "shard-00000.vidx", "dataset.json", "failures.jsonl"]
+                    .map(|name_of| fs::read(file(videos.out(&name), name_of)).unwrap())
+            })
+            .collect();
+        assert!(sets[0] == sets[1] && sets[0] == sets[2], "{sample}");
+    }
+    videos.pack("other", &["--sample", "random", "--seed", "8"]);
+    let read = |name: &str| fs::read(file(videos.out(name), "shard-00000.rec")).unwrap();
+    assert_ne!(read("other"), read("random1"), "another seed");
+}
+
+#[test]
+fn rules_for_short_videos_hold() {
+    let videos = Videos::make();
+    let indexes = |out: &str, more: &[&str]| -> Vec<u64> {
+        videos.pack(out, more);
+        let clip = report("inspect", &videos.out(out), &["--clip", "1"]);
+        assert_eq!(clip["source"], "bars/short.mp4");
+        clip["frames"].as_array().unwrap().iter().map(|f| f["source_index"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(indexes("last", &[]), [0, 1, 2, 3, 4, 4, 4, 4]);
+    assert_eq!(indexes("loop", &["--short", "loop"]), [0, 1, 2, 3, 4, 0, 1, 2]);
+    assert_eq!(indexes("clip", &["-n", "2", "--sample", "clip", "--stride", "3"]), [0, 3]);
+    assert_eq!(indexes("ends", &["-n", "3", "--sample", "endpoints"]), [0, 2, 4]);
+
+    let skipped = videos.pack("skip", &["--short", "skip"]);
+    assert_eq!((&skipped["clips"], &skipped["failed"]), (&3.into(), &2.into()));
+    assert_eq!(skipped["failures"][0]["stage"], "short");
+    let failed = videos.pack("error", &["--short", "error"]);
+    assert_eq!(failed["failures"][0]["stage"], "sample");
+    assert_eq!(report("verify", &videos.out("loop"), &["--deep"])["ok"], true);
+}
+
+#[test]
+fn sizes_are_as_asked_for() {
+    let videos = Videos::make();
+    let sizes = |out: &str, more: &[&str]| -> Vec<(u64, u64)> {
+        videos.pack(out, more);
+        (0..4)
+            .map(|c| report("inspect", &videos.out(out), &["--clip", &c.to_string()]))
+            .map(|c| (c["width"].as_u64().unwrap(), c["height"].as_u64().unwrap()))
+            .collect()
+    };
+    assert_eq!(sizes("default", &[]), [(320, 240), (64, 48), (342, 256), (180, 320)]);
+    assert_eq!(sizes("short", &["--short-side", "120"]), [(160, 120), (64, 48), (160, 120), (120, 214)]);
+    assert_eq!(sizes("exact", &["--size", "99x51"]), [(99, 51); 4]);
+    assert_eq!(sizes("original", &["--original"]), [(320, 240), (64, 48), (400, 300), (180, 320)]);
+    assert_eq!(report("verify", &videos.out("exact"), &["--deep"])["ok"], true);
+}
+
+#[test]
+fn a_manifest_gives_labels_and_attributes() {
+    let videos = Videos::make();
+    let list = videos.path().join("list.csv");
+    fs::write(&list, "path,label,caption\ntest/портрет.mp4,7,\"up, high\"\nbars/a one.mp4,2,\n").unwrap();
+    let set = videos.out("set");
+    let run = vidrec().arg("pack").arg(&list).arg("-o").arg(&set).arg("--json").output().unwrap();
+    json(&run, 0);
+    let clip = report("inspect", &set, &["--clip", "0"]);
+    assert_eq!((&clip["label"], &clip["source"]), (&7.into(), &"test/портрет.mp4".into()));
+    assert_eq!(clip["attributes"]["caption"], "up, high");
+    assert_eq!(report("inspect", &set, &["--clip", "1"])["label"], 2);
+
+    fs::write(&list, "path,label\nbars/a one.mp4,x\n,y\n").unwrap();
+    let run = vidrec().arg("pack").arg(&list).arg("-o").arg(videos.out("bad")).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(text.contains("list.csv") && text.contains("line 3") && text.contains("\"path\""), "{text}");
+}
+
+#[test]
+fn an_existing_set_is_kept_unless_forced() {
+    let videos = Videos::make();
+    videos.pack("set", &[]);
+    let before = fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap();
+    let again =
+        vidrec().arg("pack").arg(videos.path()).args(["-n", "4", "-o"]).arg(videos.out("set")).output().unwrap();
+    assert_eq!(again.status.code(), Some(1), "{}", show(&again));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    assert_eq!(fs::read(file(videos.out("set"), "shard-00000.rec")).unwrap(), before);
+    assert_eq!(videos.pack("set", &["-n", "4", "--force"])["frames"], 16);
+    assert_eq!(report("inspect", &videos.out("set"), &[])["frames_per_clip"], 4);
+}
+
+#[test]
+fn stopping_at_an_error_publishes_nothing() {
+    let videos = Videos::make();
+    let out = videos.out("set");
+    let run = vidrec().arg("pack").arg(videos.path()).args(["--on-error", "stop", "-o"]).arg(&out).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(text.contains("broken.mp4") && text.contains("Invalid data found"), "{text}");
+    let hidden = |e: fs::DirEntry| e.file_name().to_str().unwrap().starts_with('.');
+    assert!(fs::read_dir(&out).unwrap().all(|e| hidden(e.unwrap())), "what was done waits to be resumed");
+    let first = videos.path().join("bars");
+    fs::rename(videos.path().join("test/broken.mp4"), first.join("a broken.mp4")).unwrap();
+    let early = videos.out("early");
+    let run = vidrec().arg("pack").arg(&first).args(["--on-error", "stop", "-o"]).arg(&early).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+    assert_eq!(fs::read_dir(&early).unwrap().count(), 0, "nothing was done");
+}
+
+#[test]
+fn when_nothing_can_be_packed_there_is_a_report_and_no_set() {
+    let temp = tempfile::tempdir().unwrap();
+    let broken = temp.path().join("broken.mp4");
+    fs::write(&broken, b"nonsense").unwrap();
+    let out = temp.path().join("set");
+    let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
+    let report = json(&run, 1);
+    assert_eq!((&report["clips"], &report["failed"]), (&0.into(), &1.into()));
+    let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["failures.jsonl"]);
+}
+
+#[test]
+fn damage_is_reported_with_its_place_and_status_3() {
+    let videos = Videos::make();
+    videos.pack("set", &[]);
+    let set = videos.out("set");
+    let path = file(&set, "shard-00000.rec");
+    let clip = report("inspect", &set, &["--clip", "1"]);
+    let offset = clip["frames"][3]["offset"].as_u64().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[offset as usize + 400] ^= 1;
+    fs::write(&path, bytes).unwrap();
+
+    let run = vidrec().arg("verify").arg(&set).arg("--json").output().unwrap();
+    let found = json(&run, 3);
+    assert_eq!(found["ok"], false);
+    let problem = found["problems"].as_array().unwrap().iter().find(|p| p["kind"] == "jpeg-crc").unwrap();
+    has_keys(problem, &["kind", "file", "clip", "frame", "offset", "message"]);
+    assert_eq!((&problem["clip"], &problem["frame"], &problem["offset"]), (&1.into(), &3.into(), &offset.into()));
+
+    let run = vidrec().arg("extract").arg(&set).args(["1", "-o"]).arg(videos.out("files")).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("clip 1: frame 3"), "{}", show(&run));
+}
+
+#[test]
+fn a_cut_file_cannot_be_opened() {
+    let videos = Videos::make();
+    videos.pack("set", &[]);
+    let path = file(videos.out("set"), "shard-00000.rec");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 4]).unwrap();
+    let run = vidrec().arg("inspect").arg(videos.out("set")).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(text.contains("shard-00000-") && text.contains("data-length") && text.contains("expected"), "{text}");
+    let run = vidrec().arg("verify").arg(videos.out("set")).output().unwrap();
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+}
+
+#[test]
+fn bench_measures_what_was_asked_for() {
+    let videos = Videos::make();
+    videos.pack("set", &["--size", "80x60"]);
+    let more =
+        ["--batch", "3", "--size", "32", "--dtype", "u8", "--layout", "bthwc", "--threads", "2", "--seconds", "0.1"];
+    let bench = report("bench", &videos.out("set"), &more);
+    let wanted = [
+        "frames_per_second",
+        "clips_per_second",
+        "threads",
+        "first_batch_ms",
+        "peak_rss_bytes",
+        "cpu_seconds_per_1000_frames",
+    ];
+    has_keys(&bench, &wanted);
+    assert_eq!(bench["shape"], serde_json::json!([3, 8, 32, 32, 3]));
+    assert_eq!(bench["threads"], 2);
+    assert!(wanted.iter().all(|k| bench[k].as_f64().unwrap() > 0.0), "{bench}");
+    assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
+}
+
+#[test]
+fn bench_takes_every_way_of_loading() {
+    let videos = Videos::make();
+    videos.pack("set", &["--size", "80x60"]);
+    let trace = videos.out("trace.jsonl");
+    let small = ["--batch", "2", "--size", "32", "--seconds", "0.02"];
+    for more in [
+        &["--temporal", "clip", "--frames", "3", "--stride", "2", "--crop", "multi-scale", "--color", "0.4"][..],
+        &["--temporal", "dense", "--frames", "2", "--crop", "three", "--resize-short", "40-50", "--order", "blocks"],
+        &["--temporal", "views", "--frames", "2", "--views", "3", "--io", "read", "--no-crc", "--substitute"],
+        &["--io", "read-uncached", "--prefetch", "1", "--readahead", "0", "--order", "sequential", "--dtype", "u8"],
+    ] {
+        let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
+        assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
+    }
+    let args = ["--batch", "2", "--size", "32", "--epochs", "3", "--trace", trace.to_str().unwrap()];
+    let bench = report("bench", &videos.out("set"), &args);
+    assert_eq!(bench["batches"], 6, "three epochs of four clips");
+    let lines = std::fs::read_to_string(&trace).unwrap();
+    let lines: Vec<serde_json::Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines.len(), 6);
+    lines.iter().for_each(|line| has_keys(line, &["epoch", "batch", "at_ms", "wait_ms", "ready"]));
+    let tuning = report("bench", &videos.out("set"), &[&small[..], &["--tune"]].concat());
+    assert!(tuning["best_threads"].as_u64().unwrap() >= 1 && tuning["runs"].as_array().unwrap().len() >= 2);
+    if cfg!(target_os = "linux") {
+        let cold = report("bench", &videos.out("set"), &["--batch", "2", "--size", "32", "--cold", "--epochs", "1"]);
+        assert_eq!(cold["batches"], 2, "{cold}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_status_2_and_missing_paths_status_1() {
+    for args in [
+        &["pack"][..],
+        &["pack", "x"],
+        &["pack", "x", "-o", "y", "--size", "3"],
+        &["fly"],
+        &["bench", "x", "--crop", "y"],
+    ] {
+        assert_eq!(vidrec().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
+    }
+    let both = ["pack", "x", "-o", "y", "--original", "--short-side", "5"];
+    assert_eq!(vidrec().args(both).output().unwrap().status.code(), Some(2), "one frame size at a time");
+    for command in ["inspect", "verify", "bench"] {
+        let run = vidrec().args([command, "no/such/set"]).output().unwrap();
+        assert_eq!(run.status.code(), Some(1));
+        assert!(run.stdout.is_empty() && String::from_utf8_lossy(&run.stderr).contains("no/such/set"));
+    }
+}
+
+#[test]
+fn results_go_to_stdout_and_nothing_else_does() {
+    let videos = Videos::make();
+    let run = vidrec().arg("pack").arg(videos.path()).arg("-o").arg(videos.out("set")).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(out.starts_with("packed 4 clips, 32 frames"), "{out}");
+    assert!(err.contains("test/broken.mp4: skipped (stage open)"), "{err}");
+    assert!(!err.contains('\r') && !err.contains('\u{1b}'), "no progress bar without a terminal: {err:?}");
+}

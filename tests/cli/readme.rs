@@ -1,0 +1,40 @@
+//! The README's tour runs as it is written.
+#![cfg(feature = "pack")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The lines of all blocks that are marked `sh`.
+fn commands() -> Vec<String> {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let blocks = readme.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks.flat_map(|b| b.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn clip(path: &Path, source: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let ffmpeg = ["-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p"];
+    let status = Command::new("ffmpeg").args(ffmpeg).arg(path).status().expect("scripts/setup.sh installs ffmpeg");
+    assert!(status.success());
+}
+
+#[test]
+fn the_tour_runs_as_written() {
+    let temp = tempfile::tempdir().unwrap();
+    let videos = temp.path().join("videos");
+    clip(&videos.join("juggling/a.mp4"), "testsrc2=size=320x280:rate=25:duration=1");
+    clip(&videos.join("juggling/b.mkv"), "smptebars=size=400x300:rate=25:duration=1");
+    clip(&videos.join("running/c.mp4"), "testsrc=size=320x240:rate=25:duration=1");
+    fs::write(videos.join("list.csv"), "path,label,caption\njuggling/a.mp4,juggling,a man juggles\n").unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_vidrec")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let commands = commands();
+    assert!(commands.len() >= 9, "{commands:?}");
+    for line in commands {
+        let run = Command::new("sh").args(["-c", &line]).env("PATH", &path).current_dir(temp.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.success(), "{line}: {} {text}", run.status);
+    }
+    assert!(temp.path().join("sheet.png").exists() && temp.path().join("frames/000002/007.jpg").exists());
+}

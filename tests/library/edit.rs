@@ -1,0 +1,570 @@
+//! Data sets made of data sets: what goes in comes out, byte for byte, and what makes no sense is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::common;
+use crate::common::names::file;
+use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
+use serde_json::json;
+use tempfile::TempDir;
+use vidrec::edit::{self, Change, ClipList, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Hint, Result, Sharding, Writer, WriterOptions, no_progress};
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A set of seven clips in two shards.
+    fn set(&self) -> Dataset {
+        Rich::default().write(&self.at("set"));
+        Dataset::open(self.at("set")).unwrap()
+    }
+}
+
+fn keep() -> EditOptions {
+    EditOptions::default()
+}
+
+fn shards(shards: Sharding) -> EditOptions {
+    EditOptions { shards: Some(shards), overwrite: false }
+}
+
+fn set_of(dir: &Path, rich: Rich<'_>) -> Dataset {
+    rich.write(dir);
+    Dataset::open(dir).unwrap()
+}
+
+#[test]
+fn a_subset_of_all_is_the_original_byte_for_byte() {
+    let place = Place::new();
+    let out = place.at("out");
+    let report = edit::subset(&place.set(), &Selection::default(), &out, &keep(), &mut no_progress).unwrap();
+    assert_eq!((report.clips, report.shards, report.left_out), (7, 2, 0));
+    assert_eq!(files(&out), files(&place.at("set")));
+}
+
+#[test]
+fn resharding_and_back_gives_the_original_bytes() {
+    let place = Place::new();
+    let set = set_of(&place.at("set"), Rich { shards: &[3, 3, 3], ..Rich::default() });
+    let mut seen = Vec::new();
+    let mut see = |p: &vidrec::Progress| {
+        seen.push((p.done, p.total, p.frames, p.bytes));
+        ControlFlow::Continue(())
+    };
+    edit::reshard(&set, place.at("one"), &shards(Sharding::Count(1)), &mut see).unwrap();
+    assert!(seen.iter().map(|p| (p.0, p.1)).eq((1..=9).map(|n| (n, Some(9)))));
+    let one = Dataset::open(place.at("one")).unwrap();
+    assert_eq!((seen[8].2, seen[8].3), (one.frame_count(), one.to_json().bytes));
+    let one = Dataset::open(place.at("one")).unwrap();
+    assert_eq!(one.record_files().count(), 1);
+    assert_eq!(clips(&place.at("one")), clips(&place.at("set")));
+    assert_verifies(&place.at("one"));
+    edit::reshard(&one, place.at("back"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
+    assert_eq!(files(&place.at("back")), files(&place.at("set")));
+}
+
+#[test]
+fn shards_of_a_size_stay_below_it() {
+    let place = Place::new();
+    let set = place.set();
+    let total: u64 = set.record_files().map(|f| fs::metadata(f).unwrap().len()).sum();
+    for limit in [1, total / 4, total / 2, total, u64::MAX] {
+        let out = place.at(&limit.to_string());
+        edit::reshard(&set, &out, &shards(Sharding::Bytes(limit)), &mut no_progress).unwrap();
+        let made = Dataset::open(&out).unwrap();
+        let sizes: Vec<_> = made.record_files().map(|f| fs::metadata(f).unwrap().len()).collect();
+        // A clip that is larger than a shard may be stands alone.
+        assert!(limit == 1 || sizes.iter().all(|&size| size <= limit), "{sizes:?} for {limit}");
+        assert_eq!(sizes.len() == 7, limit == 1);
+        assert_eq!(sizes.len() == 1, limit >= total);
+        assert_eq!(clips(&out), clips(&place.at("set")));
+        assert_verifies(&out);
+    }
+    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Bytes(0)), &mut no_progress).is_err());
+    assert!(edit::reshard(&set, place.at("none"), &shards(Sharding::Count(0)), &mut no_progress).is_err());
+}
+
+#[test]
+fn split_parts_merged_again_are_the_same_clips() {
+    let place = Place::new();
+    let parts = ["train", "val", "test"];
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: parts.iter().map(|p| (*p).to_owned()).zip([0.5, 0.25, 0.25]).collect(),
+        seed: 3,
+        ..RatioSplit::default()
+    });
+    let reports = edit::split(&place.set(), &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
+    assert_eq!(reports.iter().map(|r| r.clips).sum::<u64>(), 7);
+    let sets: Vec<_> = parts
+        .iter()
+        .map(|part| {
+            assert_verifies(&place.at("parts").join(part));
+            Dataset::open(place.at("parts").join(part)).unwrap()
+        })
+        .collect();
+    edit::merge(&sets, place.at("merged"), &keep(), &mut no_progress).unwrap();
+    assert_verifies(&place.at("merged"));
+    let (mut merged, mut original) = (clips(&place.at("merged")), clips(&place.at("set")));
+    merged.sort();
+    original.sort();
+    assert_eq!(merged, original);
+    // The same again gives the same files; another seed gives others.
+    edit::split(&place.set_again(), &by, place.at("again"), &keep(), &mut no_progress).unwrap();
+    assert!(parts.iter().all(|p| files(&place.at("again").join(p)) == files(&place.at("parts").join(p))));
+}
+
+impl Place {
+    fn set_again(&self) -> Dataset {
+        Dataset::open(self.at("set")).unwrap()
+    }
+}
+
+/// `clips` clips of one frame each, of the class and source that `of` gives.
+fn plain_set(dir: &Path, count: u32, meta: serde_json::Value, of: impl Fn(u32) -> (Option<u32>, String)) -> Dataset {
+    let jpeg = common::jpeg((16, 16), 1);
+    let meta = vidrec::format::meta::Meta::from_json(meta.to_string().as_bytes()).unwrap();
+    let mut writer = Writer::create(dir, WriterOptions { meta, overwrite: false }).unwrap();
+    for i in 0..count {
+        let (label, source) = of(i);
+        let info = ClipInfo { label, source, width: 16, height: 16, ..ClipInfo::default() };
+        writer.append(&info, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
+    }
+    writer.finish().unwrap();
+    Dataset::open(dir).unwrap()
+}
+
+fn counts(dir: &Path) -> BTreeMap<Option<u32>, u32> {
+    let mut counts = BTreeMap::new();
+    for label in Dataset::open(dir).unwrap().labels().unwrap() {
+        *counts.entry(label).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[test]
+fn a_split_by_ratio_is_stratified() {
+    let place = Place::new();
+    // 100, 40, 10 and 5 clips of four classes, and 5 without a label.
+    let label = |i| [100, 140, 150, 155].iter().position(|&end| i < end).map(|l| l as u32);
+    let set = plain_set(&place.at("set"), 160, json!({}), |i| (label(i), format!("{i}.mp4")));
+    let parts = [("train", 0.8), ("val", 0.1), ("test", 0.1)].map(|(n, s)| (n.to_owned(), s)).to_vec();
+    let by = |seed| SplitBy::Ratio(RatioSplit { parts: parts.clone(), seed, ..RatioSplit::default() });
+    edit::split(&set, &by(0), place.at("0"), &keep(), &mut no_progress).unwrap();
+    let train = counts(&place.at("0/train"));
+    assert_eq!((train[&Some(0)], train[&Some(1)], train[&Some(2)], train[&Some(3)]), (80, 32, 8, 4));
+    let (val, test) = (counts(&place.at("0/val")), counts(&place.at("0/test")));
+    assert_eq!((val[&Some(0)], val[&Some(1)], val[&Some(2)]), (10, 4, 1));
+    assert_eq!(val.values().sum::<u32>(), 16);
+    assert_eq!(test.values().sum::<u32>(), 16, "the rest of two small classes is not all in one part");
+    edit::split(&set, &by(1), place.at("1"), &keep(), &mut no_progress).unwrap();
+    assert_eq!(counts(&place.at("1/train"))[&Some(0)], 80);
+    let sources =
+        |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_ne!(sources(place.at("0/val")), sources(place.at("1/val")));
+
+    let shares = |shares: &[f64]| {
+        let parts = ["a", "b"].iter().map(|n| (*n).to_owned()).zip(shares.iter().copied()).collect();
+        SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() })
+    };
+    for bad in [[0.5, 0.4], [1.5, -0.5], [f64::NAN, 1.0]] {
+        assert!(edit::split(&set, &shares(&bad), place.at("bad"), &keep(), &mut no_progress).is_err(), "{bad:?}");
+    }
+    assert!(!place.at("bad").exists());
+}
+
+#[test]
+fn clips_of_one_source_are_never_in_two_parts() {
+    let place = Place::new();
+    let set = plain_set(&place.at("set"), 60, json!({}), |i| (Some(i % 2), format!("{}.mp4", i % 12)));
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: vec![("a".into(), 0.5), ("b".into(), 0.5)],
+        seed: 9,
+        ..RatioSplit::default()
+    });
+    edit::split(&set, &by, place.at("out"), &keep(), &mut no_progress).unwrap();
+    let sources = |part: &str| -> std::collections::BTreeSet<String> {
+        let set = Dataset::open(place.at("out").join(part)).unwrap();
+        assert_eq!(set.len(), 30);
+        set.clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect()
+    };
+    assert!(sources("a").is_disjoint(&sources("b")));
+}
+
+#[test]
+fn splits_by_list_and_by_attribute() {
+    let place = Place::new();
+    let set = place.set();
+    let list = |n: &[u32]| n.iter().map(|i| format!("dir/é{i}.mp4")).collect::<Vec<_>>();
+    let by = SplitBy::Lists(vec![("x".into(), list(&[0, 5, 99, 99]).into()), ("y".into(), vec![1].into())]);
+    let reports = edit::split(&set, &by, place.at("lists"), &keep(), &mut no_progress).unwrap();
+    assert_eq!((reports[0].clips, reports[1].clips), (2, 1));
+    assert_eq!(reports[0].not_found, ["dir/é99.mp4"]);
+    let lists: [ClipList; 3] = [list(&[0]).into(), vec![0].into(), vec![0, 3].into()];
+    for (a, b) in [(0, 0), (0, 1), (1, 2), (2, 0)] {
+        let twice = SplitBy::Lists(vec![("x".into(), lists[a].clone()), ("y".into(), lists[b].clone())]);
+        let e = edit::split(&set, &twice, place.at("twice"), &keep(), &mut no_progress).unwrap_err();
+        assert!(e.to_string().contains("two lists: found x and y"), "{e}");
+    }
+
+    edit::split(&set, &SplitBy::Attribute("split".into()), place.at("attribute"), &keep(), &mut no_progress).unwrap();
+    assert_eq!(Dataset::open(place.at("attribute/test")).unwrap().len(), 3);
+    assert_eq!(Dataset::open(place.at("attribute/train")).unwrap().len(), 4);
+    assert_verifies(&place.at("attribute/train"));
+    assert!(edit::split(&set, &SplitBy::Attribute("no".into()), place.at("no"), &keep(), &mut no_progress).is_err());
+}
+
+#[test]
+fn hostile_names_of_parts_reach_no_other_folder() {
+    let place = Place::new();
+    let set = place.set();
+    let change = |value: &str| Change {
+        key: Key::Clip(2),
+        label: None,
+        attributes: json!({"split": value}).as_object().unwrap().clone(),
+    };
+    for (i, bad) in ["../escaped", "/tmp/escaped", "..", "", "a/b", ".hidden"].into_iter().enumerate() {
+        let relabeled = place.at(&format!("relabeled{i}"));
+        let relabeling = Relabeling { changes: vec![change(bad)], ..Relabeling::default() };
+        edit::relabel(&set, &relabeling, &relabeled, &keep(), &mut no_progress).unwrap();
+        let hostile = Dataset::open(&relabeled).unwrap();
+        let by = SplitBy::Attribute("split".into());
+        let e = edit::split(&hostile, &by, place.at("out"), &keep(), &mut no_progress).unwrap_err();
+        assert!(e.to_string().contains("cannot be the name of a part"), "{e}");
+        assert!(!place.at("out").exists() && !place.at("escaped").exists());
+    }
+}
+
+#[test]
+fn subsets_fit_all_that_is_asked() {
+    let place = Place::new();
+    let set = place.set();
+    let ordinals = |selection: Selection| -> Result<Vec<usize>> {
+        let out = place.at("subset");
+        let options = EditOptions { overwrite: true, ..keep() };
+        edit::subset(&set, &selection, &out, &options, &mut no_progress)?;
+        assert_verifies(&out);
+        let all = clips(&place.at("set"));
+        Ok(clips(&out).iter().map(|c| all.iter().position(|a| a == c).unwrap()).collect())
+    };
+    let any = Selection::default;
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(ordinals(Selection { classes: vec!["walk".into(), "jump".into()], ..any() }).unwrap(), [1, 2, 5]);
+    assert_eq!(ordinals(Selection { clips: Some(vec![5, 1, 5]), ..any() }).unwrap(), [1, 5]);
+    assert_eq!(ordinals(Selection { attributes: vec![pair("split", "test")], ..any() }).unwrap(), [0, 3, 6]);
+    assert_eq!(
+        ordinals(Selection { attributes: vec![pair("video.damaged_frames", "1")], ..any() }).unwrap(),
+        [1, 3, 5]
+    );
+    let both = Selection { attributes: vec![pair("split", "test")], clips: Some(vec![0, 1]), ..any() };
+    assert_eq!(ordinals(both).unwrap(), [0]);
+    let sources = |names: &[&str]| ClipList::from(names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+    let four = sources(&["dir/é4.mp4", "no"]);
+    assert_eq!(ordinals(Selection { list: Some(four.clone()), ..any() }).unwrap(), [4]);
+    assert_eq!(ordinals(Selection { exclude: four, ..any() }).unwrap(), [0, 1, 2, 3, 5, 6]);
+    let exclude = ClipList { clips: vec![0, 5], ..sources(&["dir/é3.mp4"]) };
+    assert_eq!(ordinals(Selection { exclude, ..any() }).unwrap(), [1, 2, 4, 6]);
+    let sample = |seed| ordinals(Selection { sample: Some(3), seed, ..any() }).unwrap();
+    assert_eq!(sample(1).len(), 3);
+    assert_eq!(sample(1), sample(1));
+    assert!((0..5).any(|seed| sample(seed) != sample(9)));
+    for bad in [
+        Selection { sample: Some(8), ..any() },
+        Selection { classes: vec!["swim".into()], ..any() },
+        Selection { classes: vec!["1".into()], ..any() },
+        Selection { clips: Some(vec![7]), ..any() },
+        Selection { list: Some(vec![7].into()), ..any() },
+        Selection { exclude: vec![7].into(), ..any() },
+        Selection { attributes: vec![pair("split", "none")], ..any() },
+    ] {
+        assert!(ordinals(bad.clone()).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn merged_classes_go_by_name() {
+    let place = Place::new();
+    let a = set_of(&place.at("a"), Rich { settings: json!({"quality": 90, "frames": 8}), ..Rich::default() });
+    let b = Rich {
+        classes: &["swim", "walk", "run"],
+        from: 20,
+        settings: json!({"quality": 80, "frames": 8}),
+        ..Rich::default()
+    };
+    let b = set_of(&place.at("b"), b);
+    let report = edit::merge(&[a.clone(), b.clone()], place.at("out"), &keep(), &mut no_progress).unwrap();
+    assert_verifies(&place.at("out"));
+    let out = Dataset::open(place.at("out")).unwrap();
+    assert_eq!(out.classes(), ["run", "walk", "jump", "swim"]);
+    assert_eq!((out.len(), report.shards), (14, 4));
+    for (i, old) in a.clips().chain(b.clips()).enumerate() {
+        let (old, new) = (old.unwrap(), out.clip(i as u64).unwrap());
+        assert_eq!((old.source().unwrap(), old.class().unwrap()), (new.source().unwrap(), new.class().unwrap()));
+        assert_eq!(old.label().is_some(), new.label().is_some());
+        let (old, new) = (old.frame(0).unwrap(), new.frame(0).unwrap());
+        assert_eq!((old.jpeg(), old.pts()), (new.jpeg(), new.pts()));
+    }
+    let settings = &out.meta().unwrap().settings;
+    assert_eq!(settings["merged"], json!([{"quality": 90}, {"quality": 80}]));
+    assert_eq!(settings["frames"], 8);
+    assert!(report.notes[0].contains("quality"), "{:?}", report.notes);
+
+    let integers = plain_set(&place.at("integers"), 3, json!({}), |i| (Some(i), format!("{i}")));
+    let e = edit::merge(&[a.clone(), integers.clone()], place.at("no"), &keep(), &mut no_progress).unwrap_err();
+    assert!(e.to_string().contains("plain integers") && !place.at("no").exists(), "{e}");
+    edit::merge(&[integers.clone(), integers], place.at("six"), &keep(), &mut no_progress).unwrap();
+    assert_eq!(counts(&place.at("six")).into_values().collect::<Vec<_>>(), [2, 2, 2]);
+    let unlabelled = plain_set(&place.at("unlabelled"), 3, json!({}), |i| (None, format!("{i}")));
+    edit::merge(&[a, unlabelled], place.at("ten"), &keep(), &mut no_progress).unwrap();
+    assert_verifies(&place.at("ten"));
+}
+
+#[test]
+fn appending_leaves_the_shards_alone_and_is_seen_at_once() {
+    let place = Place::new();
+    let before = place.set();
+    let old = files(&place.at("set"));
+    let more = Rich { classes: &["walk", "run"], shards: &[2, 1], from: 30, ..Rich::default() };
+    let more = set_of(&place.at("more"), more);
+    let report = edit::append(place.at("set"), &more, &keep(), &mut no_progress).unwrap();
+    assert_eq!((report.clips, report.shards), (3, 2));
+    assert_verifies(&place.at("set"));
+    let after = Dataset::open(place.at("set")).unwrap();
+    assert_eq!((before.len(), after.len()), (7, 10));
+    for (i, clip) in before.clips().enumerate() {
+        assert_eq!(describe(&clip.unwrap()), describe(&after.clip(i as u64).unwrap()));
+    }
+    assert_eq!(after.clip(7).unwrap().class().unwrap(), more.clip(0).unwrap().class().unwrap());
+    let new = files(&place.at("set"));
+    let shard = |name: &&(String, Vec<u8>)| name.0.starts_with("shard-");
+    assert!(old.iter().filter(shard).all(|file| new.contains(file)));
+    assert_eq!(new.len(), old.len() + 4, "{:?}", new.iter().map(|f| &f.0).collect::<Vec<_>>());
+
+    let again =
+        |more: &Dataset| edit::append(place.at("set"), more, &keep(), &mut no_progress).unwrap_err().to_string();
+    let stranger = set_of(&place.at("stranger"), Rich { classes: &["swim"], from: 50, ..Rich::default() });
+    assert!(again(&stranger).contains("\"swim\" is new"), "{}", again(&stranger));
+    assert!(again(&after).contains("the output is an input"), "{}", again(&after));
+    fs::remove_file(place.at("set/dataset.json")).unwrap();
+    assert!(again(&more).contains("no data set in this folder"), "{}", again(&more));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_behind_symbolic_links_is_still_an_input() {
+    let place = Place::new();
+    let set = place.set();
+    fs::create_dir(place.at("links")).unwrap();
+    for (name, _) in files(&place.at("set")) {
+        std::os::unix::fs::symlink(place.at("set").join(&name), place.at("links").join(&name)).unwrap();
+    }
+    std::os::unix::fs::symlink(place.at("set"), place.at("link")).unwrap();
+    let before = files(&place.at("set"));
+    let links = Dataset::open(place.at("links")).unwrap();
+    for (input, out) in [(&links, "set"), (&links, "links"), (&links, "link"), (&set, "link")] {
+        let e = edit::reshard(input, place.at(out), &EditOptions { overwrite: true, ..keep() }, &mut no_progress)
+            .unwrap_err();
+        assert!(e.to_string().contains("the output is an input"), "{out}: {e}");
+    }
+    assert_eq!(files(&place.at("set")), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn relabelling_without_new_numbers_shares_the_record_files() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new();
+    let set = place.set();
+    let attributes = json!({"split": "val", "new": "x"}).as_object().unwrap().clone();
+    let relabeling = Relabeling {
+        changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
+        renamed_classes: vec![("run".into(), "sprint".into())],
+    };
+    let report = edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress).unwrap();
+    assert!(report.notes.iter().any(|n| n.contains("hard links")), "{:?}", report.notes);
+    assert_verifies(&place.at("out"));
+    let inode = |dir: &str| fs::metadata(file(place.at(dir), "shard-00001.rec")).unwrap().ino();
+    assert_eq!(inode("set"), inode("out"));
+    let out = Dataset::open(place.at("out")).unwrap();
+    assert_eq!(out.classes(), ["sprint", "walk", "jump"]);
+    assert_eq!(out.clip(0).unwrap().class().unwrap(), "sprint");
+    let clip = out.clip(1).unwrap();
+    assert_eq!(clip.attributes().unwrap()["split"], "val");
+    assert_eq!(clip.attributes().unwrap()["video"]["codec"], "h264", "what is not named stays");
+    assert_eq!(describe(&out.clip(2).unwrap()), describe(&set.clip(2).unwrap()));
+    // The input is as it was.
+    assert_eq!(set.clip(0).unwrap().class().unwrap(), "run");
+    assert_verifies(&place.at("set"));
+}
+
+#[test]
+fn relabelling_with_new_numbers_writes_them_into_the_records_too() {
+    let place = Place::new();
+    let set = place.set();
+    let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: serde_json::Map::new() };
+    let relabel = |changes: Vec<Change>, out: &str| {
+        edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
+    };
+    let swim = change(Key::Clip(0), "swim");
+    let jump = change(Key::Source("dir/é4.mp4".into()), "jump");
+    let missing = change(Key::Source("dir/no.mp4".into()), "swim");
+    let report = relabel(vec![swim.clone(), jump, missing], "out").unwrap();
+    assert_eq!(report.not_found, ["dir/no.mp4"]);
+    // Proves that index and records agree.
+    assert_verifies(&place.at("out"));
+    let out = Dataset::open(place.at("out")).unwrap();
+    assert_eq!(out.classes(), ["run", "walk", "jump", "swim"]);
+    let label = |i| out.clip(i).map(|c| (c.label(), c.class().unwrap().to_owned())).unwrap();
+    assert_eq!(label(0), (Some(3), "swim".into()));
+    assert_eq!(label(4), (Some(2), "jump".into()));
+    assert_eq!(out.clip(0).unwrap().frame(0).unwrap().jpeg(), set.clip(0).unwrap().frame(0).unwrap().jpeg());
+
+    relabel(vec![change(Key::Clip(0), "1")], "numbers").unwrap();
+    assert_eq!(Dataset::open(place.at("numbers")).unwrap().clip(0).unwrap().class().unwrap(), "walk");
+    let no = |changes: Vec<Change>, why: &str| {
+        let e = relabel(changes, "no").unwrap_err().to_string();
+        assert!(e.contains(why) && !place.at("no").exists(), "{e}");
+    };
+    no(vec![change(Key::Clip(0), "3")], "out of range");
+    no(vec![change(Key::Clip(0), "-1")], "label -1 is negative");
+    no(vec![change(Key::Clip(0), "-1"), change(Key::Clip(1), "swim")], "label -1 is negative");
+    no(vec![swim.clone(), change(Key::Source("dir/é0.mp4".into()), "run")], "clip 0 is changed as");
+    no(vec![swim.clone(), swim], "changed twice");
+}
+
+#[test]
+fn draws_of_a_video_stay_together() {
+    let place = Place::new();
+    let set = plain_set(&place.at("set"), 12, json!({"draws": 3}), |i| (Some(0), format!("{}", i / 3)));
+    let selection = |clips: &[u64]| Selection { clips: Some(clips.to_vec()), ..Selection::default() };
+    let e = edit::subset(&set, &selection(&[0, 1, 2, 3]), place.at("no"), &keep(), &mut no_progress).unwrap_err();
+    assert!(e.to_string().contains("draws of one video") && !place.at("no").exists(), "{e}");
+    edit::subset(&set, &selection(&[3, 4, 5]), place.at("one"), &keep(), &mut no_progress).unwrap();
+    let sample = Selection { sample: Some(2), ..Selection::default() };
+    assert_eq!(edit::subset(&set, &sample, place.at("two"), &keep(), &mut no_progress).unwrap().clips, 6);
+    edit::reshard(&set, place.at("shards"), &shards(Sharding::Count(3)), &mut no_progress).unwrap();
+    let made = Dataset::open(place.at("shards")).unwrap().to_json();
+    assert_eq!(made.shards.iter().map(|s| s.clips).collect::<Vec<_>>(), [3, 3, 6]);
+    let by = SplitBy::Ratio(RatioSplit {
+        parts: vec![("a".into(), 0.5), ("b".into(), 0.5)],
+        seed: 0,
+        ..RatioSplit::default()
+    });
+    let parts = edit::split(&set, &by, place.at("parts"), &keep(), &mut no_progress).unwrap();
+    assert_eq!(parts.iter().map(|p| p.clips).collect::<Vec<_>>(), [6, 6]);
+    let others = plain_set(&place.at("others"), 12, json!({}), |_| (Some(0), String::new()));
+    let e = edit::merge(&[set, others], place.at("no"), &keep(), &mut no_progress).unwrap_err();
+    assert!(e.to_string().contains("draws"), "{e}");
+}
+
+#[test]
+fn outputs_replace_nothing_unasked_and_never_an_input() {
+    let place = Place::new();
+    let set = place.set();
+    let other = set_of(&place.at("other"), Rich { from: 40, ..Rich::default() });
+    let (before, options) = (files(&place.at("other")), EditOptions { overwrite: true, ..keep() });
+    let e = edit::reshard(&set, place.at("other"), &keep(), &mut no_progress).unwrap_err();
+    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
+    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let e = edit::relabel(&set, &relabeling, place.at("other"), &keep(), &mut no_progress).unwrap_err();
+    assert_eq!(e.hints(), [Hint::Overwrite], "{e}");
+    assert_eq!(files(&place.at("other")), before);
+    for input in ["set", "other", "set/../set"] {
+        let e = edit::merge(&[set.clone(), other.clone()], place.at(input), &options, &mut no_progress).unwrap_err();
+        assert!(e.to_string().contains("the output is an input"), "{e}");
+        let to = if input == "other" { &other } else { &set };
+        let e = edit::relabel(to, &relabeling, place.at(input), &options, &mut no_progress).unwrap_err();
+        assert!(e.to_string().contains("the output is an input"), "{e}");
+    }
+    assert_eq!(files(&place.at("other")), before);
+    edit::relabel(&set, &relabeling, place.at("other"), &options, &mut no_progress).unwrap();
+    assert_verifies(&place.at("other"));
+    assert_eq!(Dataset::open(place.at("other")).unwrap().classes()[0], "x");
+}
+
+#[test]
+fn damage_on_the_way_stops_the_work_and_nothing_appears() {
+    let place = Place::new();
+    let whole = place.set();
+    let (first, second) = (set_of(&place.at("first"), Rich::default()), place.at("second"));
+    // Long enough for the middle to be out of reach of what is proven at open.
+    Rich { shards: &[40], from: 60, ..Rich::default() }.write(&second);
+    common::damage(&second, 20, 0);
+    let damaged = Dataset::open(&second).unwrap();
+    let fails = |result: Result<edit::EditReport>| {
+        let e = result.unwrap_err();
+        assert_eq!((e.rule(), e.clip()), (Some("jpeg-crc"), Some(20)), "{e}");
+        assert_eq!(e.hints(), [Hint::Verify, Hint::Repair], "{e}");
+    };
+    fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut no_progress));
+    fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut no_progress));
+    let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
+    assert_eq!(left(place.at("out")), 0);
+    let before = files(&place.at("set"));
+    fails(edit::append(place.at("set"), &damaged, &keep(), &mut no_progress));
+    let after: Vec<_> =
+        fs::read_dir(place.at("set")).unwrap().map(|e| e.unwrap()).filter(|e| e.path().is_file()).collect();
+    assert_eq!((after.len(), whole.len()), (before.len(), Dataset::open(place.at("set")).unwrap().len()));
+    let by = SplitBy::Attribute("split".into());
+    assert!(edit::split(&damaged, &by, place.at("parts"), &keep(), &mut no_progress).is_err());
+    assert_eq!(left(place.at("parts/train")) + left(place.at("parts/test")), 0, "no part without the others");
+}
+
+#[test]
+fn an_interrupted_pack_is_not_written_over_and_other_leftovers_go_away() {
+    let place = Place::new();
+    let (set, more) = (place.set(), set_of(&place.at("more"), Rich { from: 40, ..Rich::default() }));
+    let relabeling = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let relabel = || edit::relabel(&set, &relabeling, place.at("out"), &keep(), &mut no_progress);
+    let append = || edit::append(place.at("set"), &more, &keep(), &mut no_progress);
+    fs::create_dir(place.at("out")).unwrap();
+    for dir in ["set", "out"] {
+        fs::write(place.at(dir).join(".pack.journal"), "").unwrap();
+    }
+    for e in [relabel().unwrap_err(), append().unwrap_err()] {
+        assert!(e.to_string().contains("interrupted pack"), "{e}");
+    }
+    for dir in ["set", "out"] {
+        fs::remove_file(place.at(dir).join(".pack.journal")).unwrap();
+    }
+    let leftover = place.at("out/.shard-00007.vidx.tmp");
+    fs::write(&leftover, "left by a killed process").unwrap();
+    relabel().unwrap();
+    append().unwrap();
+    assert!(!leftover.exists());
+    let hidden = |dir: &str| files(&place.at(dir)).into_iter().filter(|(name, _)| name.starts_with('.')).count();
+    assert_eq!((hidden("out"), hidden("set")), (0, 0));
+}
+
+#[test]
+fn a_callback_that_stops_an_edit_leaves_what_was_there() {
+    let place = Place::new();
+    let (set, other) = (place.set(), set_of(&place.at("other"), Rich { from: 40, ..Rich::default() }));
+    let before = [files(&place.at("set")), files(&place.at("other"))];
+    let options = EditOptions { overwrite: true, ..keep() };
+    let renamed = Relabeling { renamed_classes: vec![("run".into(), "x".into())], ..Relabeling::default() };
+    let parts = SplitBy::Attribute("split".into());
+    for last in [1, 7] {
+        let stop = || {
+            move |p: &vidrec::Progress| if p.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let ends = |result: Result<()>| assert_eq!(result.unwrap_err().kind(), ErrorKind::Interrupted);
+        ends(edit::reshard(&set, place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::relabel(&set, &renamed, place.at("other"), &options, &mut stop()).map(drop));
+        ends(edit::append(place.at("other"), &set, &keep(), &mut stop()).map(drop));
+        ends(edit::split(&set, &parts, place.at("parts"), &keep(), &mut stop()).map(drop));
+    }
+    assert_eq!([files(&place.at("set")), files(&place.at("other"))], before);
+    assert!(Dataset::open(place.at("parts/train")).is_err());
+    assert_eq!(other.len(), 7);
+}

@@ -1,0 +1,11 @@
+//! The library from outside: data sets, what is made of them, what damage does to them, and the JPEG codec.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod dataset;
+mod disk;
+mod edit;
+mod hostile;
+mod jpeg;
+mod repair;
+mod stats;

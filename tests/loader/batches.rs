@@ -1,0 +1,306 @@
+//! The loader on data sets that are packed for the test.
+
+use crate::common::{self, jpeg, loader, options, set, write};
+use vidrec::jpeg::Decoder;
+use vidrec::order::Order;
+use vidrec::{Augmentation, Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling};
+
+fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
+    LoaderOptions {
+        seed: 3,
+        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        ..options(batch_size, size)
+    }
+}
+
+fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
+    common::one_by_one(loader, epoch).map(Result::unwrap).collect()
+}
+
+#[test]
+fn pictures_that_are_not_resized_are_the_decoders_pixels() {
+    let (_folder, dir) = set(3, 2, (40, 30));
+    let layout = Layout::Bthwc;
+    let batch = loader(
+        &dir,
+        LoaderOptions { pictures: Pictures { layout, ..options(3, (24, 20)).pictures }, ..options(3, (24, 20)) },
+    )
+    .batch(0, 0)
+    .unwrap();
+    assert_eq!(batch.shape(), [3, 2, 20, 24, 3]);
+    let mut decoder = Decoder::new().unwrap();
+    for (i, picture) in batch.u8().unwrap().chunks(20 * 24 * 3).enumerate() {
+        let mut rgb = vec![0; 40 * 30 * 3];
+        let (clip, frame) = (i as u32 / 2, i as u32 % 2);
+        decoder.decode_rgb(&jpeg((40, 30), clip * 100 + frame), &mut rgb, 120).unwrap();
+        for (y, row) in picture.chunks(24 * 3).enumerate() {
+            assert_eq!(row, &rgb[((y + 5) * 40 + 8) * 3..][..72], "picture {i}, row {y}");
+        }
+    }
+}
+
+/// The kernel's own tests compare it with Pillow; this one takes the whole way, from the file on, for a JPEG whose
+/// chroma has full resolution.
+#[test]
+fn resized_pictures_are_those_of_an_independent_resize() {
+    let file = |name: &str| std::fs::read(format!("{}/tests/data/jpeg/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let (_folder, dir) = write(&[vec![file("s444.jpg")]], (53, 37));
+    let decoded = image::load_from_memory(&file("s444.png")).unwrap().into_rgb8();
+    for size in [(24, 16), (80, 70)] {
+        let ratio = 53.0 / 37.0;
+        let crop = Crop::RandomResized { scale: (1.0, 1.0), ratio: (ratio, ratio) };
+        let batch = loader(
+            &dir,
+            LoaderOptions {
+                augmentation: Augmentation { crop, ..Augmentation::default() },
+                pictures: Pictures { layout: Layout::Bthwc, ..options(1, size).pictures },
+                ..options(1, size)
+            },
+        )
+        .batch(0, 0)
+        .unwrap();
+        let expected = image::imageops::resize(&decoded, size.0, size.1, image::imageops::FilterType::Triangle);
+        let worst = batch.u8().unwrap().iter().zip(expected.as_raw()).map(|(&a, &b)| a.abs_diff(b)).max();
+        assert!(worst <= Some(1), "{size:?}: {worst:?}");
+    }
+}
+
+#[test]
+fn clips_and_frames_are_two_views_of_one_buffer() {
+    let (_folder, dir) = set(4, 3, (40, 30));
+    let loader = loader(&dir, options(4, (16, 12)));
+    let batch = loader.batch(0, 0).unwrap();
+    assert_eq!(batch.shape(), [4, 3, 3, 12, 16]);
+    assert_eq!(batch.frames_shape(), [12, 3, 12, 16]);
+    let data = batch.u8().unwrap();
+    assert_eq!(data.len(), batch.shape().iter().product::<usize>());
+    assert_eq!(data.len(), batch.frames_shape().iter().product::<usize>());
+    // Frame t of clip b, in a batch of one: picture b * T + t of the whole.
+    let single = self::loader(&dir, options(1, (16, 12)));
+    for b in 0..4 {
+        let clip = single.batch(0, b).unwrap();
+        for t in 0..3 {
+            let picture = (b as usize * 3 + t) * 3 * 12 * 16;
+            assert_eq!(data[picture..][..576], clip.u8().unwrap()[t * 576..][..576]);
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (_folder, dir) = set(7, 3, (60, 44));
+    let run = |threads| {
+        let o = LoaderOptions {
+            threads: Some(threads),
+            pictures: Pictures { dtype: Dtype::F32, ..augmented(3, (32, 32)).pictures },
+            ..augmented(3, (32, 32))
+        };
+        let loader = loader(&dir, o);
+        [epoch(&loader, 0), epoch(&loader, 1)].concat()
+    };
+    let one = run(1);
+    assert!(run(2) == one && run(5) == one);
+}
+
+#[test]
+fn all_frames_of_a_clip_have_the_same_crop_and_flip() {
+    // All frames of all clips are one picture, so pictures differ exactly where the draw does.
+    let frame = jpeg((80, 60), 1);
+    let (_folder, dir) = write(&vec![vec![frame; 4]; 12], (80, 60));
+    for crop in [Crop::Random, Crop::RANDOM_RESIZED] {
+        let batch = loader(
+            &dir,
+            LoaderOptions {
+                augmentation: Augmentation { crop, ..augmented(12, (32, 32)).augmentation },
+                ..augmented(12, (32, 32))
+            },
+        )
+        .batch(0, 0)
+        .unwrap();
+        let pictures: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
+        for clip in pictures.chunks(4) {
+            assert!(clip.iter().all(|picture| picture == &clip[0]));
+        }
+        let mut distinct: Vec<_> = pictures.iter().step_by(4).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert!(distinct.len() > 8, "but clips differ: {} views of 12", distinct.len());
+    }
+    let flips = LoaderOptions {
+        augmentation: Augmentation { crop: Crop::Center, ..augmented(12, (32, 32)).augmentation },
+        ..augmented(12, (32, 32))
+    };
+    let batch = loader(&dir, flips).batch(0, 0).unwrap();
+    let mut distinct: Vec<_> = batch.u8().unwrap().chunks(32 * 32 * 3).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 2, "straight and mirrored");
+}
+
+#[test]
+fn ranks_share_every_epoch_without_overlap_and_in_equal_parts() {
+    let (_folder, dir) = set(11, 1, (16, 16));
+    for (last, expected) in [(LastBatch::Pad, 11), (LastBatch::Drop, 8), (LastBatch::Wrap, 12)] {
+        for e in 0..3 {
+            let mut clips = Vec::new();
+            for rank in 0..2 {
+                let o = LoaderOptions {
+                    sampling: Sampling { rank, world_size: 2, last, ..augmented(2, (8, 8)).sampling },
+                    ..augmented(2, (8, 8))
+                };
+                let loader = loader(&dir, o);
+                let batches = epoch(&loader, e);
+                assert_eq!(batches.len() as u64, loader.batches_per_epoch());
+                assert_eq!(batches.len(), if last == LastBatch::Drop { 2 } else { 3 });
+                for batch in batches {
+                    assert_eq!((batch.clips.len(), batch.labels.len(), batch.mask.len()), (2, 2, 2));
+                    clips.extend(batch.clips.iter().zip(&batch.mask).filter(|(_, counts)| **counts).map(|(&c, _)| c));
+                }
+            }
+            assert_eq!(clips.len(), expected, "{last:?}");
+            clips.sort_unstable();
+            clips.dedup();
+            assert_eq!(clips.len(), expected.min(11), "{last:?}");
+        }
+    }
+}
+
+#[test]
+fn shuffling_gives_another_order_each_epoch_and_labels_stay_with_their_clips() {
+    let (_folder, dir) = set(9, 1, (16, 16));
+    let loader = loader(&dir, augmented(9, (8, 8)));
+    let orders: Vec<_> = (0..3).map(|e| loader.batch(e, 0).unwrap()).collect();
+    assert!(orders[0].clips != orders[1].clips && orders[1].clips != orders[2].clips);
+    for batch in &orders {
+        for (&clip, &label) in batch.clips.iter().zip(&batch.labels) {
+            assert_eq!(label, if clip == 1 { -1 } else { clip as i64 });
+        }
+    }
+    let in_order = self::loader(&dir, options(9, (8, 8))).batch(0, 0).unwrap();
+    assert!(in_order.clips.into_iter().eq(0..9));
+}
+
+#[test]
+fn a_run_goes_on_from_epoch_and_batch() {
+    let (_folder, dir) = set(8, 2, (32, 24));
+    let loader = loader(&dir, augmented(3, (16, 16)));
+    for e in 0..2 {
+        for (k, batch) in epoch(&loader, e).into_iter().enumerate() {
+            assert_eq!(self::loader(&dir, augmented(3, (16, 16))).batch(e, k as u64).unwrap(), batch);
+        }
+    }
+    let e = loader.batch(0, 3).unwrap_err();
+    assert!(e.to_string().contains("less than 3"), "{e}");
+}
+
+#[test]
+fn memory_that_is_filled_again_is_as_good_as_new() {
+    let (_folder, dir) = set(6, 2, (32, 24));
+    let loader = loader(&dir, augmented(2, (16, 16)));
+    let mut memory = vec![7; loader.batch_bytes()];
+    for k in (0..3).rev() {
+        let (filled, expected) = (loader.batch_into(1, k, &mut memory).unwrap(), loader.batch(1, k).unwrap());
+        assert_eq!((&filled.clips, &filled.params), (&expected.clips, &expected.params));
+        assert_eq!(memory, expected.u8().unwrap());
+    }
+}
+
+#[test]
+fn floats_are_the_bytes_normalised() {
+    let (_folder, dir) = set(2, 2, (32, 24));
+    let (mean, std) = ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4]);
+    let bytes = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap();
+    let floats = loader(
+        &dir,
+        LoaderOptions {
+            pictures: Pictures { dtype: Dtype::F32, mean, std, ..options(2, (16, 16)).pictures },
+            ..options(2, (16, 16))
+        },
+    );
+    let floats = floats.batch(0, 0).unwrap();
+    for (i, (&byte, &float)) in bytes.u8().unwrap().iter().zip(floats.f32().unwrap()).enumerate() {
+        let c = i / 256 % 3;
+        assert!((float - (f32::from(byte) / 255.0 - mean[c]) / std[c]).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn frames_of_several_sizes_and_kinds_fit_one_batch() {
+    let other = |name| std::fs::read(format!("{}/tests/data/jpeg/{name}.jpg", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let clip = vec![jpeg((40, 30), 1), jpeg((20, 60), 2), jpeg((7, 5), 3)];
+    let kinds = vec![other("gray"), other("s444"), other("progressive")];
+    // Width and height of 0: frames differ. The second size is a lie, and only costs time.
+    for claimed in [(0, 0), (99, 99)] {
+        let (_folder, dir) = write(&[clip.clone(), kinds.clone()], claimed);
+        for crop in [Crop::Center, Crop::Random, Crop::RANDOM_RESIZED] {
+            let batch = loader(
+                &dir,
+                LoaderOptions {
+                    augmentation: Augmentation { crop, ..Augmentation::default() },
+                    ..options(2, (16, 16))
+                },
+            )
+            .batch(0, 0)
+            .unwrap();
+            assert_eq!(batch.shape(), [2, 3, 3, 16, 16]);
+            let picture = &batch.u8().unwrap()[3 * 768..4 * 768];
+            assert!(picture[..256] == picture[256..512] && picture[..256] == picture[512..], "gray is gray");
+        }
+    }
+}
+
+#[test]
+fn clips_of_several_lengths_need_the_option_frames() {
+    let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
+    let (_folder, dir) = write(&[clip(5), clip(2), clip(9)], (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    let e = Loader::new(&set, options(3, (16, 16))).err().expect("an error");
+    assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
+    let o = LoaderOptions { frames: Some(3), ..options(3, (16, 16)) };
+    let batch = loader(&dir, o).batch(0, 0).unwrap();
+    // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 7 of nine; equal frames in all clips are equal pictures.
+    let pictures: Vec<_> = batch.u8().unwrap().chunks(768).collect();
+    assert_eq!(pictures[0], pictures[3]);
+    assert_eq!(pictures[4], pictures[5]);
+    assert_eq!(pictures[2], pictures[7]);
+    assert_eq!(pictures[4], pictures[6]);
+    assert_ne!(pictures[0], pictures[1]);
+}
+
+#[test]
+fn a_damaged_frame_is_named_and_the_other_batches_still_come() {
+    let (_folder, dir) = set(8, 3, (160, 120));
+    common::damage(&dir, 5, 1);
+    let path = common::names::file(&dir, "shard-00000.rec");
+    for threads in [1, 4] {
+        let loader = loader(&dir, LoaderOptions { threads: Some(threads), ..options(2, (32, 32)) });
+        let batches: Vec<_> = common::one_by_one(&loader, 0).collect();
+        assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
+        let e = batches[2].as_ref().unwrap_err();
+        assert_eq!((e.clip(), e.frame(), e.path()), (Some(5), Some(1), Some(&*path)), "{e}");
+    }
+}
+
+#[test]
+fn a_frame_that_does_not_decode_is_named() {
+    let mut cut = jpeg((64, 64), 1);
+    cut.truncate(cut.len() / 2);
+    let (_folder, dir) = write(&[vec![jpeg((64, 64), 1)], vec![cut]], (64, 64));
+    let e = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap_err();
+    assert_eq!((e.kind(), e.clip(), e.frame()), (vidrec::ErrorKind::Decode, Some(1), Some(0)));
+    assert!(e.path().is_some_and(|path| path.display().to_string().contains("shard-00000-")), "{e}");
+}
+
+#[test]
+fn an_empty_data_set_has_no_batches() {
+    let (_folder, dir) = write(&[], (16, 16));
+    assert_eq!(common::one_by_one(&loader(&dir, options(2, (16, 16))), 0).count(), 0);
+}
+
+#[test]
+fn a_batch_beyond_any_memory_is_refused() {
+    let (_folder, dir) = set(1, 1, (16, 16));
+    let o = LoaderOptions { frames: Some(u32::MAX), ..options(u32::MAX, (65_500, 65_500)) };
+    assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), o).err().unwrap().kind(), vidrec::ErrorKind::Limit);
+}

@@ -1,0 +1,196 @@
+//! Data sets read in several ways, damaged, cut while they are open, and very large.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use crate::common::{self, damage, jpeg, options, set, write};
+use vidrec::{Batch, Dataset, ErrorKind, Io, Loader, LoaderOptions, OnBadFrame, Prefetch, Safety, Temporal};
+
+const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
+
+fn epoch(dir: &Path, io: Io, options: LoaderOptions) -> Vec<vidrec::Result<Batch>> {
+    let loader = Loader::new(&Dataset::open_with(dir, io).unwrap(), options).unwrap();
+    loader.iter(0).unwrap().map(|batch| batch.map(|batch| batch.into_batch())).collect()
+}
+
+#[test]
+fn all_ways_of_reading_give_the_same_batches() {
+    let (_folder, dir) = set(7, 5, (64, 48));
+    let o = LoaderOptions {
+        frames: Some(3),
+        prefetch: Prefetch { readahead: 2, ..Prefetch::default() },
+        ..options(2, (32, 32))
+    };
+    let all = MODES.map(|io| epoch(&dir, io, o.clone()).into_iter().map(Result::unwrap).collect::<Vec<_>>());
+    assert!(all[0] == all[1] && all[0] == all[2]);
+    for io in MODES {
+        let set = Dataset::open_with(&dir, io).unwrap();
+        assert_eq!(set.io(), io);
+        let (clip, mut buffer) = (set.clip(6).unwrap(), Vec::new());
+        assert_eq!(clip.frame(4).unwrap().jpeg(), clip.frame_with(4, &mut buffer).unwrap().jpeg());
+        assert_eq!(clip.frame(4).unwrap().jpeg(), jpeg((64, 48), 604));
+        let bytes: u64 = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|f| f.unwrap())
+            .filter(|f| f.file_name() != "dataset.json")
+            .map(|f| f.metadata().unwrap().len())
+            .sum();
+        assert_eq!(set.warm().unwrap(), bytes);
+        set.cool().unwrap();
+    }
+}
+
+/// With a map this would end the process.
+#[test]
+#[cfg(unix)]
+fn files_that_are_cut_while_they_are_open_are_an_error() {
+    let (_folder, dir) = set(6, 2, (640, 480));
+    for io in [Io::Read, Io::ReadUncached] {
+        let set = Dataset::open_with(&dir, io).unwrap();
+        let offset = set.clip(3).unwrap().frame(1).unwrap().offset();
+        let loader = Loader::new(&set, LoaderOptions { batch_size: 1, ..options(1, (32, 32)) }).unwrap();
+        let path = common::names::file(&dir, "shard-00000.rec");
+        let index = common::names::file(&dir, "shard-00000.vidx");
+        let whole = std::fs::read(&path).unwrap();
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(offset + 1000).unwrap();
+        OpenOptions::new().write(true).open(&index).unwrap().set_len(100).unwrap();
+        let batches: Vec<_> = common::one_by_one(&loader, 0).collect();
+        assert_eq!(batches.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false, false, false]);
+        let e = batches[3].as_ref().unwrap_err();
+        assert_eq!((e.path(), e.clip(), e.frame(), e.offset()), (Some(&*path), Some(3), Some(1), Some(offset)), "{e}");
+        assert!(e.to_string().contains("found 1000 bytes"), "{e}");
+        std::fs::write(&path, whole).unwrap();
+        let (_again, other) = common::set(6, 2, (640, 480));
+        std::fs::copy(common::names::file(&other, "shard-00000.vidx"), &index).unwrap();
+    }
+}
+
+#[test]
+fn a_bad_clip_is_replaced_by_the_same_other_clip_every_time() {
+    let (_folder, dir) = set(8, 3, (160, 120));
+    damage(&dir, 5, 1);
+    damage(&dir, 2, 2);
+    let o = LoaderOptions {
+        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
+        ..options(2, (32, 32))
+    };
+    let run = |threads| {
+        let loader = common::loader(&dir, LoaderOptions { threads: Some(threads), ..o.clone() });
+        let batches: Vec<_> = common::one_by_one(&loader, 0).map(Result::unwrap).collect();
+        assert_eq!(loader.stats().substituted_clips, 2);
+        batches
+    };
+    let batches = run(1);
+    assert_eq!(batches, run(4));
+    let clips: Vec<u64> = batches.iter().flat_map(|b| b.clips.clone()).collect();
+    assert!([0, 1, 3, 4, 6, 7].iter().all(|&i| clips[i as usize] == i));
+    assert!(![2, 5].contains(&clips[2]) && ![2, 5].contains(&clips[5]));
+    let single = common::loader(&dir, options(1, (32, 32)));
+    for (i, batch) in batches.iter().enumerate() {
+        let length = batch.u8().unwrap().len() / 2;
+        for j in 0..2 {
+            let instead_of = Some((2 * i + j) as u64).filter(|clip| [2, 5].contains(clip));
+            assert_eq!(batch.params[j].instead_of, instead_of);
+            let really = single.batch(0, batch.clips[j]).unwrap();
+            assert_eq!(batch.u8().unwrap()[j * length..][..length], *really.u8().unwrap());
+            assert_eq!(batch.labels[j], really.labels[0]);
+        }
+    }
+}
+
+#[test]
+fn a_set_without_a_good_clip_is_an_error_all_the_same() {
+    // Large, so that the bit is not in the file's ends, which are proven at open.
+    let (_folder, dir) = set(3, 1, (640, 480));
+    (0..3).for_each(|clip| damage(&dir, clip, 0));
+    let o = LoaderOptions {
+        safety: Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() },
+        ..options(1, (32, 32))
+    };
+    let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
+    assert_eq!(
+        (e.rule(), e.clip(), e.frame()),
+        (Some("jpeg-crc"), Some(1), Some(0)),
+        "of the clip that was wanted: {e}"
+    );
+}
+
+/// Where the CRC-32 is not compared, a changed bit is a changed pixel.
+#[test]
+fn the_crc_need_not_be_compared() {
+    let (_folder, dir) = set(1, 1, (640, 480));
+    let good = epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap();
+    damage(&dir, 0, 0);
+    assert_eq!(epoch(&dir, Io::Map, options(1, (640, 480))).remove(0).unwrap_err().rule(), Some("jpeg-crc"));
+    let o = LoaderOptions { safety: Safety { check_crc: false, ..Safety::default() }, ..options(1, (640, 480)) };
+    match epoch(&dir, Io::Map, o).remove(0) {
+        Ok(batch) => assert_ne!(batch, good),
+        Err(e) => assert_eq!(e.kind(), ErrorKind::Decode, "{e}"),
+    }
+}
+
+/// Clips of 3, 2 and 4 frames have three times 3, so the counts alone do not tell.
+#[test]
+fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
+    let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
+    let dense = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 1 }, ..options(1, (8, 8)) };
+    let (_folder, dir) = write(&[clip(3), clip(2), clip(4)], (16, 16));
+    let set = Dataset::open(&dir).unwrap();
+    assert_eq!(set.likely_frames_per_clip().unwrap(), None);
+    let e = Loader::new(&set, options(1, (8, 8))).err().unwrap();
+    assert!(e.clip() == Some(1) && e.to_string().contains("expected 3, found 2"), "{e}");
+    let clips: Vec<u64> =
+        epoch(&dir, Io::Map, dense.clone()).into_iter().map(|batch| batch.unwrap().clips[0]).collect();
+    assert_eq!(clips, [0, 0, 1, 2, 2, 2]);
+
+    // Two of many: found when they are used, and only where it matters.
+    let mut many = vec![clip(2); 200];
+    (many[1], many[2]) = (clip(1), clip(3));
+    let (_folder, dir) = write(&many, (16, 16));
+    assert_eq!(Dataset::open(&dir).unwrap().likely_frames_per_clip().unwrap(), Some(2));
+    for o in [options(1, (8, 8)), dense] {
+        let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
+        assert!(e.clip() == Some(1) && e.to_string().contains("expected 2, found 1"), "{e}");
+    }
+    let o = LoaderOptions { frames: Some(2), ..options(1, (8, 8)) };
+    assert!(epoch(&dir, Io::Map, o).iter().all(Result::is_ok));
+}
+
+/// Bytes of the pages of a map that this process has touched.
+#[cfg(target_os = "linux")]
+fn touched(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let mut lines = maps.lines().skip_while(|line| !line.ends_with(path.to_str().unwrap()));
+    let resident = lines.find_map(|line| line.strip_prefix("Rss:")).expect("the file is mapped");
+    resident.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+/// A million frames; ten million with `VIDREC_SOAK=1`. How much is read of their index must not depend on it.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_first_batch_of_a_very_large_set_comes_at_once() {
+    let frames: u32 = if std::env::var_os("VIDREC_SOAK").is_some() { 10_000_000 } else { 1_000_000 };
+    let (_folder, dir) = write(&[], (0, 0));
+    std::fs::remove_dir_all(&dir).unwrap();
+    let mut writer = vidrec::Writer::create(&dir, vidrec::WriterOptions::default()).unwrap();
+    // 8 bytes that are no picture: writing a million real ones would take a minute.
+    let (good, bad) = (jpeg((16, 16), 0), [0xFF, 0xD8, 0xFF, 0xD9]);
+    let info = vidrec::ClipInfo { width: 16, height: 16, ..vidrec::ClipInfo::default() };
+    for clip in 0..frames / 10 {
+        let jpeg = if clip < 4 { &good[..] } else { &bad };
+        writer.append(&info, &[vidrec::FrameData { jpeg, pts: 0, source_index: None }; 10]).unwrap();
+    }
+    writer.finish().unwrap();
+    let index = common::names::file(&dir, "shard-00000.vidx").canonicalize().unwrap();
+    let set = Dataset::open(&dir).unwrap();
+    let opened = touched(&index);
+    let loader = Loader::new(&set, options(4, (8, 8))).unwrap();
+    assert_eq!(loader.batch(0, 0).unwrap().shape(), [4, 10, 3, 8, 8]);
+    let dense = LoaderOptions { frames: Some(8), temporal: Temporal::Dense { stride: 1 }, ..options(4, (8, 8)) };
+    assert_eq!(Loader::new(&set, dense).unwrap().batches_per_epoch(), u64::from(frames / 10 * 3 / 4));
+    let first = touched(&index);
+    let whole = std::fs::metadata(&index).unwrap().len();
+    println!("{frames} frames: {opened} of {whole} bytes touched at open, {first} after the first batch");
+    // Both ends, and some entries; the system maps up to 64 KiB around each.
+    assert!(opened <= 1 << 20 && first <= 4 << 20 && whole > 32 << 20, "{opened}, then {first} of {whole} bytes");
+}

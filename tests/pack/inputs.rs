@@ -1,0 +1,503 @@
+//! What `vidrec pack` makes of each kind of input and of each choice of frames, from outside: the program by process,
+//! clips that `ffmpeg` makes, and plain models of what should come out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::{Clip, Dataset, LoaderOptions, Pictures, Sampling};
+
+/// A folder for a test, with what it makes in it.
+struct Bench {
+    temp: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Bench { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let path = self.temp.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs `ffmpeg ARGS NAME`; the arguments are given as one string.
+    fn make(&self, name: &str, args: &str) -> PathBuf {
+        let out = self.path(name);
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args(["-v", "error", "-nostdin", "-y"]).args(args.split_whitespace()).arg(&out);
+        let run = run_named(&mut ffmpeg);
+        assert!(run.status.success(), "ffmpeg {args}: {}", String::from_utf8_lossy(&run.stderr));
+        out
+    }
+
+    fn pack(&self, input: &Path, more: &[&str]) -> Output {
+        let out = self.temp.path().join("set");
+        Command::new(env!("CARGO_BIN_EXE_vidrec"))
+            .arg("pack")
+            .arg(input)
+            .arg("-o")
+            .arg(out)
+            .arg("--force")
+            .args(more)
+            .output()
+            .unwrap()
+    }
+
+    /// Packs what must come out whole.
+    fn packed(&self, input: &Path, more: &[&str]) -> Dataset {
+        let run = self.pack(input, more);
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        Dataset::open(self.temp.path().join("set")).unwrap()
+    }
+}
+
+fn run_named(command: &mut Command) -> Output {
+    command.output().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it")
+}
+
+fn show(run: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
+}
+
+fn indexes(clip: &Clip<'_>) -> Vec<u32> {
+    clip.frames().map(|f| f.unwrap().source_index().unwrap()).collect()
+}
+
+/// A video whose frames come at uneven times, in milliseconds, from 100 ms on.
+const UNEVEN: &str = "-f lavfi -i testsrc2=s=64x48:r=25:d=3 -vf select='not(mod(n\\,7))+not(mod(n\\,5))',setpts=PTS+2.5 \
+    -vsync vfr -c:v libx264 -g 4 -bf 2 -video_track_timescale 1000";
+
+/// Seconds of every frame from the first, by `ffprobe`, to the microsecond, and whether it is a key frame.
+fn probe(path: &Path) -> Vec<(f64, bool)> {
+    let mut ffprobe = Command::new("ffprobe");
+    ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0"]);
+    let run = run_named(ffprobe.args(["-show_entries", "frame=key_frame,best_effort_timestamp_time"]).arg(path));
+    let text = String::from_utf8(run.stdout).unwrap();
+    let frame = |line: &str| {
+        let mut fields = line.split(',');
+        Some((fields.next()? == "1", fields.next()?.parse::<f64>().ok()?))
+    };
+    let frames: Vec<_> = text.lines().filter_map(frame).collect();
+    frames.iter().map(|&(key, t)| (((t - frames[0].1) * 1e6).round() / 1e6, key)).collect()
+}
+
+fn attributes(clip: &Clip<'_>) -> Value {
+    let mut all = clip.attributes().unwrap();
+    all.remove("video");
+    all.into()
+}
+
+#[test]
+fn segments_are_cut_at_their_frames() {
+    let bench = Bench::new();
+    let times: Vec<f64> = probe(&bench.make("v.mp4", UNEVEN)).into_iter().map(|f| f.0).collect();
+    assert!(times.len() > 20 && times[1] != times[2] - times[1], "an uneven video: {times:?}");
+    let cuts = [(0.0, 0.5), (0.4, 1.0), (0.4, 0.41), (1.4, 9.0), (2.0, 2.4)];
+    let rows: String = cuts.iter().map(|(start, end)| format!("v.mp4,{start},{end}\n")).collect();
+    let list = bench.write("list.csv", format!("path,start,end\n{rows}v.mp4,2.3,\nv.mp4,,0.2\n"));
+    const CLOCK: [&str; 2] = ["--segment-clock", "first-frame"];
+    let set = bench.packed(&list, &[&["--all"][..], &CLOCK].concat());
+    let cuts = [&cuts[..], &[(2.3, f64::INFINITY), (0.0, 0.2)]].concat();
+    assert_eq!(set.len() as usize, cuts.len());
+    for (clip, (start, end)) in set.clips().zip(cuts) {
+        let clip = clip.unwrap();
+        let inside = |t: &f64| (start..end).contains(t);
+        let expected: Vec<u32> = (0..).zip(&times).filter(|(_, t)| inside(t)).map(|(i, _)| i).collect();
+        assert!(!expected.is_empty());
+        assert_eq!(indexes(&clip), expected, "{start} to {end} of {times:?}");
+        assert_eq!(clip.source().unwrap(), "v.mp4");
+    }
+    assert_eq!(attributes(&set.clip(1).unwrap()), json!({"start": 0.4, "end": 1}));
+
+    let set = bench.packed(&list, &["-n", "3", "--whole-files"]);
+    assert_eq!(indexes(&set.clip(0).unwrap()), indexes(&set.clip(6).unwrap()), "whole files");
+    let set = bench.packed(&list, &[&["-n", "2", "--sample", "endpoints"][..], &CLOCK].concat());
+    let last = times.iter().filter(|&&t| t < 1.0).count() as u32 - 1;
+    let first = times.iter().filter(|&&t| t < 0.4).count() as u32;
+    assert_eq!(indexes(&set.clip(1).unwrap()), [first, last], "rules see the segment alone");
+
+    let list = bench.write("beyond.csv", "path,start,end\nv.mp4,70,80\nv.mp4,0,1\ngone.mp4,0,1\n");
+    let run = bench.pack(&list, &["--json"]);
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&report["clips"], &report["failed"]), (&1.into(), &2.into()), "each row fails alone");
+    assert_eq!(report["failures"][0]["stage"], "sample");
+    let error = report["failures"][0]["error"].as_str().unwrap();
+    let (shown, _) = container_times(&bench.path("v.mp4"));
+    let span = format!("frames from {:.3} to {:.3} s", shown[0], shown[shown.len() - 1]);
+    assert!(error.contains("no frame lies from 70 to 80 s") && error.contains(&span), "{error}");
+    assert_eq!(
+        (&report["failures"][1]["source"], &report["failures"][1]["stage"]),
+        (&"gone.mp4".into(), &"open".into())
+    );
+}
+
+/// Times of all frames and of the container's start in seconds, by `ffprobe`.
+fn container_times(path: &Path) -> (Vec<f64>, f64) {
+    let ask = |what: &str| {
+        let mut ffprobe = Command::new("ffprobe");
+        ffprobe.args(["-v", "error", "-select_streams", "V:0", "-of", "csv=p=0", "-show_entries", what]);
+        let text = String::from_utf8(run_named(ffprobe.arg(path)).stdout).unwrap();
+        text.lines().filter_map(|line| line.split(',').next()?.parse().ok()).collect::<Vec<f64>>()
+    };
+    (ask("frame=best_effort_timestamp_time"), ask("format=start_time")[0])
+}
+
+#[test]
+fn segments_are_on_the_clock_of_a_player() {
+    let bench = Bench::new();
+    let plain = bench.make("plain.mp4", "-f lavfi -i testsrc2=s=64x48:r=25:d=1.2 -c:v libx264 -bf 2");
+    let mpeg2 = bench.make("mpeg2.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=1.2 -c:v mpeg2video");
+    let sound = bench.make("sound.mka", "-f lavfi -i sine=d=3 -c:a mp2");
+    let (plain, mpeg2, sound) = (plain.display(), mpeg2.display(), sound.display());
+    let late = format!("-itsoffset 2 -i {plain} -c copy");
+    let behind = |video: &str| format!("-i {sound} -itsoffset 0.5 -i {video} -map 0 -map 1 -c copy");
+    let behind_sound = behind(&plain.to_string());
+    // Whether a player counts from the container's start, and what its clock shows at the first frame.
+    let files = [
+        ("plain.mp4", String::new(), false, 0.0),
+        ("late.mp4", late.clone(), false, 2.0),
+        ("late.mov", late.clone(), false, 2.0),
+        ("late.mkv", late.clone(), false, 2.0),
+        ("behind.mp4", behind_sound.clone(), false, 0.5),
+        ("behind.mkv", behind_sound.clone(), false, 0.5),
+        ("stream.ts", format!("-i {plain} -c copy"), true, 0.0),
+        ("late.ts", late.clone(), true, 0.0),
+        ("behind.ts", behind_sound, true, 0.5),
+        ("behind.mpg", behind(&mpeg2.to_string()), true, 0.5),
+    ];
+    let mut list = String::from("path,start,end\n");
+    let mut expected = Vec::new();
+    for (name, args, from_start, first) in &files {
+        let path = if args.is_empty() { bench.path(name) } else { bench.make(name, args) };
+        let (times, start) = container_times(&path);
+        assert_eq!(times.len(), 30, "{name}");
+        let shown: Vec<f64> = times.iter().map(|t| t - if *from_start { start } else { 0.0 }).collect();
+        assert!((shown[0] - first).abs() < 0.06, "{name}: {} instead of {first}", shown[0]);
+        list += &format!("{name},{:.6},{:.6}\n", shown[5], shown[8]);
+        expected.push((*name, times));
+    }
+    let list = bench.write("list.csv", list);
+    let set = bench.packed(&list, &["--all"]);
+    assert!(!set.meta().unwrap().settings.contains_key("segment_clock"), "bytes without segments stay the same");
+    for (clip, (name, times)) in set.clips().zip(&expected) {
+        let clip = clip.unwrap();
+        assert_eq!((clip.source().unwrap(), indexes(&clip)), (*name, vec![5, 6, 7]));
+        for (frame, time) in clip.frames().zip(&times[5..]) {
+            let pts = frame.unwrap().pts_seconds();
+            assert!((pts - time).abs() < 1e-6, "{name}: the container's clock is stored, {pts} for {time}");
+        }
+    }
+
+    let all: String = files.iter().map(|(name, ..)| format!("{name},0.2,0.32\n")).collect();
+    let list = bench.write("first.csv", format!("path,start,end\n{all}"));
+    for more in [&[][..], &["--isolate"]] {
+        let set = bench.packed(&list, &[&["--all", "--segment-clock", "first-frame"], more].concat());
+        assert_eq!(set.meta().unwrap().settings["segment_clock"], "first-frame");
+        set.clips().for_each(|clip| assert_eq!(indexes(&clip.unwrap()), [5, 6, 7]));
+    }
+    // What a player shows at 2.5 s in a file whose picture begins after 2 s.
+    let list = bench.write("late.csv", "path,start,end\nlate.mp4,2.5,2.6\n");
+    assert_eq!(indexes(&bench.packed(&list, &["--all"]).clip(0).unwrap()), [13, 14]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_folder_scan_passes_over_is_named() {
+    let bench = Bench::new();
+    bench.make("in/a/1.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264");
+    bench.make("in/a/2.y4m", "-f lavfi -i testsrc2=s=64x48:r=5:d=1");
+    bench.make("in/b/3.gxf", "-f lavfi -i testsrc2=s=720x576:r=25:d=1 -c:v mpeg2video");
+    for name in ["in/a/1.srt", "in/b/2.SRT", "in/notes.txt", "in/a/cover.jpg", "in/.hidden.mp4", "in/.git/x.mp4"] {
+        bench.write(name, "");
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(bench.path("in/b/socket.mp4")).unwrap();
+    for pipe in ["in/b/pipe.mp4", "in/metadata.csv"] {
+        assert!(Command::new("mkfifo").arg(bench.path(pipe)).status().unwrap().success());
+    }
+    let expected = json!([
+        {"kind": ".jpg", "files": 1, "example": "a/cover.jpg"},
+        {"kind": ".srt", "files": 2, "example": "a/1.srt"},
+        {"kind": ".txt", "files": 1, "example": "notes.txt"},
+        {"kind": "named pipe", "files": 2, "example": "b/pipe.mp4"},
+        {"kind": "socket", "files": 1, "example": "b/socket.mp4"},
+    ]);
+    for more in [&["--json"][..], &["--json", "--dry-run"]] {
+        let run = bench.pack(&bench.path("in"), more);
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_eq!((&report["clips"], &report["passed_over"]), (&3.into(), &expected));
+        let text = String::from_utf8(run.stderr).unwrap();
+        for line in ["2 .srt files, such as a/1.srt", "1 socket, such as b/socket.mp4", "2 named pipes, such as"] {
+            assert!(text.contains(&format!("vidrec: ignored {line}")), "{text}");
+        }
+    }
+    assert!(show(&bench.pack(&bench.path("in"), &[])).contains("  7 files ignored\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf8_stay_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    let video = fs::read(bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264")).unwrap();
+    let names = [&b"c\xe9/a\xfe.mp4"[..], b"c\xe9/a\xff.mp4", br"c\xE9/a\xFF.mp4", b"c\xe8/b.mp4"];
+    let input = bench.path("in");
+    for name in names {
+        let path = input.join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, &video).unwrap();
+    }
+    let set = bench.packed(&input, &[]);
+    let sources: Vec<String> = set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect();
+    assert_eq!(sources, [r"c\x5CxE9/a\x5CxFF.mp4", r"c\xE8/b.mp4", r"c\xE9/a\xFE.mp4", r"c\xE9/a\xFF.mp4"]);
+    assert_eq!(set.classes(), [r"c\x5CxE9", r"c\xE8", r"c\xE9"]);
+
+    let vidrec = |args: &[&str]| {
+        let run =
+            Command::new(env!("CARGO_BIN_EXE_vidrec")).args(args).current_dir(bench.temp.path()).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+    };
+    let table = sources.iter().enumerate().map(|(i, source)| format!("{source},note {i}\n")).collect::<String>();
+    bench.write("notes.csv", format!("source,note\n{table}"));
+    vidrec(&["relabel", "set", "notes.csv", "-o", "noted"]);
+    let noted = Dataset::open(bench.path("noted")).unwrap();
+    for (i, clip) in noted.clips().enumerate() {
+        assert_eq!(clip.unwrap().attributes().unwrap()["note"], format!("note {i}"));
+    }
+    bench.write("wanted.txt", format!("{}\n", sources[3]));
+    vidrec(&["subset", "set", "--list", "wanted.txt", "-o", "one"]);
+    let one = Dataset::open(bench.path("one")).unwrap();
+    assert_eq!((one.len(), one.clip(0).unwrap().source().unwrap()), (1, sources[3].as_str()));
+
+    // A list of the printed names finds the files again.
+    bench.write("in/list.txt", sources.iter().map(|source| format!("{source}\tx\n")).collect::<String>());
+    let listed = bench.packed(&input.join("list.txt"), &[]);
+    let again: Vec<String> = listed.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect();
+    assert_eq!(again, sources);
+}
+
+#[test]
+fn frames_by_rate_step_and_key_mark() {
+    let bench = Bench::new();
+    let frames = probe(&bench.make("v.mp4", UNEVEN));
+    let n = frames.len() as u32;
+    let clip = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
+    assert_eq!(clip(&["--all"]), (0..n).collect::<Vec<_>>());
+    assert_eq!(clip(&["--every", "4"]), (0..n).step_by(4).collect::<Vec<_>>());
+    let keys: Vec<u32> = (0..n).filter(|&i| frames[i as usize].1).collect();
+    assert!(keys.len() > 3);
+    assert_eq!(clip(&["--keyframes"]), keys);
+    let last = frames[frames.len() - 1].0;
+    let on_screen = |t: f64| (0..n).rev().find(|&i| frames[i as usize].0 <= t + 1e-6).unwrap();
+    let grid: Vec<u32> = (0..).map(|k| f64::from(k) / 12.5).take_while(|&t| t <= last + 1e-6).map(on_screen).collect();
+    assert_eq!(clip(&["--fps", "12.5"]), grid);
+    assert_eq!(
+        clip(&["--every", "2", "--max-frames", "3"]),
+        vidrec::sampler::uniform(n.div_ceil(2), 3).iter().map(|i| i * 2).collect::<Vec<_>>()
+    );
+
+    let settings = Dataset::open(bench.path("set")).unwrap().meta().unwrap().settings.clone();
+    assert_eq!((&settings["sample"], &settings["max_frames"]), (&"every:2".into(), &3.into()));
+    assert!(!settings.contains_key("frames"));
+    for bad in [
+        &["--fps", "0"][..],
+        &["--all", "--keyframes"],
+        &["--max-frames", "3"],
+        &["--all", "-n", "4"],
+        &["--all", "--draws", "2"],
+    ] {
+        assert_eq!(bench.pack(&bench.path("v.mp4"), bad).status.code(), Some(2), "{bad:?}");
+    }
+}
+
+#[test]
+fn clips_of_different_length_load() {
+    let bench = Bench::new();
+    bench.make("videos/a.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
+    bench.make("videos/b.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
+    let set = bench.packed(&bench.path("videos"), &["--fps", "10"]);
+    let lengths: Vec<u32> = set.clips().map(|c| c.unwrap().frame_count()).collect();
+    assert_eq!(lengths, [10, 20]);
+    let options = LoaderOptions {
+        batch_size: 2,
+        frames: Some(4),
+        pictures: Pictures { size: (32, 32), ..Pictures::default() },
+        ..LoaderOptions::default()
+    };
+    let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
+    assert_eq!(batch.shape(), [2, 4, 3, 32, 32]);
+    let e = vidrec::Loader::new(&set, LoaderOptions { frames: None, ..options }).err().unwrap();
+    assert!(e.to_string().contains("frames"), "{e}");
+}
+
+#[test]
+fn draws_are_side_by_side_and_an_epoch_has_one() {
+    let bench = Bench::new();
+    for name in ["a", "b", "c"] {
+        bench.make(&format!("videos/{name}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=4 -c:v libx264");
+    }
+    bench.write("videos/broken.mp4", "<html>");
+    let args = ["-n", "4", "--sample", "random", "--seed", "5"];
+    let run = bench.pack(&bench.path("videos"), &[&args[..], &["--draws", "3", "--json"]].concat());
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&report["clips"], &report["failed"]), (&9.into(), &1.into()), "a group fails as one");
+    let set = Dataset::open(bench.path("set")).unwrap();
+    assert_eq!((set.draws(), set.meta().unwrap().draws), (3, Some(3)));
+    let mut all = Vec::new();
+    for clip in set.clips() {
+        let clip = clip.unwrap();
+        assert_eq!(clip.source().unwrap(), format!("{}.mp4", ["a", "b", "c"][clip.ordinal() as usize / 3]));
+        assert_eq!(attributes(&clip), json!({"draw": clip.ordinal() % 3}));
+        all.push(indexes(&clip));
+    }
+    assert!((0..9).all(|i| (0..i).all(|j| all[i] != all[j])), "all different: {all:?}");
+    let options = LoaderOptions {
+        batch_size: 3,
+        pictures: Pictures { size: (32, 32), ..Pictures::default() },
+        ..LoaderOptions::default()
+    };
+    let loader = vidrec::Loader::new(&set, options.clone()).unwrap();
+    for epoch in 0..5 {
+        let clips: Vec<u64> = loader.batch(epoch, 0).unwrap().clips.clone();
+        assert_eq!(clips, [0, 3, 6].map(|first| first + epoch % 3));
+        assert_eq!(loader.batches_in(epoch), 1);
+    }
+    let every = vidrec::Loader::new(
+        &set,
+        LoaderOptions { sampling: Sampling { draws: vidrec::Draws::All, ..options.sampling }, ..options },
+    )
+    .unwrap();
+    assert_eq!(every.batches_per_epoch(), 3);
+    assert!(
+        vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress).unwrap().ok
+    );
+
+    let run = bench.pack(&bench.path("videos"), &args);
+    assert_eq!(run.status.code(), Some(3));
+    let single = Dataset::open(bench.path("set")).unwrap();
+    assert_eq!(single.draws(), 1);
+    let first: Vec<_> = single.clips().map(|c| indexes(&c.unwrap())).collect();
+    assert_eq!(first, [&all[0][..], &all[3], &all[6]], "draw 0 is what a pack without draws takes");
+    let run = bench.pack(&bench.path("videos"), &["--draws", "2"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("random-clip"), "{}", show(&run));
+}
+
+#[test]
+fn folders_of_frames_are_clips() {
+    let bench = Bench::new();
+    bench.make("root/run/clip/f%d.png", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -start_number 1");
+    let set = bench.packed(&bench.path("root"), &["--all", "--picture-fps", "10", "--short-side", "32"]);
+    let clip = set.clip(0).unwrap();
+    assert_eq!((clip.source().unwrap(), clip.class().unwrap(), clip.frame_count()), ("run/clip", "run", 12));
+    assert_eq!((clip.width(), clip.height(), clip.time_base()), (48, 32, (1, 10)));
+    assert_eq!(clip.frame(11).unwrap().pts_seconds(), 1.1);
+
+    // In the natural order of names, a picture is what ffmpeg makes of the same one.
+    let lossless = bench.make("tenth.mkv", "-f lavfi -i testsrc2=s=96x64:r=10:d=1.2 -c:v ffv1 -pix_fmt bgr0");
+    let frames: Vec<Vec<u8>> = clip.frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
+    let video = bench.packed(&lossless, &["--all", "--short-side", "32"]);
+    let same: Vec<Vec<u8>> = video.clip(0).unwrap().frames().map(|f| f.unwrap().jpeg().to_vec()).collect();
+    assert!(frames == same, "the same pictures in a lossless video give the same bytes");
+
+    let run = bench.pack(&bench.path("root"), &["--fps", "5"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("--picture-fps"), "{}", show(&run));
+}
+
+#[test]
+fn jpegs_pass_through_byte_for_byte() {
+    let bench = Bench::new();
+    bench.make("root/c/%05d.jpg", "-f lavfi -i testsrc2=s=400x300:r=10:d=0.5 -q:v 3");
+    let set = bench.packed(&bench.path("root"), &["--all", "--pass-through"]);
+    let clip = set.clip(0).unwrap();
+    assert_eq!((clip.frame_count(), clip.width(), clip.height()), (5, 400, 300), "neither scaled nor left out");
+    for (t, frame) in (1..).zip(clip.frames()) {
+        assert_eq!(frame.unwrap().jpeg(), fs::read(bench.path(&format!("root/c/{t:05}.jpg"))).unwrap());
+    }
+    assert_eq!(bench.packed(&bench.path("root"), &["--all"]).clip(0).unwrap().height(), 256);
+
+    let whole = fs::read(bench.path("root/c/00002.jpg")).unwrap();
+    bench.write("root/c/00002.jpg", &whole[..whole.len() / 2]);
+    let run = bench.pack(&bench.path("root"), &["--all", "--pass-through"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("00002.jpg"), "a cut picture: {}", show(&run));
+
+    // Orientation 6 in EXIF: shown a quarter turned.
+    let exif = *b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    bench.write("root/c/00002.jpg", [&whole[..2], &exif, &whole[2..]].concat());
+    let run = bench.pack(&bench.path("root"), &["--all", "--pass-through"]);
+    assert!(run.status.code() == Some(1) && show(&run).contains("EXIF"), "{}", show(&run));
+    bench.write("turned/c/1.jpg", [&whole[..2], &exif, &whole[2..]].concat());
+    let clip = bench.packed(&bench.path("turned"), &["-n", "1", "--original"]);
+    assert_eq!((clip.clip(0).unwrap().width(), clip.clip(0).unwrap().height()), (300, 400), "turned as EXIF says");
+}
+
+#[test]
+fn several_labels_go_to_the_attributes() {
+    let bench = Bench::new();
+    bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");
+    let set = bench.packed(&bench.write("l.csv", "path,labels\nv.mp4,run;jump\nv.mp4,jump\nv.mp4,\n"), &[]);
+    assert_eq!(set.classes(), ["jump", "run"]);
+    let labels: Vec<_> = set.clips().map(|c| c.unwrap()).map(|c| (c.label(), c.labels().unwrap())).collect();
+    assert_eq!(labels, [(None, vec![1, 0]), (None, vec![0]), (None, vec![])]);
+    assert_eq!(attributes(&set.clip(0).unwrap())["labels"], json!([1, 0]));
+    let set = bench.packed(&bench.write("l.txt", "v.mp4 7\n"), &[]);
+    assert_eq!((set.clip(0).unwrap().label(), set.clip(0).unwrap().labels().unwrap()), (Some(7), vec![7]));
+}
+
+#[test]
+fn a_dry_run_counts_and_estimates_and_writes_nothing() {
+    let bench = Bench::new();
+    let mut list = String::from("path,label\n");
+    for i in 0..6 {
+        bench.make(&format!("v{i}.mp4"), &format!("-f lavfi -i testsrc2=s=160x120:r=10:d={} -c:v libx264", 1 + i % 3));
+        list += &format!("v{i}.mp4,{}\n", ["a", "b"][i % 2]);
+    }
+    bench.write("bad.mp4", "<html>");
+    let list = bench.write("list.csv", list + "bad.mp4,a\ngone.mp4,b\n");
+    let run = bench.pack(&list, &["--dry-run", "--json"]);
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    let e: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let counts = |key: &str| e[key].as_u64().unwrap();
+    assert_eq!([counts("videos"), counts("labelled"), counts("classes"), counts("failed")], [8, 8, 2, 2]);
+    assert_eq!((&e["missing"], &e["probe_failures"][0]["source"]), (&json!(["gone.mp4"]), &"bad.mp4".into()));
+    assert!(!bench.path("set").exists(), "nothing is written");
+    let text = show(&bench.pack(&list, &["--dry-run"]));
+    assert!(text.contains("gone.mp4") && text.contains("about 6 clips, 48 frames"), "{text}");
+
+    let run = bench.pack(&list, &["--json"]);
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!([&report["clips"], &report["frames"], &report["failed"]], [&e["clips"], &e["frames"], &e["failed"]]);
+    let (actual, guess) = (report["bytes"].as_f64().unwrap(), e["bytes"].as_f64().unwrap());
+    assert!((0.98..1.02).contains(&(guess / actual)), "all were looked at: {guess} for {actual}");
+}
+
+#[test]
+fn a_seed_fixes_a_shuffled_order_and_not_the_frames() {
+    let bench = Bench::new();
+    for i in 0..6 {
+        bench.make(&format!("videos/{i}.mp4"), "-f lavfi -i testsrc2=s=64x48:r=50:d=1 -c:v libx264 -preset ultrafast");
+    }
+    let frames = |more: &[&str]| {
+        let set = bench.packed(&bench.path("videos"), &[&["--sample", "random", "-n", "3"], more].concat());
+        let clip = |c: Clip<'_>| (c.source().unwrap().to_owned(), indexes(&c));
+        set.clips().map(|c| clip(c.unwrap())).collect::<Vec<_>>()
+    };
+    let plain = frames(&[]);
+    let mut shuffled = frames(&["--shuffle-seed", "3"]);
+    assert_eq!(shuffled, frames(&["--shuffle-seed", "3", "-j", "1"]));
+    assert_ne!(plain, shuffled);
+    shuffled.sort();
+    assert_eq!(plain, shuffled);
+}

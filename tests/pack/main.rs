@@ -1,0 +1,10 @@
+//! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
+//! resumes.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod damage;
+mod inputs;
+mod memory;
+mod options;
+mod resume;

@@ -1,0 +1,77 @@
+//! `vidrec pack`: options that change how frames are stored, or only how fast.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use vidrec::Dataset;
+use vidrec::jpeg::Decoder;
+
+use crate::common::skip::skip;
+
+/// Packs `videos` and gives the data set and how its settings name the frames.
+fn pack(videos: &Path, out: &Path, options: &[&str]) -> (Dataset, Value) {
+    let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let run = vidrec.arg("pack").args([videos, Path::new("-o"), out]).args(options).output().unwrap();
+    assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
+    let listing: Value = serde_json::from_slice(&std::fs::read(out.join("dataset.json")).unwrap()).unwrap();
+    (Dataset::open(out).unwrap(), listing["settings"].clone())
+}
+
+fn jpegs(set: &Dataset) -> Vec<Vec<u8>> {
+    let of = |clip: vidrec::Clip| clip.frames().map(|f| f.unwrap().jpeg().to_vec()).collect::<Vec<_>>();
+    set.clips().flat_map(|clip| of(clip.unwrap())).collect()
+}
+
+fn pixels(jpeg: &[u8]) -> Vec<u8> {
+    let mut decoder = Decoder::new().unwrap();
+    let header = decoder.header(jpeg).unwrap();
+    let mut rgb = vec![0; header.rgb_len()];
+    decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).unwrap();
+    rgb
+}
+
+#[test]
+fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let videos = dir.path().join("videos");
+    std::fs::create_dir(&videos).unwrap();
+    for (name, size) in [("a.mp4", "160x96"), ("b.mp4", "96x128"), ("c.mp4", "640x360")] {
+        let made = Command::new("ffmpeg")
+            .args(["-v", "error", "-nostdin", "-f", "lavfi", "-i", &format!("testsrc2=s={size}:r=25:d=2")])
+            .args(["-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "20"])
+            .arg(videos.join(name))
+            .status();
+        if !made.is_ok_and(|s| s.success()) {
+            return skip("no ffmpeg program with x264");
+        }
+    }
+    let out = |name: &str| dir.path().join(name);
+    let (plain, settings) = pack(&videos, &out("plain"), &[]);
+    let reference = jpegs(&plain);
+    for (name, options) in [
+        ("all", &["--decode-all"][..]),
+        ("slow", &["--threads", "1", "--io-threads", "0", "--memory", "1MiB"]),
+        ("fast", &["--threads", "3", "--io-threads", "4", "--memory", "8G"]),
+    ] {
+        let (set, other) = pack(&videos, &out(name), options);
+        assert_eq!(jpegs(&set), reference, "{name}");
+        let named = if name == "all" { other["decode"] == "all" } else { other == settings };
+        assert!(named, "{name}: {other}");
+    }
+
+    let (set, other) = pack(&videos, &out("optimize"), &["--optimize"]);
+    assert_eq!(other["optimize"], true);
+    for (small, plain) in jpegs(&set).iter().zip(&reference) {
+        assert!(small.len() < plain.len());
+        assert_eq!(pixels(small), pixels(plain));
+    }
+
+    let sizes = |set: &Dataset| -> Vec<(u32, u32)> {
+        set.clips().map(|c| c.unwrap()).map(|c| (c.width(), c.height())).collect()
+    };
+    assert_eq!(sizes(&plain), [(160, 96), (96, 128), (456, 256)]);
+    let (set, other) = pack(&videos, &out("large"), &["--enlarge", "--short-side", "128"]);
+    assert_eq!(sizes(&set), [(214, 128), (128, 170), (228, 128)]);
+    assert_eq!(other["size"], serde_json::json!({"short_side": 128, "enlarge": true}));
+}
