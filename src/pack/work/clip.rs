@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::choose::{needs_times, select};
+use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
 use super::options::Recipe;
 use super::packed::{PackedClip, PackedFrame, jpeg_bytes, repeated_frames};
-use super::source::{EncodedPicture, EncodedSource};
 use super::{fault, pictures, video};
 use crate::ClipInfo;
 use crate::pack::plan::Job;

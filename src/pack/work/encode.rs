@@ -1,8 +1,8 @@
 //! From a frame to its JPEG.
 
+use super::encoded_source::EncodedPicture;
 use super::failure::{ClipFailure, PackStage};
 use super::options::PictureOptions;
-use super::source::EncodedPicture;
 use crate::jpeg::Encoder;
 use crate::video::SampledFrame;
 use crate::{Error, Result};

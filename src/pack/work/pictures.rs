@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use image::metadata::Orientation;
 
 use super::encode::encoder;
+use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::options::{FrameOptions, Recipe};
-use super::source::{EncodedPicture, EncodedSource};
 use crate::jpeg::{self, Decoder, Encoder, RgbPicture};
 use crate::pack::plan;
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::path::Path;
 
 use super::encode::{ENCODER_BYTES_PER_PIXEL, encode, encoder, not_encoded};
+use super::encoded_source::EncodedSource;
 use super::failure::ClipFailure;
 use super::memory::{self, HeldMemory};
 use super::options::Recipe;
-use super::source::EncodedSource;
 use crate::video::{Choose, SampledFrame, SampledVideo, Video, VideoOptions};
 
 /// Samples a video and encodes each frame as it comes out, so one uncompressed picture is in memory at a time. Counts the

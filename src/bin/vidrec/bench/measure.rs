@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use vidrec::{Batches, Dataset, Loader, LoaderStats};
 
-use super::Args;
+use super::args::Args;
 use crate::usage::{Usage, usage};
 
 /// What was measured.

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use serde::Serialize;
 
-use super::Args;
+use super::args::Args;
 use super::measure::{Report, measure};
 
 /// Fewer threads are better if they lose no more than this part of the best rate.

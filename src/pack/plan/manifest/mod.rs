@@ -17,7 +17,7 @@ mod json_lines;
 mod kinetics;
 mod list;
 mod lookup;
-mod lst;
+mod mxnet;
 mod row;
 mod something;
 mod table;
@@ -72,7 +72,7 @@ pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifes
         ManifestFormat::Table(delimiter) => table::read(&context, delimiter)?,
         ManifestFormat::JsonLines => json_lines::read(&context)?,
         ManifestFormat::List => list::read(&context)?,
-        ManifestFormat::Lst => lst::read(&context)?,
+        ManifestFormat::Lst => mxnet::read(&context)?,
         ManifestFormat::Json => {
             let (rows, own) = something::read(&context)?;
             classes = own;
