@@ -23,7 +23,6 @@ fn clip_list((clips, sources): Listed) -> ClipList {
 #[pyo3(from_item_all)]
 pub struct Chosen {
     classes: Vec<String>,
-    clips: Option<Vec<u64>>,
     list: Option<Listed>,
     exclude: Listed,
     attributes: Vec<(String, String)>,
@@ -35,7 +34,7 @@ impl From<Chosen> for Selection {
     fn from(o: Chosen) -> Selection {
         Selection {
             classes: o.classes,
-            clips: o.clips,
+            clips: None,
             list: o.list.map(clip_list),
             exclude: clip_list(o.exclude),
             attributes: o.attributes,
