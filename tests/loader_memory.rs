@@ -142,8 +142,8 @@ fn memory_is_flat() {
     #[cfg(target_os = "linux")]
     let resident_at_ten = resident();
     let at_the_end = take(batches - 10);
-    // Less than one of the batches' 24 KiB.
-    assert!(at_the_end.abs_diff(at_ten) < 8 << 10, "{at_ten} bytes in use at batch 10, then {at_the_end}");
+    // A batch has 24 KiB, and one more or less may wait for its next use.
+    assert!(at_the_end.abs_diff(at_ten) < 64 << 10, "{at_ten} bytes in use at batch 10, then {at_the_end}");
     #[cfg(target_os = "linux")]
     {
         let grown = resident().saturating_sub(resident_at_ten);

@@ -96,7 +96,7 @@ mod tests {
                 starts.push(i);
                 open.bytes = 0;
             }
-            open = OpenShard { last: Some(i as u64), bytes: open.bytes + size };
+            open = OpenShard { last: Some(i as u64), bytes: open.bytes.saturating_add(size) };
         }
         starts
     }

@@ -145,7 +145,7 @@ fn a_set_is_replaced_only_when_asked() {
     let (_temp, dir) = small();
     let refused = Writer::create(&dir, options()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Usage);
-    assert!(refused.to_string().contains("--force"), "{refused}");
+    assert_eq!(refused.hints(), [vidrec::Hint::Overwrite], "{refused}");
     let before = Dataset::open(&dir).unwrap();
     let picture = jpeg(32, 16, 99);
     let frames = [FrameData { jpeg: &picture, pts: 0, source_index: None }];

@@ -372,7 +372,7 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
 
     // The writer of other tools does not throw it away either.
     let e = vidrec::Writer::create(videos.path("set"), vidrec::WriterOptions::default()).unwrap_err();
-    assert!(e.to_string().contains("--resume"), "{e}");
+    assert_eq!(e.hints(), [vidrec::Hint::Resume, vidrec::Hint::Restart], "{e}");
 
     fs::write(&first, &bytes).unwrap();
     let whole = videos.pack_whole("whole", &[]);

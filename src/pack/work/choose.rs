@@ -13,7 +13,8 @@ use crate::{Error, Hint, Result};
 pub(super) fn needs_times(job: &Job, options: &FrameOptions) -> Result<(), ClipFailure> {
     let by_time = job.segment.is_some() || matches!(options.pace, Some(Pace::Fps(_)));
     if by_time && options.picture_rate.is_none() {
-        let e = Error::usage("pictures have no times of their own to choose by").hint(Hint::Set("picture_rate"));
+        let e = Error::usage("pictures have no times of their own to choose by, so say how many make a second")
+            .hint(Hint::Set("picture_rate"));
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }
     Ok(())
