@@ -45,7 +45,10 @@ without_ffmpeg() {
   grep --quiet "built without FFmpeg" target/vidrec-without-ffmpeg.txt
 }
 
-documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps; }
+documentation() {
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+  scripts/public_api.py
+}
 
 python_environment() {
   local wanted
@@ -144,7 +147,7 @@ stage imports imports "do imports run one way?"
 stage clippy lints "lints with all features, with none, and for the program without FFmpeg"
 stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"
-stage doc documentation "the documentation builds without a warning"
+stage doc documentation "the documentation builds without a warning, and the public interface is as listed"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
