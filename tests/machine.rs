@@ -304,7 +304,7 @@ fn a_folder_that_cannot_be_listed_is_one_failure() {
     let run = end_of(command);
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(run.status.code(), Some(3), "{}", show(&run));
-    let failures = fs::read_to_string(videos.path("out/failures.jsonl")).unwrap();
+    let failures = fs::read_to_string(common::names::file(videos.path("out"), "failures.jsonl")).unwrap();
     assert_eq!(failures.lines().count(), 1, "{failures}");
     assert!(
         failures.contains("\"b\"") && failures.contains("could not list the folder: Permission denied"),
