@@ -6,7 +6,7 @@
 //!                     no header: path and label                     list.rs
 //! .jsonl .ndjson      an object a line                              json_lines.rs
 //! .txt                path and label, in that order                 list.rs
-//! .lst                MXNet: index, label or labels, path           lst.rs
+//! .lst                MXNet: index, label or labels, path           mxnet.rs
 //! .json               Something-Something: an array of objects      something.rs
 //! ```
 //!
