@@ -131,7 +131,7 @@ fn label_of(set: &Dataset, name: &str) -> Result<u32> {
         let first = classes[..classes.len().min(SHOWN)].join(", ");
         Error::usage(format!("there is no class \"{name}\"")).expected(match classes.len() {
             0 => "a number, because labels have no names".into(),
-            ..=SHOWN => format!("one of {first}"),
+            1..=SHOWN => format!("one of {first}"),
             n => format!("one of {n}: {first} and so on"),
         })
     })

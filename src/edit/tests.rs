@@ -188,7 +188,7 @@ fn groups_that_tear_draws_or_miss_clips_are_refused() {
         split_clips(&set, &SplitBy::Ratio(split)).unwrap_err().to_string()
     };
     assert!(refused(vec![0; 3]).contains("expected 48 numbers, found 3"));
-    let torn = refused((0..CLIPS).map(|clip| (clip + 1) / 2).collect());
+    let torn = refused((0..CLIPS).map(|clip| clip.div_ceil(2)).collect());
     assert!(torn.contains("clips 0 to 1 are draws of one video"), "{torn}");
     let excluded = Selection { exclude: vec![5].into(), ..Selection::default() };
     let clips = subset_clips(&set, &excluded).unwrap().clips;

@@ -24,6 +24,7 @@ pub(crate) struct ShardDone {
 }
 
 /// The state of a shard when its files were synced to the disk.
+#[cfg(feature = "pack")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     /// Length of the record file in bytes.

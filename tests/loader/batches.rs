@@ -255,7 +255,7 @@ fn clips_of_several_lengths_need_the_option_frames() {
     let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
     let (_folder, dir) = write(&[clip(5), clip(2), clip(9)], (16, 16));
     let set = Dataset::open(&dir).unwrap();
-    let e = Loader::new(&set, options(3, (16, 16))).err().expect("an error");
+    let e = Loader::new(&set, options(3, (16, 16))).expect_err("an error");
     assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
     let o = LoaderOptions { frames: Some(3), ..options(3, (16, 16)) };
     let batch = loader(&dir, o).batch(0, 0).unwrap();

@@ -384,7 +384,7 @@ fn a_run_with_other_settings_or_inputs_is_refused_and_the_difference_is_named() 
 fn the_journal_of_an_earlier_version_is_refused_until_the_pack_is_started_over() {
     let Some(shim) = Shim::get() else { return };
     let videos = Videos::make(6);
-    kill_half_way(&shim, &videos, "set", &[]);
+    kill_half_way(shim, &videos, "set", &[]);
     let journal = String::from_utf8(videos.files("set")[JOURNAL].clone()).unwrap();
     let (begin, rest) = journal.split_once('\n').unwrap();
     let mut entry: Value = serde_json::from_str(&begin[9..]).unwrap();
