@@ -21,7 +21,7 @@ use crate::{Error, Result, limits};
 /// # Errors
 ///
 /// [`VideoError`] says at which stage reading failed. Damage does not fail a video as long as a frame decodes: see
-/// [`VideoFacts::decode_errors`].
+/// [`VideoFacts::decode_errors`](super::VideoFacts::decode_errors).
 pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result<SampledVideo, VideoError> {
     Video::open(path, options)?.sample(choose)
 }
