@@ -28,10 +28,12 @@ def rustdoc():
     """rustdoc's JSON of the library with all features that users have."""
     with tempfile.TemporaryDirectory() as folder:
         wrapper = Path(folder) / "rustdoc"
-        wrapper.write_text('#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@" -Z unstable-options --output-format json\n')
+        wrapper.write_text('#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n')
         wrapper.chmod(0o755)
+        # As flags, because Cargo runs rustdoc again where they differ from those of its last run.
+        flags = {"RUSTDOC": str(wrapper), "RUSTDOCFLAGS": "-Z unstable-options --output-format json"}
         command = ["cargo", "rustdoc", "--quiet", "--locked", "--lib"]
-        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "RUSTDOC": str(wrapper)})
+        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, **flags})
     return json.loads((ROOT / "target/doc/vidrec.json").read_text())
 
 
