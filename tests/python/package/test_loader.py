@@ -346,7 +346,7 @@ def test_one_iterator_can_serve_several_threads(ds):
 
 
 WAITING = """
-import os, signal, sys, threading, time, vidrec
+import os, signal, sys, threading, time, traceback, vidrec
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is born without
 order = list(range(12)) * 1000
 loader = vidrec.Loader(sys.argv[1], len(order), size=32, order=order, threads=1, output="numpy")
@@ -354,17 +354,17 @@ batches = iter(loader)
 main = threading.main_thread().ident
 
 def interrupt():
-    # The loader has given the interpreter away and waits when this runs while the main thread is in next().
-    while sys._current_frames()[main].f_code.co_name != "wait":
+    # The loader has released the interpreter and waits when this runs while the main thread is in next().
+    while "wait_for_a_batch" not in (f.f_code.co_name for f, _ in traceback.walk_stack(sys._current_frames()[main])):
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
-def wait():
+def wait_for_a_batch():
     next(batches)
 
 threading.Thread(target=interrupt).start()
 try:
-    wait()
+    wait_for_a_batch()
 except KeyboardInterrupt:
     print("interrupted", loader.stats()["batches"], flush=True)
     os._exit(0)
