@@ -118,7 +118,7 @@ fn loader(c: &mut Criterion) {
         Loader::new(&set, LoaderOptions { frames: Some(FRAMES), ..LoaderOptions::default() }).unwrap().threads();
     group.bench_function("whole-decode", |b| b.iter(|| whole_decode(&set, threads)));
     for (name, crop, side, dtype) in [
-        ("centre/224/u8", Crop::Center, 224, Dtype::U8),
+        ("center/224/u8", Crop::Center, 224, Dtype::U8),
         ("random/224/f32", Crop::Random, 224, Dtype::F32),
         ("random-resized/224/u8", Crop::RANDOM_RESIZED, 224, Dtype::U8),
         ("random-resized/224/f32", Crop::RANDOM_RESIZED, 224, Dtype::F32),

@@ -4,7 +4,7 @@
 //!     cargo run --release --example decode_wall -- DATASET [--threads N] [--seconds S] [--planes]
 //!
 //! It decodes to RGB as every other decoder does by default: accurate inverse DCT, smooth chroma upsampling. `--planes`
-//! leaves out upsampling and conversion of colour. The answer is one line of JSON.
+//! leaves out upsampling and conversion of color. The answer is one line of JSON.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};

@@ -3,7 +3,7 @@
 //!     cargo run --release --example train_loop                  # packs moving shapes for itself, left/right/up/down
 //!     cargo run --release --example train_loop -- TRAIN [VAL]   # packed data sets of your own, with labels
 //!
-//! The model is a softmax regression on colours and motion in a grid of cells, so it needs no framework; put a network
+//! The model is a softmax regression on colors and motion in a grid of cells, so it needs no framework; put a network
 //! in its place. Fails if the loss does not fall, and on the shapes if the motion is not learnt.
 
 use std::path::Path;
@@ -123,7 +123,7 @@ fn examples(batch: &Batch) -> impl Iterator<Item = ([f32; FEATURES], usize)> {
     known.filter_map(|((clip, &label), _)| Some((features(clip), usize::try_from(label).ok()?)))
 }
 
-/// Mean colour and motion of each cell of a clip of (T, C, H, W).
+/// Mean color and motion of each cell of a clip of (T, C, H, W).
 ///
 /// Motion is the normal flow of Horn and Schunck ("Determining Optical Flow", 1981): how the change in time goes with
 /// the slope in space.
@@ -201,7 +201,7 @@ fn train_on_shapes() -> Result<Outcome> {
     train_and_test(&train, &val)
 }
 
-/// Clip `i` shows a shape of its own colour, size and place that moves right, left, down or up: label `i % 4`.
+/// Clip `i` shows a shape of its own color, size and place that moves right, left, down or up: label `i % 4`.
 fn pack_shapes(dir: &Path, clips: std::ops::Range<u32>) -> Result<()> {
     let mut writer = Writer::create(dir, WriterOptions::default())?;
     let mut encoder = Encoder::new(90)?;

@@ -35,7 +35,7 @@ class Clip(namedtuple("Clip", CLIP)):
     def jpeg(self, t: int) -> bytes:
         """The JPEG of frame t, after its CRC-32 was compared."""
         jpeg = self.shard.record(self.frames[t])[1]
-        check(crc32(jpeg) == self.frames[t].crc32, "jpeg-crc", f"frame {t}: CRC-32 does not fit")
+        check(crc32(jpeg) == self.frames[t].crc32, "jpeg-crc", f"frame {t}: the CRC-32 differs")
         return jpeg
 
 def check(holds: bool, rule: str, message: str) -> None:
@@ -69,13 +69,13 @@ class Shard:
         fields = struct.unpack("<HHIIIQQQQII", b[8:64])
         major, _, required, _, count, table, length, self.clip_count, self.frame_count, table_crc, self.crc32 = fields
         check(major == 1, "index-version", f"version {major}")
-        check(crc32(b[:60]) == self.crc32, "index-header-crc", "CRC-32 does not fit")
+        check(crc32(b[:60]) == self.crc32, "index-header-crc", "the CRC-32 differs")
         check(required == 0, "index-flags", f"unknown required flags {required:#x}")
         check(len(b) == length, "index-file-length", f"{len(b)} bytes, not {length}")
         footer = struct.pack("<QI", length, self.crc32)
-        check(b[-24:] == footer + struct.pack("<I", crc32(footer)) + INDEX_MAGIC, "index-footer", "does not fit")
+        check(b[-24:] == footer + struct.pack("<I", crc32(footer)) + INDEX_MAGIC, "index-footer", "the footer differs")
         check(table + 32 * count == length - 24, "index-table-bounds", "not before the footer")
-        check(crc32(b[table:-24]) == table_crc, "index-table-crc", "CRC-32 does not fit")
+        check(crc32(b[table:-24]) == table_crc, "index-table-crc", "the CRC-32 differs")
         self.table, self.sections, end = table, {}, 64
         for name, flags, offset, length, crc, _ in struct.iter_unpack("<4sIQQII", b[table:-24]):
             check(offset == end, "section-bounds", f"{name} is not where the one before ends")
@@ -96,20 +96,20 @@ class Shard:
                 self.record_path = index_path.with_name(f"{index_path.stem[:-12]}{self.sha256.hex()[:12]}.rec")
         r = self.records = map_file(self.record_path)
         check(len(r) == self.data_length, "data-length", f"{len(r)} bytes, not {self.data_length}")
-        check(crc32(r[-4096:], crc32(r[:4096])) == edge_crc, "data-edges", "the ends' CRC-32 does not fit")
+        check(crc32(r[-4096:], crc32(r[:4096])) == edge_crc, "data-edges", "the CRC-32 of the ends differs")
         differ = [key for key, value in self.listing().items() if listed.get(key, value) != value]
         check(not differ, "dataset-shard", f"{index_path} is not what dataset.json lists: {differ}")
 
     def section(self, name: bytes) -> bytes:
         offset, length, crc = self.sections[name]
-        check(crc32(self.index[offset : offset + length]) == crc, "section-crc", f"{name}: CRC-32 does not fit")
+        check(crc32(self.index[offset : offset + length]) == crc, "section-crc", f"{name}: the CRC-32 differs")
         return self.index[offset : offset + length]
 
     def entry(self, table: bytes, size: int, ordinal: int, rule: str) -> bytes:
         start = self.sections[table][0] + size * ordinal
         b = self.index[start : start + size]
         fits = struct.pack("<I", crc32(b[:-4] + struct.pack("<Q", ordinal))) == b[-4:]
-        check(fits, rule, f"entry {ordinal}: CRC-32 does not fit")
+        check(fits, rule, f"entry {ordinal}: the CRC-32 differs")
         return b[:-4]
 
     def clip(self, ordinal: int) -> Clip:

@@ -40,7 +40,7 @@ def verify_failures(path: Path, listing: dict) -> None:
 def verify_shard(shard: Shard) -> List[FormatError]:
     problems = list(verify_sections(shard))
     if hashlib.sha256(shard.records).digest() != shard.sha256:
-        problems.append(FormatError("data-digest", "the record file's SHA-256 does not fit"))
+        problems.append(FormatError("data-digest", "the SHA-256 of the record file differs"))
     problems += caught(verify_draws, shard)
     next_frame = next_record = 0
     for c in range(shard.clip_count):

@@ -69,6 +69,8 @@ mod dataset;
 mod disk;
 pub mod edit;
 mod error;
+/// The bytes of each structure on disk, for this crate's own tests. They may change at any time.
+#[doc(hidden)]
 pub mod format;
 #[cfg(feature = "interop")]
 pub mod interop;
@@ -117,6 +119,8 @@ pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, SizeSt
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
+pub use format::json_object::JsonObject;
+pub use format::meta::Meta;
 pub use loader::{
     Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix,
     ColorStep, Crop, Draws, Dtype, Epochs, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame,

@@ -38,6 +38,16 @@ impl Shortage {
         Shortage::of(e).or((e.kind() == io::ErrorKind::WouldBlock).then_some(Shortage::Threads))
     }
 
+    /// What ran out, and where its limit is set.
+    pub fn resource(self) -> &'static str {
+        match self {
+            Shortage::Descriptors => "file descriptors (ulimit -n)",
+            Shortage::SystemFiles => "open files of the whole system",
+            Shortage::Memory => "memory (ulimit -v, or the limit of the container)",
+            Shortage::Threads => "threads or processes (ulimit -u, or the limit of the container)",
+        }
+    }
+
     /// What can be done about it.
     pub fn help(self) -> String {
         match self {
@@ -46,12 +56,8 @@ impl Shortage {
                 format!("raise the limit on open files (ulimit -n{limit}), or use fewer threads")
             }
             Shortage::SystemFiles => "the whole system has too many files open: close some, or raise its limit".into(),
-            Shortage::Memory => "use fewer threads or smaller batches, or allow the process more memory (ulimit -v, \
-                                 or the limit of the container)"
-                .into(),
-            Shortage::Threads => "use fewer threads, or raise the limit on threads and processes (ulimit -u, or the \
-                                  limit of the container)"
-                .into(),
+            Shortage::Memory => format!("use fewer threads or smaller batches, or allow more {}", self.resource()),
+            Shortage::Threads => format!("use fewer threads, or allow more {}", self.resource()),
         }
     }
 }

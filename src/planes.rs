@@ -2,7 +2,7 @@
 
 use crate::{Error, Result, allocation, limits};
 
-/// A picture as JFIF defines it: full-range BT.601, 4:2:0, chroma samples centred between four luma samples.
+/// A picture as JFIF defines it: full-range BT.601, 4:2:0, chroma samples centered between four luma samples.
 ///
 /// The planes have no padding: luma is `width * height` bytes, each chroma plane
 /// `ceil(width / 2) * ceil(height / 2)`.

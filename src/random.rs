@@ -18,7 +18,7 @@ pub(crate) mod stream {
     /// Frames chosen when loading. Next ids: the epoch and the sample.
     pub const TEMPORAL: u64 = 5;
     /// Color jitter of a clip. Next ids: the epoch and the sample.
-    pub const COLOUR: u64 = 6;
+    pub const COLOR: u64 = 6;
     /// The substitute for a sample that cannot be read. Next ids: the epoch, the sample and the number of the attempt.
     pub const SUBSTITUTE: u64 = 7;
     /// Which clips of a class go to which part of a split. Next id: the class.

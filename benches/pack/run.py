@@ -5,7 +5,7 @@
     benches/pack/run.py FOLDER...            one table for each folder of videos
     benches/pack/run.py FOLDER... --short    two rounds, at most 40 videos of each folder
 
-vidrec packs each folder once and so says which frames they are: 8 of each video, the centres of equal segments, short side
+vidrec packs each folder once and so says which frames they are: 8 of each video, the centers of equal segments, short side
 256, never enlarged, quality 90. Then everybody, vidrec too, does that again, in turn (A B C, B C A, ...), with as many
 threads or processes as there are processors in --cores. A row is the median of its rounds. All that is written lies in a
 temporary folder; every single run is in pack-results.json below VIDREC_PEERS_CACHE (default: target/peers).

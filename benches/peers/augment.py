@@ -1,4 +1,4 @@
-"""Crop, resize, flip and normalise with OpenCV, for the peers that leave that to the user. One thread a clip."""
+"""Crop, resize, flip and normalize with OpenCV, for the peers that leave that to the user. One thread a clip."""
 import math
 import random
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from workloads import MEAN, STD
 
 cv2.setNumThreads(1)
 
-# Normalising a byte is looking it up: faster than arithmetic, and it writes float32 where it should go.
+# Normalizing a byte is looking it up: faster than arithmetic, and it writes float32 where it should go.
 TABLES = [((np.arange(256) / 255 - mean) / std).astype(np.float32) for mean, std in zip(MEAN, STD)]
 
 
@@ -34,7 +34,7 @@ def view(workload, width, height, rng: random.Random):
 
 
 def random_area(width, height, rng):
-    """Torchvision's RandomResizedCrop: ten tries, then the largest centred part of an allowed ratio."""
+    """Torchvision's RandomResizedCrop: ten tries, then the largest centered part of an allowed ratio."""
     for _ in range(10):
         area = width * height * rng.uniform(0.08, 1)
         ratio = math.exp(rng.uniform(math.log(3 / 4), math.log(4 / 3)))
@@ -60,10 +60,10 @@ def write(workload, out, image, v: View):
             cv2.resize(part, (workload.size, workload.size), out)
     else:
         part = cv2.resize(part, (workload.size, workload.size))
-        write_normalised(out, cv2.flip(part, 1) if v.flip else part)
+        write_normalized(out, cv2.flip(part, 1) if v.flip else part)
 
 
-def write_normalised(out, image):
+def write_normalized(out, image):
     for plane, table, target in zip(cv2.split(image), TABLES, out):
         cv2.LUT(plane, table, target)
 

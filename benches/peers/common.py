@@ -152,7 +152,7 @@ def expect(workload, batch):
 
 
 def check_batch(name, batches, store, workers):
-    """Compares the first batch, not shuffled, with the centre crops that Pillow decodes from the stored frames."""
+    """Compares the first batch, not shuffled, with the center crops that Pillow decodes from the stored frames."""
     workload = WORKLOADS[name]
     batch = next(iter(batches(workload, store, workers, False)))
     expect(workload, batch)
@@ -161,7 +161,7 @@ def check_batch(name, batches, store, workers):
         batch = batch.transpose(0, 1, 3, 4, 2)
     if workload.dtype == "float32":
         batch = (batch * np.float32(STD) + np.float32(MEAN)) * 255
-    truth = centre_crops()
+    truth = center_crops()
     if workload.random:
         # Other parts of the same pictures: alike in mean and spread. And two frames that were cut alike are alike.
         shift, spread = batch.mean() - truth.mean(), batch.std() / truth.std()
@@ -177,7 +177,7 @@ def check_batch(name, batches, store, workers):
     return ok
 
 
-def centre_crops():
+def center_crops():
     from PIL import Image
 
     def crop(jpeg, size=224):

@@ -37,7 +37,7 @@ def batches(workload, store, workers, shuffle):
         frames = spdl.io.load_image_batch(jpegs, **as_stored, filter_desc=filters(workload, view))
         for target, image in zip(batch[draw % BATCH], spdl.io.to_numpy(frames)):
             if workload.dtype == "float32":
-                augment.write_normalised(target, image)
+                augment.write_normalized(target, image)
             else:
                 target[:] = image if workload.layout == "THWC" else image.transpose(2, 0, 1)
         return batch

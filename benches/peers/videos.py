@@ -1,4 +1,4 @@
-"""What the readers of video files share: which frames of which files, and the centre crop."""
+"""What the readers of video files share: which frames of which files, and the center crop."""
 import json
 from typing import NamedTuple
 

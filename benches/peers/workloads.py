@@ -21,11 +21,11 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Workload:
-    """Batches of 16 clips with 8 frames each: a random resized crop and flip, one draw a clip, or the centre."""
+    """Batches of 16 clips with 8 frames each: a random resized crop and flip, one draw a clip, or the center."""
     text: str
     size: int     # width and height of the pictures
-    random: bool  # random resized crop (scale 0.08 to 1, ratio 3/4 to 4/3, bilinear) and flip; else centre crop
-    dtype: str    # float32 is normalised
+    random: bool  # random resized crop (scale 0.08 to 1, ratio 3/4 to 4/3, bilinear) and flip; else center crop
+    dtype: str    # float32 is normalized
     layout: str   # of a clip
 
     @property
@@ -38,9 +38,9 @@ class Workload:
 
 
 WORKLOADS = {
-    "W1": Workload("random resized crop to 224, flip, normalised f32, BTCHW", 224, True, "float32", "TCHW"),
+    "W1": Workload("random resized crop to 224, flip, normalized f32, BTCHW", 224, True, "float32", "TCHW"),
     "W1u8": Workload("random resized crop to 224, flip, u8, BTHWC", 224, True, "uint8", "THWC"),
-    "W1-112": Workload("random resized crop to 112, flip, normalised f32, BTCHW", 112, True, "float32", "TCHW"),
-    "W2": Workload("centre crop of 224, u8, BTCHW", 224, False, "uint8", "TCHW"),
-    "W3": Workload("from video files: 8 uniform frames, centre crop of 224, u8, BTHWC", 224, False, "uint8", "THWC"),
+    "W1-112": Workload("random resized crop to 112, flip, normalized f32, BTCHW", 112, True, "float32", "TCHW"),
+    "W2": Workload("center crop of 224, u8, BTCHW", 224, False, "uint8", "TCHW"),
+    "W3": Workload("from video files: 8 uniform frames, center crop of 224, u8, BTHWC", 224, False, "uint8", "THWC"),
 }

@@ -8,7 +8,7 @@ use vidrec::edit::{
 };
 use vidrec::{Dataset, Sharding};
 
-use crate::error::{to_json, usage};
+use crate::error::{raise, to_json, usage};
 use crate::task;
 
 /// Clips by ordinal and by source.
@@ -154,7 +154,7 @@ pub fn append(py: Python<'_>, path: PathBuf, more: PathBuf, how: Output, progres
 type Changed = (Option<u64>, String, Option<String>, String);
 
 fn change((clip, source, label, attributes): Changed) -> PyResult<Change> {
-    let attributes = serde_json::from_str(&attributes).map_err(|e| usage(format!("attributes: {e}")))?;
+    let attributes = attributes.parse().map_err(raise)?;
     Ok(Change { key: clip.map_or(Key::Source(source), Key::Clip), label, attributes })
 }
 

@@ -39,7 +39,7 @@ def dtype(value: Any) -> str:
 
 
 def color(value: Any) -> Tuple[float, float, float, float]:
-    """Strengths of brightness, contrast, saturation, and the probability of grey."""
+    """Strengths of brightness, contrast, saturation, and the probability of gray."""
     names = ("brightness", "contrast", "saturation", "grayscale")
     if value is None:
         value = {}

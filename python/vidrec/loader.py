@@ -53,7 +53,7 @@ class Loader:
     flip : float, default 0
         Probability that a clip is mirrored.
     color : float or dict, optional
-        How much colours vary from clip to clip: strength of ``brightness``, ``contrast`` and ``saturation``, and
+        How much colors vary from clip to clip: strength of ``brightness``, ``contrast`` and ``saturation``, and
         probability of ``grayscale``.
     channels : {"rgb", "gray", "ycbcr"}, default "rgb"
         What the channels are.
@@ -81,7 +81,7 @@ class Loader:
         Seed of everything that is drawn.
     rank, world_size : int, optional
         Number of this process among those that train together, and how many they are. Default: those of
-        ``torch.distributed`` where it is initialised, else 0 and 1.
+        ``torch.distributed`` where it is initialized, else 0 and 1.
     last : {"pad", "drop", "wrap"}, default "pad"
         What becomes of clips that do not fill a batch on every rank: they come, filled up by others with a ``mask`` of
         False; they are left out; or they come, filled up from the start of the epoch.
@@ -535,7 +535,7 @@ class _Iterator:
 
 
 def _process_group() -> Any:
-    """``torch.distributed``, if it is initialised; without importing it."""
+    """``torch.distributed``, if it is initialized; without importing it."""
     dist = getattr(sys.modules.get("torch"), "distributed", None)
     return dist if dist is not None and dist.is_available() and dist.is_initialized() else None
 

@@ -226,7 +226,7 @@ def pack(
     """
     if not _vidrec.HAS_PACK:
         raise UsageError(
-            "this build of vidrec cannot pack: it was made without FFmpeg. Released wheels can; from a checkout, "
+            "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; from a checkout, "
             'pip install ./python --config-settings=build-args="--features pack" makes one that can'
         )
     # The library reads the words, and has the defaults for what is None.

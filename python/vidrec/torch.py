@@ -90,7 +90,7 @@ class _Part(Iterator[Batch]):
 class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     """One sample at a time, for a ``DataLoader`` with a sampler and a batch size of its own.
 
-    What is drawn for a sample (frames, crop, flip, colours) depends on seed, epoch and sample alone, not on the worker.
+    What is drawn for a sample (frames, crop, flip, colors) depends on seed, epoch and sample alone, not on the worker.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ use crate::disk::advice::Advice;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::RecordHeader;
-use crate::{Error, Result};
+use crate::{Error, JsonObject, Result};
 
 /// One clip of a data set.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl<'a> Clip<'a> {
         if let Some(label) = self.label() {
             return Ok(vec![label]);
         }
-        let Some(labels) = self.attributes()?.remove("labels") else { return Ok(Vec::new()) };
+        let Some(labels) = self.attributes()?.0.remove("labels") else { return Ok(Vec::new()) };
         serde_json::from_value(labels).map_err(|e| {
             Error::usage("the attribute \"labels\" is not an array of labels")
                 .found(e)
@@ -107,10 +107,10 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// See [`source`](Self::source). Also if the text is not a JSON object (rule `clip-attributes`).
-    pub fn attributes(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+    pub fn attributes(&self) -> Result<JsonObject> {
         let text = self.attributes_json()?;
         if text.is_empty() {
-            return Ok(serde_json::Map::new());
+            return Ok(JsonObject::default());
         }
         serde_json::from_str(text).map_err(|e| {
             Error::format("clip-attributes", "the attributes are not a JSON object")

@@ -173,7 +173,7 @@ impl Count {
         let pixels = u64::from(clip.width()) * u64::from(clip.height());
         self.epoch_rgb_bytes = self.epoch_rgb_bytes.saturating_add((3 * pixels).saturating_mul(u64::from(frames)));
         self.entries(clip)?;
-        self.attributes(&clip.attributes()?.into());
+        self.attributes(&clip.attributes()?.0.into());
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::Dataset;
 use crate::format::meta::Meta;
+use crate::{Dataset, JsonObject};
 
 /// Key in the settings: an object for each combination of the settings that differed.
 const MERGED: &str = "merged";
@@ -29,10 +29,10 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
         }
     }
     let mut base = (*metas[0]).clone();
-    base.settings = same;
+    base.settings = JsonObject(same);
     base.tool =
-        text(base.settings.remove(TOOL)).unwrap_or_else(|| concat!("vidrec ", env!("CARGO_PKG_VERSION")).into());
-    base.ffmpeg = text(base.settings.remove(FFMPEG));
+        text(base.settings.0.remove(TOOL)).unwrap_or_else(|| concat!("vidrec ", env!("CARGO_PKG_VERSION")).into());
+    base.ffmpeg = text(base.settings.0.remove(FFMPEG));
     if differing.len() < 2 {
         return (base, None);
     }
@@ -41,7 +41,7 @@ pub(crate) fn merged_meta(metas: &[&Meta]) -> (Meta, Option<String>) {
     keys.sort_unstable();
     keys.dedup();
     let note = format!("the inputs differ in {}; the settings list it under \"{MERGED}\"", keys.join(", "));
-    base.settings.insert(MERGED.into(), differing.clone().into());
+    base.settings.0.insert(MERGED.into(), differing.clone().into());
     (base, Some(note))
 }
 
@@ -55,7 +55,7 @@ fn text(value: Option<Value>) -> Option<String> {
 
 /// A data set's settings, tool and FFmpeg as one object, or as several if it was merged from others.
 fn rows(meta: &Meta) -> Vec<Map<String, Value>> {
-    let mut base = meta.settings.clone();
+    let mut base = meta.settings.0.clone();
     base.entry(TOOL).or_insert_with(|| meta.tool.clone().into());
     if let Some(ffmpeg) = &meta.ffmpeg {
         base.entry(FFMPEG).or_insert_with(|| ffmpeg.clone().into());
@@ -86,15 +86,15 @@ mod tests {
         let (ab, note) = merged_meta(&[&a, &b, &a]);
         assert_eq!(
             ab.settings,
-            *json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]}).as_object().unwrap()
+            JsonObject::of(json!({"frames": 8, "merged": [{"quality": 90}, {"quality": 80}]})).unwrap()
         );
         assert_eq!(ab.tool, "t");
         assert!(note.unwrap().contains("differ in quality;"));
         let (abc, _) = merged_meta(&[&ab, &meta(json!({"frames": 4, "quality": 90}), "t")]);
         let flat = json!([{"frames": 8, "quality": 90}, {"frames": 8, "quality": 80}, {"frames": 4, "quality": 90}]);
-        assert_eq!(abc.settings, *json!({"merged": flat}).as_object().unwrap());
+        assert_eq!(abc.settings, JsonObject::of(json!({"merged": flat})).unwrap());
         let (other_tool, _) = merged_meta(&[&a, &meta(json!({"frames": 8, "quality": 90}), "u")]);
-        assert_eq!(other_tool.settings["merged"], json!([{"tool": "t"}, {"tool": "u"}]));
+        assert_eq!(other_tool.settings.0["merged"], json!([{"tool": "t"}, {"tool": "u"}]));
         assert_eq!(merged_meta(&[&a, &a]), (a, None));
     }
 }

@@ -4,7 +4,7 @@ use super::{groups, meta};
 use crate::dataset::{Shard, proven_bytes};
 use crate::format::meta::Meta;
 use crate::format::section::SectionId;
-use crate::{Clip, ClipInfo, Dataset, Result};
+use crate::{Clip, ClipInfo, Dataset, JsonObject, Result};
 
 /// What the output says of a clip.
 pub(super) type Describe<'a> = Box<dyn Fn(&Clip<'_>) -> Result<ClipInfo> + 'a>;
@@ -90,9 +90,9 @@ fn unknown_in(shard: &Shard) -> Vec<String> {
         sections.map(|s| format!("section {:?} is unknown here and not copied", s.id)).collect();
     let meta = shard.index.sections.iter().find(|s| s.id == SectionId::META);
     let bytes = meta.and_then(|s| proven_bytes(&shard.index_bytes, s).ok());
-    let stored: serde_json::Map<_, _> = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
+    let stored: JsonObject = bytes.and_then(|b| serde_json::from_slice(b).ok()).unwrap_or_default();
     let known = serde_json::to_value(&shard.index.meta).unwrap_or_default();
-    let unknown = stored.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
+    let unknown = stored.0.iter().filter(|(key, value)| known.get(key.as_str()).is_none() && !value.is_null());
     notes.extend(unknown.map(|(key, _)| format!("key \"{key}\" of META is unknown here and not copied")));
     notes
 }

@@ -114,7 +114,7 @@ fn by_attribute(set: &Dataset, name: &str) -> Result<Vec<SplitPart>> {
     let mut parts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for clip in set.clips() {
         let clip = clip?;
-        if let Some(value) = attribute(&Value::Object(clip.attributes()?), name) {
+        if let Some(value) = attribute(&Value::Object(clip.attributes()?.0), name) {
             parts.entry(plain(value)).or_default().push(clip.ordinal());
         }
         if parts.len() > MOST_PARTS {

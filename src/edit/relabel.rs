@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
 use super::options::EditOptions;
 use super::output_plan::{OutputPlan, as_it_is};
 use super::report::EditReport;
 use super::{copy, relink};
-use crate::{Clip, ClipInfo, Dataset, Error, ProgressFn, Result, limits};
+use crate::{Clip, ClipInfo, Dataset, Error, JsonObject, ProgressFn, Result, limits};
 
 /// Which clips a [`Change`] is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -28,7 +26,7 @@ pub struct Change {
     /// The new label, a number or a class name. `None` keeps the old one.
     pub label: Option<String>,
     /// Attributes to add or replace; the others stay.
-    pub attributes: Map<String, Value>,
+    pub attributes: JsonObject,
 }
 
 /// Everything that changes.
@@ -113,7 +111,7 @@ impl<'a> Table<'a> {
             }
             info.label = Some(label);
         }
-        info.attributes.extend(change.attributes.clone());
+        info.attributes.0.extend(change.attributes.0.clone());
         Ok(info)
     }
 

@@ -141,7 +141,7 @@ fn attributes_fit(clip: &Clip<'_>, wanted: &[(String, String)]) -> Result<bool> 
     if wanted.is_empty() {
         return Ok(true);
     }
-    let attributes = Value::Object(clip.attributes()?);
+    let attributes = Value::Object(clip.attributes()?.0);
     Ok(wanted.iter().all(|(name, value)| attribute(&attributes, name).is_some_and(|found| has_value(found, value))))
 }
 

@@ -7,7 +7,7 @@ use super::dealer::Dealer;
 use super::shuffle::shuffle;
 use super::*;
 use crate::random::{Random, stream};
-use crate::{ClipInfo, Dataset, FrameData, Writer, WriterOptions};
+use crate::{ClipInfo, Dataset, FrameData, JsonObject, Writer, WriterOptions};
 
 const CLIPS: u64 = 48;
 
@@ -32,7 +32,7 @@ fn data_set(draws: u32) -> (tempfile::TempDir, Dataset) {
     options.meta.draws = Some(draws);
     let mut writer = Writer::create(dir.path().join("set"), options).unwrap();
     for clip in 0..CLIPS {
-        let attributes = json!({"weather": weather(clip)}).as_object().unwrap().clone();
+        let attributes = JsonObject::of(json!({"weather": weather(clip)})).unwrap();
         let info = ClipInfo { label: label(clip), source: source(clip), attributes, ..ClipInfo::default() };
         writer.append(&info, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::header::VERSION;
+use super::json_object::JsonObject;
 use super::meta::Meta;
 use super::names;
 use crate::{Error, Hint, Result};
@@ -39,7 +40,7 @@ pub struct DatasetJson {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes.
     #[serde(default)]
-    pub settings: Map<String, Value>,
+    pub settings: JsonObject,
     /// The number of consecutive clips that are draws of one video; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,

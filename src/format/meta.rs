@@ -2,7 +2,8 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+
+use super::json_object::JsonObject;
 
 /// The value of [`Meta::records`] if another program wrote the record file.
 pub const FOREIGN_RECORDS: &str = "foreign";
@@ -21,7 +22,7 @@ pub struct Meta {
     pub ffmpeg: Option<String>,
     /// The options that determine the bytes: sampling rule, size, quality, seed.
     #[serde(default)]
-    pub settings: Map<String, Value>,
+    pub settings: JsonObject,
     /// The number of consecutive clips that are draws of one video; 1 if absent. Each clip of such a group has its
     /// number, counted from 0, in the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +68,7 @@ mod tests {
             classes: vec!["a".into(), "b \"c\"".into()],
             tool: "t".into(),
             ffmpeg: Some("f".into()),
-            settings: json!({"frames": 8, "deep": [{"x": null}]}).as_object().unwrap().clone(),
+            settings: JsonObject::of(json!({"frames": 8, "deep": [{"x": null}]})).unwrap(),
             draws: Some(3),
             records: FOREIGN_RECORDS.into(),
         };

@@ -9,6 +9,7 @@ pub mod dataset_json;
 pub mod footer;
 pub mod frame_entry;
 pub mod header;
+pub mod json_object;
 pub mod meta;
 pub mod names;
 pub mod record_header;

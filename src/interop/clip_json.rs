@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::text;
 use crate::disk::NewFolder;
 use crate::format::meta::Meta;
-use crate::{Clip, ClipInfo, Dataset, Result, limits};
+use crate::{Clip, ClipInfo, Dataset, JsonObject, Result, limits};
 
 /// A clip without its frames. The field names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(super) struct ClipJson {
     pub source: String,
     pub label: Option<u32>,
     pub class: String,
-    pub attributes: Map<String, Value>,
+    pub attributes: JsonObject,
     /// Seconds per unit of `pts`, as a fraction.
     pub time_base: (u32, u32),
     pub short: bool,
@@ -64,7 +64,7 @@ impl ClipJson {
             source,
             label: None,
             class: String::new(),
-            attributes: Map::new(),
+            attributes: JsonObject::default(),
             time_base,
             short: false,
             pts: Vec::new(),
@@ -77,7 +77,7 @@ impl ClipJson {
         match value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|&n| n <= limits::MAX_LABEL as u32) {
             Some(label) => self.label = Some(label),
             None if value.is_null() => {}
-            None => drop(self.attributes.insert("label_value".into(), value.clone())),
+            None => drop(self.attributes.0.insert("label_value".into(), value.clone())),
         }
     }
 

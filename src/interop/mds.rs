@@ -91,7 +91,7 @@ fn sample(clip: &Clip<'_>) -> Result<Vec<u8>> {
         &jpegs,
     ]
     .concat();
-    let attributes = Value::Object(clip.attributes()?).to_string();
+    let attributes = clip.attributes()?.to_string();
     let times = json!(times).to_string();
     let label = clip.label().map_or(-1, i64::from).to_le_bytes();
     let ordinal = clip.ordinal().to_le_bytes();

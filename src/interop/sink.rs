@@ -5,14 +5,14 @@ use std::io::Cursor;
 use std::path::Path;
 
 use rayon::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::clip_json::ClipJson;
 use super::report::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
 use crate::jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
-use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, limits, threads};
+use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Result, Writer, WriterOptions, limits, threads};
 
 /// Options of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl Default for ImportOptions {
 
 /// The `META` of a data set imported from `format`.
 pub(super) fn meta(format: &str, classes: Vec<String>) -> Meta {
-    let mut settings = Map::new();
-    settings.insert("imported_from".into(), json!(format));
+    let mut settings = JsonObject::default();
+    settings.0.insert("imported_from".into(), json!(format));
     Meta { classes, tool: concat!("vidrec ", env!("CARGO_PKG_VERSION")).into(), settings, ..Meta::default() }
 }
 
@@ -71,7 +71,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         progress: &'a mut ProgressFn<'f>,
     ) -> Result<Self> {
         // The options that determine the bytes.
-        let mut set = |key: &str, value: Value| drop(meta.settings.insert(key.into(), value));
+        let mut set = |key: &str, value: Value| drop(meta.settings.0.insert(key.into(), value));
         if options.retile {
             set("retiled", json!(true));
         }

@@ -15,10 +15,10 @@
 //! use vidrec::Planes;
 //! use vidrec::jpeg::{Decoder, Encoder};
 //!
-//! let mut grey = Planes::new(64, 48)?;
-//! grey.y.fill(100);
+//! let mut gray = Planes::new(64, 48)?;
+//! gray.y.fill(100);
 //! let mut jpeg = Vec::new();
-//! Encoder::new(90)?.encode(&grey, &mut jpeg)?;
+//! Encoder::new(90)?.encode(&gray, &mut jpeg)?;
 //!
 //! let mut decoder = Decoder::new()?;
 //! let picture = decoder.decode_picture(&jpeg)?;

@@ -26,7 +26,7 @@ impl Region {
     /// samples: its own, and the next to the left of an even column or to the right of an odd one, above an even row
     /// or below an odd one. The adjoining pixel has that next sample for its own, so one pixel suffices. At the edge of
     /// the picture libjpeg repeats the last sample, and it does the same in the crop, which ends there too.
-    pub fn with_chroma_neighbours(self, (width, height): (u32, u32)) -> Self {
+    pub fn with_chroma_neighbors(self, (width, height): (u32, u32)) -> Self {
         let (x, y) = (self.x.saturating_sub(1), self.y.saturating_sub(1));
         let (right, bottom) = ((self.x + self.width + 1).min(width), (self.y + self.height + 1).min(height));
         Region { x, y, width: right - x, height: bottom - y }

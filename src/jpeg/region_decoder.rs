@@ -129,7 +129,7 @@ impl RegionDecoder {
     /// Not a JPEG, damaged data, or a picture beyond [`limits`](crate::limits).
     pub fn rgb(&mut self, jpeg: &[u8], region: Region, rgb: &mut Vec<u8>) -> Result<Cut> {
         let size = self.format(jpeg)?.size;
-        let (jpeg, cut) = (self.tiler.cut(jpeg, region.with_chroma_neighbours(size), false))
+        let (jpeg, cut) = (self.tiler.cut(jpeg, region.with_chroma_neighbors(size), false))
             .unwrap_or_else(|| (jpeg, Cut::whole(size)));
         let pitch = cut.region.width as usize * 3;
         let out = room(rgb, pitch * cut.region.height as usize)?;

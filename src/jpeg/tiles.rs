@@ -4,7 +4,7 @@
 //! predictions of 0 (T.81, F.2.1.3.1), so the bytes of a tile mean the same wherever they stand; and every block is
 //! transformed by itself. Hence a tile's planes have the samples that a decode of the whole picture gives, bit for bit:
 //! the planes need no margin around the wanted window. Smooth upsampling of chroma does need one: see
-//! [`Region::with_chroma_neighbours`].
+//! [`Region::with_chroma_neighbors`].
 //!
 //! This trusts nothing but the bytes of the JPEG. It is tiled if they say so: baseline, 8 bits, three components of
 //! 2x2, 1x1 and 1x1 samples, one scan, a restart interval that divides the MCUs of a row, and markers RST0, RST1, ..

@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use super::aligned::Aligned;
 use super::draw::ColorDraw;
 use super::options::Dtype;
+use crate::machine::Shortage;
 use crate::{Error, Result};
 
 /// The data of a batch, in the type that was asked for.
@@ -167,8 +168,11 @@ impl Batch {
             BatchData::Bf16(data) => data.try_resize(samples),
             BatchData::F32(data) => data.try_resize(samples),
         };
-        let help = "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready \
-                    (prefetch), or allow the process more memory (ulimit -v, the limit of a container)";
+        let help = format!(
+            "make batches smaller (batch size, frames, size, u8 instead of floats), keep fewer of them ready (prefetch), \
+             or allow more {}",
+            Shortage::Memory.resource()
+        );
         reserved.map_err(|bytes| {
             let [b, t, c, h, w] = self.shape;
             Error::no_memory(&format!("a batch of {b}x{t}x{c}x{h}x{w} samples"), bytes).help(help)

@@ -36,7 +36,7 @@ pub struct Estimate {
     /// Videos, folders of pictures and segments to be packed.
     pub videos: u64,
     /// Of these, how many have a label or labels.
-    pub labelled: u64,
+    pub labeled: u64,
     /// Classes that have a name.
     pub classes: u64,
     /// Files in the input folders that are neither videos nor frames, by kind.
@@ -90,11 +90,11 @@ pub fn estimate<P: AsRef<Path>>(
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
-    let labelled = plan.jobs.iter().filter(|job| job.label.is_some() || has_labels(job)).count();
+    let labeled = plan.jobs.iter().filter(|job| job.label.is_some() || has_labels(job)).count();
     let threads = options.resources.threads_for(present.len());
     Ok(Estimate {
         videos,
-        labelled: labelled as u64,
+        labeled: labeled as u64,
         classes: plan.classes.len() as u64,
         passed_over: plan.passed_over.clone(),
         missing: missing.iter().map(|job| job.source.clone()).collect(),

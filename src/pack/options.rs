@@ -1,7 +1,7 @@
 //! All options of a pack, and what of them determines the bytes.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::plan::{InputOptions, SegmentClock};
 use super::run::RunOptions;
@@ -9,7 +9,7 @@ use super::work::{FrameOptions, PictureOptions, Recipe, Resources, VideoLimits};
 use crate::sampler::Short;
 use crate::video::{Decode, FrameSize};
 use crate::writer::Sharding;
-use crate::{Error, Result, jpeg, limits};
+use crate::{Error, JsonObject, Result, jpeg, limits};
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] they may use.
 ///
@@ -167,9 +167,9 @@ impl PackOptions {
     }
 
     /// Everything that determines the bytes, as it is stored.
-    pub(super) fn settings(&self) -> Result<Map<String, Value>> {
+    pub(super) fn settings(&self) -> Result<JsonObject> {
         match serde_json::to_value(Settings::of(self)) {
-            Ok(Value::Object(settings)) => Ok(settings),
+            Ok(Value::Object(settings)) => Ok(JsonObject(settings)),
             other => Err(Error::internal(format!("settings: {other:?}"))),
         }
     }
@@ -193,7 +193,7 @@ mod tests {
             "frames": 8, "sample": "uniform", "short": "repeat-last", "seed": 0,
             "size": {"short_side": 256}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
         });
-        assert_eq!(Value::Object(settings), expected);
+        assert_eq!(settings, JsonObject::of(expected).unwrap());
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
             "optimize": true, "pass_through": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
         });
-        assert_eq!(Value::Object(options.settings().unwrap()), expected);
+        assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());
         let by_pace = PackOptions {
             frames: FrameOptions { pace: Some(Pace::Every(3)), max_frames: Some(5), ..FrameOptions::default() },
             pictures: PictureOptions { size: FrameSize::Original, ..PictureOptions::default() },
@@ -239,6 +239,6 @@ mod tests {
             "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "quality": 90,
             "chroma": "4:2:0", "shard_bytes": 7,
         });
-        assert_eq!(Value::Object(by_pace.settings().unwrap()), expected);
+        assert_eq!(by_pace.settings().unwrap(), JsonObject::of(expected).unwrap());
     }
 }

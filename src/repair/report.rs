@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
+
+use crate::JsonObject;
 
 /// Options of [`repair`](crate::repair).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +82,7 @@ pub struct PartlyLost {
     /// Its source, if still known.
     pub source: Option<String>,
     /// What is lost. The clip's attribute `repair` says the same.
-    pub repair: Value,
+    pub repair: JsonObject,
 }
 
 /// What a salvaged clip has lost.
@@ -99,7 +101,7 @@ pub(super) struct Losses {
 
 impl Losses {
     /// As an object; empty if nothing is lost.
-    pub fn to_json(&self) -> Map<String, Value> {
+    pub fn to_json(&self) -> JsonObject {
         let mut lost = Vec::new();
         for (is_lost, what) in [
             (self.names, "source"),
@@ -119,6 +121,6 @@ impl Losses {
         if self.unproven {
             object.insert("unproven".into(), true.into());
         }
-        object
+        JsonObject(object)
     }
 }

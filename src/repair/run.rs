@@ -118,9 +118,9 @@ impl<'a> Run<'_, 'a, '_, '_> {
                 shard: self.name.to_owned(),
                 clip: clip.ordinal,
                 source: known(&clip.info.source),
-                repair: repair.clone().into(),
+                repair: repair.clone(),
             });
-            clip.info.attributes.insert("repair".into(), repair.into());
+            clip.info.attributes.0.insert("repair".into(), repair.0.into());
         }
         self.report.salvaged += 1;
         self.sink.write(&clip).map_err(|e: Error| e.in_clip(clip.ordinal))

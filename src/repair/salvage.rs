@@ -16,7 +16,7 @@ use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, recordio};
 use crate::jpeg::{Decoder, RgbPicture};
-use crate::{ClipInfo, Result, limits};
+use crate::{ClipInfo, JsonObject, Result, limits};
 
 /// A clip with all its frames.
 pub(super) struct SalvagedClip<'a> {
@@ -158,11 +158,11 @@ impl<'a> Salvage<'a> {
             let reason = "some of its frames are damaged or missing";
             return self.lost(ordinal, source, label, damaged, reason);
         }
-        let attributes = match serde_json::from_str(attributes) {
+        let attributes = match attributes.parse() {
             Ok(attributes) => attributes,
             Err(_) => {
                 losses.attributes |= !attributes.is_empty();
-                serde_json::Map::new()
+                JsonObject::default()
             }
         };
         let class = if losses.names { self.class_of(label) } else { class.to_owned() };

@@ -38,9 +38,9 @@ pub fn endpoints(n: u32, count: u32) -> Vec<u32> {
 /// mmaction2's `SampleFrames` in test mode.
 ///
 /// ```
-/// assert_eq!(vidrec::sampler::centred(10, 4, 2), [1, 3, 5, 7]);
+/// assert_eq!(vidrec::sampler::centered(10, 4, 2), [1, 3, 5, 7]);
 /// ```
-pub fn centred(n: u32, count: u32, stride: u32) -> Vec<u32> {
+pub fn centered(n: u32, count: u32, stride: u32) -> Vec<u32> {
     run(n, count, stride, u64::from(n).saturating_sub(span(count, stride)) / 2)
 }
 
@@ -104,16 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn centred_gives_the_golden_values() {
-        assert_eq!(centred(100, 8, 8), [21, 29, 37, 45, 53, 61, 69, 77]);
-        assert_eq!(centred(5, 5, 1), [0, 1, 2, 3, 4]);
+    fn centered_gives_the_golden_values() {
+        assert_eq!(centered(100, 8, 8), [21, 29, 37, 45, 53, 61, 69, 77]);
+        assert_eq!(centered(5, 5, 1), [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn nothing_gives_nothing_and_extremes_do_not_overflow() {
         for n in [0, 1, u32::MAX] {
             for count in [0, 1, 3] {
-                for frames in [uniform(n, count), endpoints(n, count), centred(n, count, u32::MAX)] {
+                for frames in [uniform(n, count), endpoints(n, count), centered(n, count, u32::MAX)] {
                     assert_eq!(frames.len() as u32, if n == 0 { 0 } else { count });
                     assert!(frames.iter().all(|&f| f < n));
                 }
@@ -126,9 +126,9 @@ mod tests {
         #[test]
         fn uniform_is_the_middle_of_real_segments(n in 1u32..5000, count in 1u32..100) {
             for (i, frame) in uniform(n, count).into_iter().enumerate() {
-                let centre = (f64::from(i as u32) + 0.5) * f64::from(n) / f64::from(count);
-                // The nudge keeps a centre that is a whole number from falling below it by a rounding error.
-                prop_assert_eq!(frame, (centre + 1e-9).floor() as u32);
+                let center = (f64::from(i as u32) + 0.5) * f64::from(n) / f64::from(count);
+                // The nudge keeps a center that is a whole number from falling below it by a rounding error.
+                prop_assert_eq!(frame, (center + 1e-9).floor() as u32);
             }
         }
 
@@ -141,9 +141,9 @@ mod tests {
         }
 
         #[test]
-        fn centred_leaves_as_much_before_as_behind(count in 1u32..50, stride in 1u32..50, more in 0u32..100) {
+        fn centered_leaves_as_much_before_as_behind(count in 1u32..50, stride in 1u32..50, more in 0u32..100) {
             let n = span(count, stride) as u32 + more;
-            let frames = centred(n, count, stride);
+            let frames = centered(n, count, stride);
             prop_assert!(frames.windows(2).all(|w| w[1] - w[0] == stride));
             let (before, behind) = (frames[0], n - 1 - frames[frames.len() - 1]);
             prop_assert!(behind == before || behind == before + 1);

@@ -30,7 +30,7 @@ mod rule;
 mod select;
 mod short;
 
-pub use formulas::{centred, endpoints, uniform};
+pub use formulas::{centered, endpoints, uniform};
 pub(crate) use formulas::{random, run, span};
 pub use pace::{Pace, Rate};
 pub use rule::Rule;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::formulas::uniform;
-use crate::error::Hint;
 use crate::{Error, Result, limits};
 
 /// How frames are chosen when their number is not fixed.
@@ -159,10 +158,7 @@ fn check_count(count: u128) -> Result<()> {
     if count <= u128::from(most) {
         return Ok(());
     }
-    Err(Error::limit("too many frames for a clip")
-        .expected(format!("at most {most}"))
-        .found(count)
-        .hint(Hint::Set("max_frames")))
+    Err(Error::limit("too many frames for a clip: set a maximum").expected(format!("at most {most}")).found(count))
 }
 
 /// For each tick of the grid, the last frame that is not after it. Time that runs backwards counts as standing still.
@@ -236,7 +232,7 @@ mod tests {
     fn hostile_times_neither_overflow_nor_allocate() {
         let pts = [i64::MIN, i64::MAX, 0, i64::MIN];
         let pace = Pace::Fps(rate("1000000"));
-        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("max_frames"));
+        assert!(pace.choose(&pts, &[], (u32::MAX, 1), None).unwrap_err().to_string().contains("set a maximum"));
         assert_eq!(pace.choose(&pts, &[], (u32::MAX, 1), Some(4)).unwrap().len(), 4);
         assert_eq!(pace.choose(&pts, &[], (1, u32::MAX), Some(u32::from(u16::MAX))).unwrap().len(), 65_535);
         assert!(Pace::All.choose(&[], &[], (1, 1), None).is_err());

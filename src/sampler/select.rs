@@ -1,6 +1,6 @@
 //! The frames chosen from one video, by a rule.
 
-use super::formulas::{self, centred, endpoints, uniform};
+use super::formulas::{self, centered, endpoints, uniform};
 use super::rule::Rule;
 use super::short::Short;
 use crate::random::{Random, stream};
@@ -58,7 +58,7 @@ pub fn select_draw(
         Rule::Uniform => uniform(n, count),
         Rule::Endpoints => endpoints(n, count),
         Rule::Random => formulas::random(n, count, &mut numbers(seed, ordinal, draw)),
-        Rule::Clip { stride } => centred(n, count, stride),
+        Rule::Clip { stride } => centered(n, count, stride),
         Rule::RandomClip { stride } => {
             let start = numbers(seed, ordinal, draw).below(u64::from(n) - span + 1);
             formulas::run(n, count, stride, start)

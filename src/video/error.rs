@@ -43,6 +43,7 @@ impl fmt::Display for Stage {
 
 /// Why a video could not be read, and how far reading got.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct VideoError {
     /// Where it failed.
     pub stage: Stage,

@@ -5,6 +5,7 @@ use crate::Planes;
 
 /// One chosen frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SampledFrame {
     /// The picture, upright and at the requested size.
     pub image: Planes,
@@ -20,6 +21,7 @@ pub struct SampledFrame {
 /// The result of [`sample`](super::sample). That of [`Video::sample_with`](super::Video::sample_with) has what the
 /// caller made of each frame in place of the frame.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SampledVideo<T = SampledFrame> {
     /// One entry for each distinct chosen ordinal, ascending.
     pub frames: Vec<T>,

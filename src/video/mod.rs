@@ -66,7 +66,7 @@
 //!
 //! # Color
 //!
-//! Pictures come out as [`Planes`](crate::Planes): full-range BT.601, 4:2:0, centred chroma. swscale only scales;
+//! Pictures come out as [`Planes`](crate::Planes): full-range BT.601, 4:2:0, centered chroma. swscale only scales;
 //! vidrec converts range, matrix and chroma position itself, in one step with one rounding. A stream that does not name
 //! its matrix counts as BT.601, as in FFmpeg's own conversion, so PyAV, OpenCV and decord show the same colors. HDR
 //! (PQ, HLG) is not tone mapped: code values are kept. Alpha is ignored.

@@ -7,6 +7,7 @@ use crate::{Error, limits};
 
 /// The size of the pictures to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FrameSize {
     /// The shorter side gets this many pixels; the longer side follows, rounded to an even number. Never enlarges.
     ShortSide(u32),
@@ -25,6 +26,7 @@ pub enum FrameSize {
 
 /// How much of a video is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Decode {
     /// What the wanted frames need, where that is certain; see [the rule](crate::video#what-is-decoded).
     #[default]

@@ -18,6 +18,7 @@ impl Moment {
 
 /// The frames of a video in presentation order, as far as they are known when frames are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// Presentation time of each frame, in units of `time_base`.
     pub pts: Vec<i64>,

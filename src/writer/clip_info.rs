@@ -1,7 +1,8 @@
 //! The description of a clip and its frames, as given to a writer.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+
+use crate::JsonObject;
 
 /// A clip to write, except for its frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub struct ClipInfo {
     /// Class name; empty if there is none.
     pub class: String,
     /// Anything else that is known about the clip.
-    pub attributes: Map<String, Value>,
+    pub attributes: JsonObject,
     /// Width of every frame in pixels; 0 if they differ.
     pub width: u32,
     /// Height of every frame in pixels; 0 if they differ.
@@ -30,7 +31,7 @@ impl Default for ClipInfo {
             label: None,
             source: String::new(),
             class: String::new(),
-            attributes: Map::new(),
+            attributes: JsonObject::default(),
             width: 0,
             height: 0,
             time_base: (1, 1_000_000),

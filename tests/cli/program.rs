@@ -115,7 +115,7 @@ fn packs_inspects_verifies_extracts_and_draws() {
     let frames = clip["frames"].as_array().unwrap();
     has_keys(&frames[0], &["frame", "pts_seconds", "offset", "bytes", "crc32"]);
     let indexes: Vec<_> = frames.iter().map(|f| f["source_index"].as_u64().unwrap()).collect();
-    assert_eq!(indexes, [1, 5, 9, 13, 16, 20, 24, 28], "centres of 8 equal segments of 30 frames");
+    assert_eq!(indexes, [1, 5, 9, 13, 16, 20, 24, 28], "centers of 8 equal segments of 30 frames");
     for f in frames {
         let expected = f["source_index"].as_f64().unwrap() / 30.0;
         assert!((f["pts_seconds"].as_f64().unwrap() - expected).abs() < 2e-3, "{f}");
@@ -139,8 +139,8 @@ fn packs_inspects_verifies_extracts_and_draws() {
     let run = vidrec().arg("sheet").arg(&set).arg("-o").arg(&sheet).output().unwrap();
     assert!(run.status.success(), "{}", show(&run));
     let picture = image::open(&sheet).unwrap().to_rgb8();
-    let colours: std::collections::HashSet<_> = picture.pixels().map(|p| p.0.map(|v| v / 32)).collect();
-    assert!(picture.height() > 4 * 120 && colours.len() > 20, "{}x{}", picture.width(), picture.height());
+    let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0.map(|v| v / 32)).collect();
+    assert!(picture.height() > 4 * 120 && colors.len() > 20, "{}x{}", picture.width(), picture.height());
 }
 
 #[test]

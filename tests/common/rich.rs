@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use vidrec::{Clip, ClipInfo, Dataset, FrameData, VerifyOptions, Writer, WriterOptions, verify};
+use vidrec::{Clip, ClipInfo, Dataset, FrameData, JsonObject, VerifyOptions, Writer, WriterOptions, verify};
 
 use super::jpeg;
 
@@ -35,7 +35,7 @@ impl Rich<'_> {
         let mut options = WriterOptions::default();
         options.meta.classes = self.classes.iter().map(|c| (*c).to_owned()).collect();
         options.meta.tool = "test".into();
-        options.meta.settings = self.settings.as_object().unwrap().clone();
+        options.meta.settings = JsonObject::of(&self.settings).unwrap();
         options.meta.draws = self.draws;
         let mut writer = Writer::create(dir, options).unwrap();
         let mut i = self.from;
@@ -61,7 +61,7 @@ impl Rich<'_> {
             label,
             source: format!("dir/é{i}.mp4"),
             class: name.into(),
-            attributes: attributes.as_object().unwrap().clone(),
+            attributes: JsonObject::of(attributes).unwrap(),
             width: 24,
             height: 16,
             time_base: (1001, 30_000),

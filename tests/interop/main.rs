@@ -13,7 +13,7 @@ use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
 use vidrec::jpeg::Encoder;
 use vidrec::{
-    Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, Loader, LoaderOptions, Pictures, Planes,
+    Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Pictures, Planes,
     RepairOptions, VerifyOptions, Writer, WriterOptions, repair, verify,
 };
 
@@ -42,11 +42,7 @@ fn plain_jpeg(n: u64) -> Vec<u8> {
 /// Clips of 1, 2, 3, 4 frames, in two shards, with everything that a clip can have.
 fn data_set(dir: &Path) -> PathBuf {
     let path = dir.join("set");
-    let meta = vidrec::format::meta::Meta {
-        classes: vec!["run".into(), "跳".into()],
-        tool: "test".into(),
-        ..Default::default()
-    };
+    let meta = vidrec::Meta { classes: vec!["run".into(), "跳".into()], tool: "test".into(), ..Default::default() };
     let mut writer = Writer::create(&path, WriterOptions { meta, overwrite: false }).unwrap();
     for n in 0..4u64 {
         let label = (n < 3).then_some(n as u32 % 2);
@@ -55,7 +51,7 @@ fn data_set(dir: &Path) -> PathBuf {
             label,
             source: format!("folder/vidéo {n}.mp4"),
             class: label.map_or("", |l| ["run", "跳"][l as usize]).into(),
-            attributes: if n == 1 { serde_json::Map::new() } else { attributes.as_object().unwrap().clone() },
+            attributes: if n == 1 { JsonObject::default() } else { JsonObject::of(attributes).unwrap() },
             width: 64,
             height: 48,
             time_base: (1001, 30_000),

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::common::names::file;
 use vidrec::jpeg::Encoder;
-use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Planes, VerifyOptions, Writer, WriterOptions, verify};
+use vidrec::{
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, VerifyOptions, Writer, WriterOptions, verify,
+};
 
 /// A small picture that depends on `n`.
 fn jpeg(width: u32, height: u32, n: u32) -> Vec<u8> {
@@ -20,7 +22,7 @@ fn jpeg(width: u32, height: u32, n: u32) -> Vec<u8> {
 
 fn clip(label: u32, source: &str) -> ClipInfo {
     let class = ["run", "jump"][label as usize].to_owned();
-    let attributes = serde_json::json!({"caption": format!("a {class}")}).as_object().unwrap().clone();
+    let attributes = JsonObject::of(serde_json::json!({"caption": format!("a {class}")})).unwrap();
     ClipInfo {
         label: Some(label),
         source: source.to_owned(),
@@ -380,7 +382,7 @@ fn selected_and_joined_data_sets_share_files_and_count_anew() {
 #[test]
 fn draws_of_a_video_stay_draws_where_all_are_selected_together() {
     let folder = tempfile::tempdir().unwrap();
-    let meta = vidrec::format::meta::Meta { draws: Some(2), ..Default::default() };
+    let meta = vidrec::Meta { draws: Some(2), ..Default::default() };
     let mut writer =
         Writer::create(folder.path().join("set"), WriterOptions { meta, ..WriterOptions::default() }).unwrap();
     for _ in 0..6 {

@@ -11,7 +11,9 @@ use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use serde_json::json;
 use tempfile::TempDir;
 use vidrec::edit::{self, Change, ClipList, EditOptions, Key, RatioSplit, Relabeling, Selection, SplitBy};
-use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, Hint, Result, Sharding, Writer, WriterOptions, no_progress};
+use vidrec::{
+    ClipInfo, Dataset, ErrorKind, FrameData, Hint, JsonObject, Result, Sharding, Writer, WriterOptions, no_progress,
+};
 
 struct Place(TempDir);
 
@@ -133,7 +135,7 @@ impl Place {
 /// `clips` clips of one frame each, of the class and source that `of` gives.
 fn plain_set(dir: &Path, count: u32, meta: serde_json::Value, of: impl Fn(u32) -> (Option<u32>, String)) -> Dataset {
     let jpeg = common::jpeg((16, 16), 1);
-    let meta = vidrec::format::meta::Meta::from_json(meta.to_string().as_bytes()).unwrap();
+    let meta = vidrec::Meta::from_json(meta.to_string().as_bytes()).unwrap();
     let mut writer = Writer::create(dir, WriterOptions { meta, overwrite: false }).unwrap();
     for i in 0..count {
         let (label, source) = of(i);
@@ -231,7 +233,7 @@ fn hostile_names_of_parts_reach_no_other_folder() {
     let change = |value: &str| Change {
         key: Key::Clip(2),
         label: None,
-        attributes: json!({"split": value}).as_object().unwrap().clone(),
+        attributes: JsonObject::of(json!({"split": value})).unwrap(),
     };
     for (i, bad) in ["../escaped", "/tmp/escaped", "..", "", "a/b", ".hidden"].into_iter().enumerate() {
         let relabeled = place.at(&format!("relabeled{i}"));
@@ -314,7 +316,7 @@ fn merged_classes_go_by_name() {
         let (old, new) = (old.frame(0).unwrap(), new.frame(0).unwrap());
         assert_eq!((old.jpeg(), old.pts()), (new.jpeg(), new.pts()));
     }
-    let settings = &out.meta().unwrap().settings;
+    let settings = json!(out.meta().unwrap().settings);
     assert_eq!(settings["merged"], json!([{"quality": 90}, {"quality": 80}]));
     assert_eq!(settings["frames"], 8);
     assert!(report.notes[0].contains("quality"), "{:?}", report.notes);
@@ -324,8 +326,8 @@ fn merged_classes_go_by_name() {
     assert!(e.to_string().contains("plain integers") && !place.at("no").exists(), "{e}");
     edit::merge(&[integers.clone(), integers], place.at("six"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("six")).into_values().collect::<Vec<_>>(), [2, 2, 2]);
-    let unlabelled = plain_set(&place.at("unlabelled"), 3, json!({}), |i| (None, format!("{i}")));
-    edit::merge(&[a, unlabelled], place.at("ten"), &keep(), &mut no_progress).unwrap();
+    let unlabeled = plain_set(&place.at("unlabeled"), 3, json!({}), |i| (None, format!("{i}")));
+    edit::merge(&[a, unlabeled], place.at("ten"), &keep(), &mut no_progress).unwrap();
     assert_verifies(&place.at("ten"));
 }
 
@@ -381,11 +383,11 @@ fn an_input_behind_symbolic_links_is_still_an_input() {
 
 #[cfg(unix)]
 #[test]
-fn relabelling_without_new_numbers_shares_the_record_files() {
+fn relabeling_without_new_numbers_shares_the_record_files() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new();
     let set = place.set();
-    let attributes = json!({"split": "val", "new": "x"}).as_object().unwrap().clone();
+    let attributes = JsonObject::of(json!({"split": "val", "new": "x"})).unwrap();
     let relabeling = Relabeling {
         changes: vec![Change { key: Key::Source("dir/é1.mp4".into()), label: Some("walk".into()), attributes }],
         renamed_classes: vec![("run".into(), "sprint".into())],
@@ -399,8 +401,9 @@ fn relabelling_without_new_numbers_shares_the_record_files() {
     assert_eq!(out.classes(), ["sprint", "walk", "jump"]);
     assert_eq!(out.clip(0).unwrap().class().unwrap(), "sprint");
     let clip = out.clip(1).unwrap();
-    assert_eq!(clip.attributes().unwrap()["split"], "val");
-    assert_eq!(clip.attributes().unwrap()["video"]["codec"], "h264", "what is not named stays");
+    let attributes = json!(clip.attributes().unwrap());
+    assert_eq!(attributes["split"], "val");
+    assert_eq!(attributes["video"]["codec"], "h264", "what is not named stays");
     assert_eq!(describe(&out.clip(2).unwrap()), describe(&set.clip(2).unwrap()));
     // The input is as it was.
     assert_eq!(set.clip(0).unwrap().class().unwrap(), "run");
@@ -408,10 +411,10 @@ fn relabelling_without_new_numbers_shares_the_record_files() {
 }
 
 #[test]
-fn relabelling_with_new_numbers_writes_them_into_the_records_too() {
+fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     let place = Place::new();
     let set = place.set();
-    let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: serde_json::Map::new() };
+    let change = |key, label: &str| Change { key, label: Some(label.into()), attributes: JsonObject::default() };
     let relabel = |changes: Vec<Change>, out: &str| {
         edit::relabel(&set, &Relabeling { changes, ..Relabeling::default() }, place.at(out), &keep(), &mut no_progress)
     };

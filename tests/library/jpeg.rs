@@ -113,7 +113,7 @@ fn a_file_of_tables_alone_has_no_size() {
     let jpeg = file("s420.jpg");
     let mut decoder = Decoder::new().unwrap();
     decoder.header(&jpeg).unwrap();
-    // The quantisation tables follow JFIF's segment of 18 bytes; each is 2 + 67 bytes.
+    // The quantization tables follow JFIF's segment of 18 bytes; each is 2 + 67 bytes.
     assert_eq!(jpeg[20..22], [0xFF, 0xDB]);
     let tables = [&jpeg[..2], &jpeg[20..20 + 69], &[0xFF, 0xD9]].concat();
     assert_eq!(decoder.header(&tables).unwrap_err().kind(), ErrorKind::Decode);

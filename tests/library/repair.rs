@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::common::names::file;
 use crate::common::rich::{Rich, assert_verifies, clips, describe, files};
 use proptest::prelude::*;
+use serde_json::Value;
 use tempfile::TempDir;
 use vidrec::{Dataset, RepairOptions, RepairReport, repair};
 
@@ -170,7 +171,7 @@ impl Original {
         let mut last = None;
         for clip in set.clips() {
             let clip = clip.unwrap();
-            let repaired = clip.attributes().unwrap().get("repair").cloned();
+            let repaired = clip.attributes().unwrap().get::<Value>("repair").unwrap();
             let Some(i) = self.find(&clip) else {
                 let unproven = repaired.is_some_and(|r| r["unproven"] == true);
                 assert!(unproven, "{damages:?}: a damaged clip was passed off as intact: {report:#?}");
@@ -278,7 +279,7 @@ fn a_lost_index_is_rebuilt_beside_its_record_file() {
     let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
     assert_eq!((report.salvaged, report.lost.len(), report.partly_lost.len()), (7, 0, 3), "{report:#?}");
     // dataset.json has the SHA-256 of the record file, which proves what the index did.
-    assert!(report.partly_lost.iter().all(|p| p.repair["unproven"].is_null()), "{report:#?}");
+    assert!(report.partly_lost.iter().all(|p| p.repair.get::<bool>("unproven").unwrap().is_none()), "{report:#?}");
     assert_verifies(&dir);
     let set = Dataset::open(&dir).unwrap();
     let clip = set.clip(5).unwrap();
@@ -326,7 +327,7 @@ fn without_any_checksum_clips_are_marked_or_left_out() {
     ];
     let report = original.check(&damages);
     assert!(report.lost[0].clip == 0 && report.salvaged == 6, "{report:#?}");
-    assert_eq!(report.partly_lost.iter().filter(|p| p.repair["unproven"] == true).count(), 3);
+    assert_eq!(report.partly_lost.iter().filter(|p| p.repair.get("unproven").unwrap() == Some(true)).count(), 3);
     let (dir, _) = original.damaged(&damages);
     let out = original.path("proven");
     let options = RepairOptions { output: Some(out.clone()), proven_only: true, ..RepairOptions::default() };

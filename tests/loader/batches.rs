@@ -207,7 +207,7 @@ fn memory_that_is_filled_again_is_as_good_as_new() {
 }
 
 #[test]
-fn floats_are_the_bytes_normalised() {
+fn floats_are_the_bytes_normalized() {
     let (_folder, dir) = set(2, 2, (32, 24));
     let (mean, std) = ([0.5, 0.4, 0.3], [0.2, 0.3, 0.4]);
     let bytes = loader(&dir, options(2, (16, 16))).batch(0, 0).unwrap();

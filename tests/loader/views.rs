@@ -1,4 +1,4 @@
-//! Which frames and which parts of them a loader gives, and in which colours.
+//! Which frames and which parts of them a loader gives, and in which colors.
 
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::order::Order;
@@ -142,7 +142,7 @@ fn the_window_is_where_the_picture_comes_from() {
 }
 
 #[test]
-fn colours_are_those_of_the_map_that_the_batch_names() {
+fn colors_are_those_of_the_map_that_the_batch_names() {
     let (_folder, dir) = set(6, 2, (32, 24));
     let color = ColorJitter { brightness: 0.3, contrast: 0.3, saturation: 0.5, grayscale: 0.3 };
     for layout in [Layout::Btchw, Layout::Bthwc] {

@@ -72,7 +72,8 @@ fn logged_errors_and_failed_checksums_are_reported() {
 
     // The damaged frame is left out, and intact clips say nothing of damage.
     let set = Dataset::open(&out).unwrap();
-    let facts: Vec<Value> = set.clips().map(|c| c.unwrap().attributes().unwrap()["video"].clone()).collect();
+    let facts: Vec<Value> =
+        set.clips().map(|c| c.unwrap().attributes().unwrap().get("video").unwrap().unwrap()).collect();
     assert_eq!(facts.iter().map(|f| f["frames"].as_u64().unwrap()).collect::<Vec<_>>(), [20, 20, 19, 20]);
     for (facts, keys) in facts.iter().zip([&[][..], &[], &["logged_errors"], &["failed_checksums"]]) {
         for key in ["logged_errors", "failed_checksums", "size_changes"] {

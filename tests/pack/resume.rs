@@ -596,7 +596,8 @@ fn a_file_that_was_cut_off_is_reported() {
     assert_eq!(warning["source"], "odd/cut.mkv");
     assert!(warning["message"].as_str().unwrap().contains("claims 8.0 s"), "{warning}");
     let set = vidrec::Dataset::open(videos.path("set")).unwrap();
-    let facts: Vec<Value> = set.clips().map(|c| c.unwrap().attributes().unwrap()["video"].clone()).collect();
+    let facts: Vec<Value> =
+        set.clips().map(|c| c.unwrap().attributes().unwrap().get("video").unwrap().unwrap()).collect();
     assert_eq!(facts[0]["repeated_frames"], 2, "ten frames for twelve");
     assert_eq!(facts[2]["claimed_seconds"], 8.0);
     assert!(facts[2]["stream_seconds"].as_f64().unwrap() < 6.0);

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "format-spec"))
 sys.path.append(str(ROOT / "tests/python"))
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
-# ffmpeg's own moving pictures, pale and a little soft: in full colour, what 4:2:0 takes away would hide what goes wrong.
+# ffmpeg's own moving pictures, pale and a little soft: in full color, what 4:2:0 takes away would hide what goes wrong.
 PALE = "hue=s=0.3,gblur=1"
 CLIPS = {
     "shapes/pattern.mp4": ["testsrc2=size=320x240:rate=25:duration=2", "-vf", PALE],
@@ -20,8 +20,8 @@ CLIPS = {
     "fractal/zoom.mp4": ["mandelbrot=size=480x360:rate=30000/1001", "-vf", PALE, "-t", "2", "-bf", "2"],
     "fractal/full range.mp4": ["mandelbrot=size=640x480:rate=24", "-vf", PALE + ",scale=out_range=full", "-t", "1",
                                "-color_range", "pc"],
-    "colour/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1"],
-    "colour/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
+    "color/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1"],
+    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
 }
 # Real footage, where there is some, beside the clips that are made: every so many of these.
 VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"

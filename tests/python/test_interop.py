@@ -97,7 +97,7 @@ def test_every_stored_frame_is_the_one_that_pyav_decodes_at_its_time(packed):
         places = {pts: n for n, pts in enumerate(sorted(frames))}
         for t, frame in enumerate(clip.frames):
             assert places[frame.pts] == frame.source_index
-            # Scaled as planes first, because the stored picture has a quarter of the colour samples too.
+            # Scaled as planes first, because the stored picture has a quarter of the color samples too.
             small = frames[frame.pts].reformat(clip.width, clip.height, "yuv420p", interpolation="BICUBIC")
             expected = small.to_ndarray(format="rgb24")
             found.append((psnr(pillow(clip.jpeg(t)), expected), clip.source, t))

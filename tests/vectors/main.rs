@@ -97,7 +97,7 @@ fn the_committed_vectors_are_what_is_made() {
     for (name, path) in names(&made.path().join("good")) {
         files.insert(format!("good/{name}.json"), make::pretty(&parse(&path).unwrap()));
     }
-    files.insert("grey.jpg".into(), make::GREY.to_vec());
+    files.insert("gray.jpg".into(), make::GRAY.to_vec());
     if std::env::var_os("VIDREC_MAKE_VECTORS").is_some() {
         for folder in ["good", "bad"] {
             let _ = fs::remove_dir_all(committed.join(folder));

@@ -14,8 +14,8 @@ use vidrec::format::recordio::{self, MAGIC};
 
 use crate::shard::{Index, NewFrame, Seal, Shard};
 
-/// 16x16 grey pixels. Made once, by Pillow: `Image.new("L", (16, 16), 128).save("grey.jpg", optimize=True)`.
-pub const GREY: &[u8] = include_bytes!("../../format-spec/vectors/grey.jpg");
+/// 16x16 gray pixels. Made once, by Pillow: `Image.new("L", (16, 16), 128).save("gray.jpg", optimize=True)`.
+pub const GRAY: &[u8] = include_bytes!("../../format-spec/vectors/gray.jpg");
 
 /// Files by their path in `format-spec/vectors/`.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -38,8 +38,8 @@ const CLIP: ClipEntry = ClipEntry {
     strings_crc32: 0,
 };
 
-fn grey(pts: i64, source_index: u32) -> NewFrame<'static> {
-    NewFrame { jpeg: GREY, pts, source_index }
+fn gray(pts: i64, source_index: u32) -> NewFrame<'static> {
+    NewFrame { jpeg: GRAY, pts, source_index }
 }
 
 fn pair(files: &mut Files, name: &str, shard: &Shard, index: &Index) {
@@ -75,15 +75,15 @@ pub fn good() -> Files {
 /// One clip of one frame.
 fn minimal() -> Shard {
     let mut shard = Shard::new(NO_CLASSES);
-    shard.push(CLIP, [b"a.mp4", b"", b""], &[grey(0, 0)]);
+    shard.push(CLIP, [b"a.mp4", b"", b""], &[gray(0, 0)]);
     shard
 }
 
 /// Two clips, of two frames and of one: what most of the broken vectors are made from.
 fn base() -> Shard {
     let mut shard = Shard::new(META);
-    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[grey(0, 0), grey(5, 5)]);
-    shard.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", br#"{"id":7}"#], &[grey(0, 0)]);
+    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[gray(0, 0), gray(5, 5)]);
+    shard.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", br#"{"id":7}"#], &[gray(0, 0)]);
     shard
 }
 
@@ -93,22 +93,22 @@ fn clips() -> Shard {
         r#"{"classes":["run","saut d’obstacle","跳"],"tool":"make","ffmpeg":"libavcodec 61.3.100","settings":{"frames":3}}"#,
     );
     let attributes = r#"{"caption":"ein \"Sprung\" 🏃","n":[1,2.5,null]}"#;
-    let frames = [grey(-1001, 0), grey(0, 1), grey(i64::MAX, 7)];
+    let frames = [gray(-1001, 0), gray(0, 1), gray(i64::MAX, 7)];
     let clip = ClipEntry { label: 2, time_base: (1, 30_000), ..CLIP };
     shard.push(clip, ["跳/видео 1.mp4".as_bytes(), "跳".as_bytes(), attributes.as_bytes()], &frames);
     // Neither label nor class, source, attributes, size or places in the source are known.
     let bare = ClipEntry { label: NO_LABEL, width: 0, height: 0, ..CLIP };
-    shard.push(bare, [b""; 3], &[grey(0, UNKNOWN_SOURCE_INDEX)]);
+    shard.push(bare, [b""; 3], &[gray(0, UNKNOWN_SOURCE_INDEX)]);
     // Too few frames: the first stands twice, and time goes back. The class is left out, which is allowed.
     let short = ClipEntry { label: 0, flags: FLAG_SHORT, time_base: (1001, 30_000), ..CLIP };
-    shard.push(short, [b"run/short.mp4", b"", b"{}"], &[grey(3, 0), grey(4, 1), grey(3, 0)]);
+    shard.push(short, [b"run/short.mp4", b"", b"{}"], &[gray(3, 0), gray(4, 1), gray(3, 0)]);
     shard
 }
 
 /// Two draws of one video that has two labels.
 fn draws() -> Shard {
     let mut shard = Shard::new(r#"{"classes":["run","jump"],"tool":"make","settings":{"draws":2},"draws":2}"#);
-    for (draw, frame) in [(br#"{"labels":[1,0],"draw":0}"#, grey(3, 3)), (br#"{"labels":[1,0],"draw":1}"#, grey(5, 5))]
+    for (draw, frame) in [(br#"{"labels":[1,0],"draw":0}"#, gray(3, 3)), (br#"{"labels":[1,0],"draw":1}"#, gray(5, 5))]
     {
         shard.push(ClipEntry { label: NO_LABEL, ..CLIP }, [b"a.mp4", b"", draw], &[frame]);
     }
@@ -120,9 +120,9 @@ fn multi_part() -> Shard {
     let mut shard = Shard::new(META);
     let magic = MAGIC.to_le_bytes();
     let comment = [&[0xff, 0xfe, 0, 2 + 2 + 12][..], b"..", &magic, b"....", &magic].concat();
-    let jpeg = [&GREY[..2], &comment, &GREY[2..]].concat();
+    let jpeg = [&GRAY[..2], &comment, &GRAY[2..]].concat();
     let frame = NewFrame { jpeg: &jpeg, pts: 0, source_index: 0 };
-    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[frame, grey(1, 1)]);
+    shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[frame, gray(1, 1)]);
     shard
 }
 
@@ -139,7 +139,7 @@ fn foreign_records() -> Shard {
     let labels = [7f32, 9.0].map(f32::to_le_bytes).concat();
     for (id, flag, label, labels) in [(30, 2, 0.0, &labels[..]), (31, 2, 0.0, &labels), (12, 0, 4.0, &[])] {
         let header = RecordHeader { flag, label, id, id2: 0 };
-        shard.push_record(&[&header.to_bytes()[..], labels].concat(), &grey(i64::from(id == 31), UNKNOWN_SOURCE_INDEX));
+        shard.push_record(&[&header.to_bytes()[..], labels].concat(), &gray(i64::from(id == 31), UNKNOWN_SOURCE_INDEX));
     }
     shard
 }
@@ -442,7 +442,7 @@ fn bad_clips(bad: &mut Bad) {
         s.clips.pop();
         s.frames.pop();
         s.records.truncate(s.records.len() / 3 * 2);
-        s.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", text], &[grey(0, 0)]);
+        s.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", text], &[gray(0, 0)]);
     };
     bad.shard("clip-string.utf8", When::Use, |s| attributes(s, b"{\"a\":\"\xff\"}"));
     bad.shard("clip-attributes", When::Verify, |s| attributes(s, b"{\"a\":"));
@@ -500,7 +500,7 @@ fn flag(shard: &mut Shard, ordinal: usize, value: u32) {
 
 /// Everything can be read; only a pass over all of it finds what is wrong.
 fn bad_order(bad: &mut Bad) {
-    let orphan = |s: &mut Shard| recordio::append(&[0; 24], GREY, &mut s.records).unwrap();
+    let orphan = |s: &mut Shard| recordio::append(&[0; 24], GRAY, &mut s.records).unwrap();
     bad.shard("clip-order", When::Verify, |s| {
         s.clips.push(ClipEntry { first_frame: 3, frame_count: 0, source: StringRef::default(), ..s.clips[0] });
         s.clips[2].strings_crc32 = crc32(b"run");
@@ -527,7 +527,7 @@ fn bad_order(bad: &mut Bad) {
         s.records.truncate(s.records.len() / 3 * 2);
         let header = RecordHeader { flag: 2, ..RecordHeader::new(0, 2, 1, 0) };
         let labels = [1.0f32.to_le_bytes(), 0.5f32.to_le_bytes()].concat();
-        s.push_record(&[&header.to_bytes()[..], &labels].concat(), &grey(0, 0));
+        s.push_record(&[&header.to_bytes()[..], &labels].concat(), &gray(0, 0));
     });
 }
 
@@ -539,6 +539,6 @@ fn bad_pictures(bad: &mut Bad) {
         let header = RecordHeader::new(1, 2, 1, 0);
         s.push_record(&header.to_bytes(), &NewFrame { jpeg, pts: 0, source_index: 0 });
     };
-    bad.shard("jpeg-decode", When::Deep, |s| picture(s, &[&GREY[..2], &[0xff, 0xd9]].concat()));
-    bad.shard("jpeg-decode.cut", When::Deep, |s| picture(s, &GREY[..GREY.len() - 3]));
+    bad.shard("jpeg-decode", When::Deep, |s| picture(s, &[&GRAY[..2], &[0xff, 0xd9]].concat()));
+    bad.shard("jpeg-decode.cut", When::Deep, |s| picture(s, &GRAY[..GRAY.len() - 3]));
 }

@@ -16,7 +16,7 @@ const CHOICES: [(&str, Choice); 6] = [
     ("8 spread", |n| (0..8).map(|i| (2 * i + 1) * n / 16).collect()),
     ("first", |_| vec![0]),
     ("last", |n| vec![n - 1]),
-    ("neighbours", |n| (n / 2..n.min(n / 2 + 4)).collect()),
+    ("neighbors", |n| (n / 2..n.min(n / 2 + 4)).collect()),
     ("odd", |n| (0..n).filter(|i| i % 2 == 1).take(1000).collect()),
     ("two thirds", |n| vec![2 * n / 3]),
 ];

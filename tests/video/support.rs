@@ -127,7 +127,7 @@ fn decibels(ours: &[f32], theirs: &[u8]) -> f64 {
     10.0 * (255.0 * 255.0 / mean.max(1e-6)).log10()
 }
 
-/// The picture as RGB by the book: JFIF's matrix, centred chroma, bilinear.
+/// The picture as RGB by the book: JFIF's matrix, centered chroma, bilinear.
 fn rgb(p: &Planes) -> Vec<f32> {
     let (w, h) = (p.width() as usize, p.height() as usize);
     let (cw, ch) = (p.chroma_width() as usize, p.chroma_height() as usize);

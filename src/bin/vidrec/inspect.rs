@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use vidrec::dataset_json::ShardJson;
-use vidrec::{Clip, Dataset, Result};
+use vidrec::{Clip, Dataset, JsonObject, Result};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped};
@@ -43,7 +43,7 @@ struct Overview<'a> {
     shards: Vec<ShardJson>,
     tool: String,
     ffmpeg: Option<String>,
-    settings: Map<String, Value>,
+    settings: JsonObject,
     /// Only with --classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     clips_per_class: Option<Vec<ClassCount<'a>>>,
@@ -67,7 +67,7 @@ struct ClipReport<'a> {
     height: u32,
     short: bool,
     time_base: (u32, u32),
-    attributes: Value,
+    attributes: JsonObject,
     frames: Vec<FrameReport>,
 }
 
@@ -135,9 +135,9 @@ fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount<'_>>> {
             None => *others.entry(label).or_insert(0u64) += 1,
         }
     }
-    let unlabelled = others.remove(&None);
+    let unlabeled = others.remove(&None);
     let named = (0..).zip(names).zip(counts).map(|((label, name), clips)| (Some(label), name.as_str(), clips));
-    let all = unlabelled.map(|clips| (None, "", clips)).into_iter().chain(named);
+    let all = unlabeled.map(|clips| (None, "", clips)).into_iter().chain(named);
     let all = all.chain(others.into_iter().map(|(label, clips)| (label, "", clips)));
     Ok(all.map(|(label, class, clips)| ClassCount { label, class, clips }).collect())
 }
@@ -165,7 +165,7 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
         height: clip.height(),
         short: clip.is_short(),
         time_base: clip.time_base(),
-        attributes: clip.attributes()?.into(),
+        attributes: clip.attributes()?,
         frames,
     })
 }
@@ -192,7 +192,7 @@ fn render(o: &Overview<'_>) -> String {
             bytes(s.bytes)
         );
     }
-    let settings: Vec<String> = o.settings.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect();
+    let settings: Vec<String> = plain_values(&o.settings).map(|(name, value)| format!("{name} {value}")).collect();
     if !settings.is_empty() {
         text += &format!("settings: {}\n", settings.join(", "));
     }
@@ -214,10 +214,8 @@ fn render_clip(c: &ClipReport<'_>) -> String {
         text += ", source has fewer frames than asked for";
     }
     text += "\n";
-    if let Value::Object(attributes) = &c.attributes {
-        for (key, value) in attributes {
-            text += &format!("{key}: {}\n", plain(value));
-        }
+    for (name, value) in plain_values(&c.attributes) {
+        text += &format!("{name}: {value}\n");
     }
     text += "frame     seconds  source frame        offset     bytes       crc32\n";
     for f in &c.frames {
@@ -228,6 +226,12 @@ fn render_clip(c: &ClipReport<'_>) -> String {
         );
     }
     text
+}
+
+/// The name of each value, and the value as plain text.
+fn plain_values(object: &JsonObject) -> impl Iterator<Item = (&str, String)> {
+    let value = |name| object.get::<Value>(name).ok().flatten().unwrap_or_default();
+    object.names().map(move |name| (name, plain(&value(name))))
 }
 
 /// A JSON value for people: text without quotes.

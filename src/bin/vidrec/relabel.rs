@@ -1,11 +1,12 @@
 //! `vidrec relabel`: other labels, class names and attributes for the same clips.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use serde_json::{Map, Value};
-use vidrec::Dataset;
 use vidrec::edit::{self, Change, Key, Relabeling};
+use vidrec::{Dataset, JsonObject};
 
 use crate::clip_list::check_source;
 use crate::edit::{OutputArgs, parse_pair, tell};
@@ -86,9 +87,10 @@ fn change(row: &Row, set: &Dataset) -> Result<Change, String> {
         let mut attributes = attributes(row)?;
         let others = others.filter(|(name, _)| !is_taken(name, &FACTS) && !is_taken(name, &CHANGEABLE));
         attributes.extend(others.map(|(name, value)| (name.to_owned(), value.clone())));
+        let attributes = JsonObject::of(attributes).map_err(|e| e.to_string())?;
         return Ok(Change { key, label: changed_label(row, set, clip)?, attributes });
     }
-    let attributes = others.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let attributes = JsonObject::of(others.collect::<BTreeMap<_, _>>()).map_err(|e| e.to_string())?;
     Ok(Change { key, label: row.text("label"), attributes })
 }
 

@@ -62,7 +62,7 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     let can = if dry_run || r.needs_output { "can be saved" } else { "saved" };
     let lost: u64 = r.lost.iter().map(|l| l.clips).sum();
     text += &format!("{} of {} {can}, {} lost", grouped(r.salvaged), count(r.clips, "clip"), grouped(lost));
-    let unproven = r.partly_lost.iter().filter(|p| p.repair.get("unproven").is_some()).count() as u64;
+    let unproven = r.partly_lost.iter().filter(|p| p.repair.contains("unproven")).count() as u64;
     if !r.partly_lost.is_empty() {
         text += &format!(
             "; {} without some of their metadata, {} not proven by a checksum",

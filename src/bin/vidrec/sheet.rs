@@ -49,7 +49,7 @@ const MARGIN: u32 = 6;
 const LINE: u32 = 12;
 const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
 const INK: Rgb<u8> = Rgb([20, 20, 20]);
-const GREY: Rgb<u8> = Rgb([110, 110, 110]);
+const GRAY: Rgb<u8> = Rgb([110, 110, 110]);
 /// The number of characters shown of a class. Names may have any length, but a sheet may not have any size.
 const CLASS_SHOWN: usize = 60;
 const SOURCE_SHOWN: usize = 120;
@@ -185,7 +185,7 @@ fn draw(rows: &[Row], height: u32) -> RgbImage {
         let mut left = MARGIN;
         for (time, frame) in &row.frames {
             imageops::replace(&mut sheet, frame, i64::from(left), i64::from(top + LINE));
-            write(&mut sheet, left, top + LINE + height + 2, time, GREY);
+            write(&mut sheet, left, top + LINE + height + 2, time, GRAY);
             left += cell_width(time, frame);
         }
     }

@@ -81,7 +81,7 @@ fn label_name(clip: &ClipJson) -> Option<(String, u32)> {
 
 fn meta_data(clip: &ClipJson) -> Value {
     let mut data = Map::new();
-    for (key, value) in &clip.attributes {
+    for (key, value) in &clip.attributes.0 {
         data.insert(key.clone(), value.clone());
     }
     data.insert("id".into(), json!(clip.source));

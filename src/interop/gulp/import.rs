@@ -13,7 +13,7 @@ use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
 use crate::progress::ProgressFn;
-use crate::{Error, Result};
+use crate::{Error, JsonObject, Result};
 
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
@@ -97,8 +97,8 @@ fn clip(id: &str, video: &GulpClip, labels: &Labels, options: &ImportOptions) ->
     if let Some(ours) = data.get(OUR_KEY).and_then(ClipJson::from_value) {
         return ours;
     }
-    clip.attributes = data.clone();
-    match clip.attributes.remove("label") {
+    clip.attributes = JsonObject(data.clone());
+    match clip.attributes.0.remove("label") {
         Some(Value::String(name)) => {
             clip.label = labels.0.get(&name).copied();
             clip.class = name;

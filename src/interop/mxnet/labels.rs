@@ -45,7 +45,7 @@ impl Labels {
         if let Some(bad) = self.values().iter().find(|x| !x.is_finite()) {
             return Err(Error::decode("a label is not a finite number").found(bad));
         }
-        let mut set = |key: &str, value: Value| drop(clip.attributes.insert(key.into(), value));
+        let mut set = |key: &str, value: Value| drop(clip.attributes.0.insert(key.into(), value));
         match self.values() {
             [] | [-1.0] => {}
             [x] => match whole(*x) {

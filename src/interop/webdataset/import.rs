@@ -13,7 +13,7 @@ use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
 use crate::interop::{ImportOptions, ImportReport, text};
 use crate::progress::ProgressFn;
-use crate::{Error, Result, limits, source_name};
+use crate::{Error, JsonObject, Result, limits, source_name};
 
 /// Size of a tar header in bytes, and the unit to which files are padded.
 const BLOCK: usize = 512;
@@ -197,9 +197,9 @@ fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Ve
             (Some(ours), _) => clip = ours,
             (None, Value::Object(keys)) => {
                 keys.get("label").filter(|label| label.is_u64()).into_iter().for_each(|label| clip.set_label(label));
-                clip.attributes = keys;
+                clip.attributes = JsonObject(keys);
             }
-            (None, other) => drop(clip.attributes.insert("json".into(), other)),
+            (None, other) => drop(clip.attributes.0.insert("json".into(), other)),
         }
     }
     for (ending, bytes) in &sample.files {
@@ -210,7 +210,7 @@ fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Ve
                 let label = label.map_err(|_| Error::decode("its .cls is not a whole number").found(text()))?;
                 clip.set_label(&json!(label));
             }
-            "txt" => drop(clip.attributes.insert("txt".into(), json!(text()))),
+            "txt" => drop(clip.attributes.0.insert("txt".into(), json!(text()))),
             _ => {}
         }
     }

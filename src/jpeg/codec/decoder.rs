@@ -30,6 +30,7 @@ pub enum Subsampling {
 
 /// What a JPEG says about itself before any pixel is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JpegHeader {
     /// Width in pixels, 1 to [`limits::MAX_SIDE`].
     pub width: u32,
@@ -49,7 +50,7 @@ impl JpegHeader {
 /// A decoder of whole JPEGs: one per thread, reused for every frame.
 ///
 /// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and color. Damaged or cut data is
-/// an error, never a half-grey picture.
+/// an error, never a half-gray picture.
 ///
 /// ```
 /// # let mut jpeg = Vec::new();

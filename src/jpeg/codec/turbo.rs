@@ -314,7 +314,7 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
 
-    fn grey(width: u32, height: u32) -> Vec<u8> {
+    fn gray(width: u32, height: u32) -> Vec<u8> {
         let [y, cb, cr] = plane_lengths(width, height).map(|n| vec![128u8; n]);
         let picture = Yuv420 { width, height, planes: [&y[..], &cb, &cr] };
         let mut out = vec![0; 1 << 16];
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_too_small_is_an_error_and_nothing_behind_it_changes() {
-        let whole = grey(48, 48);
+        let whole = gray(48, 48);
         let [y, cb, cr] = plane_lengths(48, 48).map(|n| vec![128u8; n]);
         let picture = Yuv420 { width: 48, height: 48, planes: [&y[..], &cb, &cr] };
         let mut compressor = Compressor::new(90).unwrap();
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_short_target_or_pitch_is_refused_before_c_sees_it() {
-        let jpeg = grey(20, 10);
+        let jpeg = gray(20, 10);
         let mut decompressor = Decompressor::new().unwrap();
         for (length, pitch) in [(599, 60), (600, 59), (0, 60), (600, 1 << 40), (600, usize::MAX)] {
             let e = decompressor.rgb(&jpeg, &mut vec![0; length], pitch).unwrap_err();
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn rows_keep_their_pitch() {
-        let jpeg = grey(20, 10);
+        let jpeg = gray(20, 10);
         let mut out = vec![7; 9 * 64 + 60];
         Decompressor::new().unwrap().rgb(&jpeg, &mut out, 64).unwrap();
         for row in out.chunks(64) {

@@ -23,7 +23,7 @@ pub(crate) fn encoded(picture: &Planes, quality: u8) -> Vec<u8> {
 }
 
 /// The same with its own Huffman tables and `restart` MCUs in a tile. Sides have to be even.
-pub(crate) fn optimised(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> {
+pub(crate) fn optimized(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> {
     let (width, height) = (picture.width(), picture.height());
     let planes = Yuv420 { width, height, planes: [&picture.y[..], &picture.cb, &picture.cr] };
     let mut jpeg = vec![0; 1 << 16];
@@ -38,6 +38,6 @@ pub(crate) fn optimised(picture: &Planes, quality: u8, restart: u16) -> Vec<u8> 
 pub fn originals() -> Vec<Vec<u8>> {
     let sizes = [(64, 48, 90, 30), (33, 17, 50, 30), (48, 32, 100, 30), (16, 16, 75, 255), (160, 32, 10, 60)];
     let mut originals: Vec<_> = sizes.map(|(w, h, q, noise)| encoded(&picture(w, h, noise), q)).into();
-    originals.extend([(1, 90), (2, 30), (4, 95)].map(|(restart, q)| optimised(&picture(64, 32, 30), q, restart)));
+    originals.extend([(1, 90), (2, 30), (4, 95)].map(|(restart, q)| optimized(&picture(64, 32, 30), q, restart)));
     originals
 }

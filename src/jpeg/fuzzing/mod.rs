@@ -14,7 +14,7 @@ pub use decoders::{Verdict, decoders};
 pub(crate) use decoders::{decoder, planes};
 pub use encoded::originals;
 #[cfg(test)]
-pub(crate) use encoded::{encoded, optimised, picture};
+pub(crate) use encoded::{encoded, optimized, picture};
 pub use generated::generated;
 #[cfg(feature = "fuzzing")]
 pub use segments::segments;

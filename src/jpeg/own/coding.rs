@@ -1,9 +1,9 @@
-//! What a header says about how blocks are coded: quantisation and Huffman tables, and which component uses which.
+//! What a header says about how blocks are coded: quantization and Huffman tables, and which component uses which.
 
 use std::sync::Arc;
 
 use super::block::{Block, component_of};
-use super::idct::{Factors, Quantisation};
+use super::idct::{Factors, Quantization};
 use super::steps::{AcTable, DcTable};
 use crate::jpeg::markers::{DHT, DQT, SOF0, SOS, headers};
 
@@ -21,7 +21,7 @@ pub(crate) struct Coding {
 /// How the blocks of one component are coded.
 #[derive(Debug, Clone, Copy)]
 struct ComponentCoding {
-    quantisation: Quantisation,
+    quantization: Quantization,
     /// Places in [`HuffmanTables`].
     dc: usize,
     ac: usize,
@@ -56,21 +56,21 @@ impl Coding {
             Some(coding) => coding.codes.clone(),
             None => Arc::new(HuffmanTables::read(code_bytes)?),
         };
-        let mut components = quantisation_of?.into_iter().zip(codes_of?).map(|(quantisation, code)| {
+        let mut components = quantisation_of?.into_iter().zip(codes_of?).map(|(quantization, code)| {
             let (dc, ac) = (usize::from(code >> 4), usize::from(code & 15));
             let exist = codes.dc.get(dc)?.is_some() && codes.ac.get(ac)?.is_some();
-            let quantisation = (*quantisations.get(usize::from(quantisation))?)?;
-            exist.then_some(ComponentCoding { quantisation, dc, ac })
+            let quantization = (*quantisations.get(usize::from(quantization))?)?;
+            exist.then_some(ComponentCoding { quantization, dc, ac })
         });
         let components = [components.next()??, components.next()??, components.next()??];
-        let [luma, blue, red] = components.each_ref().map(|component| &component.quantisation);
+        let [luma, blue, red] = components.each_ref().map(|component| &component.quantization);
         let (luma, chroma) = (Factors::new([luma, luma]), Factors::new([blue, red]));
         Some(Coding { components, luma, chroma, codes })
     }
 
-    /// Whether block `i` of an MCU is larger than those of pictures: see [`Quantisation::beyond_pictures`].
+    /// Whether block `i` of an MCU is larger than those of pictures: see [`Quantization::beyond_pictures`].
     pub(super) fn beyond_pictures(&self, i: usize, block: &Block) -> bool {
-        self.components[component_of(i)].quantisation.beyond_pictures(block)
+        self.components[component_of(i)].quantization.beyond_pictures(block)
     }
 
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
@@ -80,10 +80,10 @@ impl Coding {
 }
 
 /// Reads tables of 64 bytes in zigzag order, each after its number.
-fn read_quantisations(body: &[u8], tables: &mut [Option<Quantisation>; 4]) -> Option<()> {
+fn read_quantisations(body: &[u8], tables: &mut [Option<Quantization>; 4]) -> Option<()> {
     let (parts, []) = body.as_chunks::<65>() else { return None };
     for [number, values @ ..] in parts {
-        *tables.get_mut(usize::from(*number))? = Some(Quantisation::from_zigzag(values));
+        *tables.get_mut(usize::from(*number))? = Some(Quantization::from_zigzag(values));
     }
     Some(())
 }

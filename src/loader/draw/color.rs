@@ -102,7 +102,7 @@ impl ColorDraw {
         if *jitter == ColorJitter::default() {
             return ColorDraw::default();
         }
-        let mut random = key.random(stream::COLOUR);
+        let mut random = key.random(stream::COLOR);
         let order = ORDERS[random.below(6) as usize];
         let mut factor = |x: f32| {
             let least = (1.0 - x).max(0.0);

@@ -136,11 +136,11 @@ impl Temporal {
         match self {
             Temporal::Uniform => sampler::uniform(n, count),
             Temporal::RandomSegments => sampler::random(n, count, &mut random()),
-            Temporal::Clip { stride, start: Start::Center } => sampler::centred(n, count, stride),
+            Temporal::Clip { stride, start: Start::Center } => sampler::centered(n, count, stride),
             Temporal::Clip { stride, start: Start::Random } => {
                 sampler::run(n, count, stride, random().below(room(stride) + 1))
             }
-            Temporal::Views { stride, views: 1 } => sampler::centred(n, count, stride),
+            Temporal::Views { stride, views: 1 } => sampler::centered(n, count, stride),
             Temporal::Views { stride, views } => {
                 // Both factors fit 32 bits.
                 let start = u64::from(view) * room(stride) / u64::from(views - 1);

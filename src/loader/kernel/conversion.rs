@@ -83,13 +83,13 @@ impl Conversion {
     /// The same, and then normalized: `(level / 255 - mean) / std`.
     ///
     /// A whole level comes out as `level * scale + bias` in single precision, because the unit is a power of 2.
-    pub fn normalised(&self, mean: [f32; 3], std: [f32; 3]) -> Self {
+    pub fn normalized(&self, mean: [f32; 3], std: [f32; 3]) -> Self {
         let scale = std.map(|std| 1.0 / (255.0 * std));
-        let normalise = |c: usize, level: f32| level * scale[c] - mean[c] / std[c];
-        let ends = |c: usize| (normalise(c, 0.0), normalise(c, 255.0));
+        let normalize = |c: usize, level: f32| level * scale[c] - mean[c] / std[c];
+        let ends = |c: usize| (normalize(c, 0.0), normalize(c, 255.0));
         Conversion {
             rows: std::array::from_fn(|c| self.rows[c].map(|v| v * scale[c])),
-            offset: std::array::from_fn(|c| normalise(c, self.offset[c])),
+            offset: std::array::from_fn(|c| normalize(c, self.offset[c])),
             // The deviation may be negative.
             low: std::array::from_fn(|c| ends(c).0.min(ends(c).1)),
             high: std::array::from_fn(|c| ends(c).0.max(ends(c).1)),

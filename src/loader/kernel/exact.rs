@@ -38,7 +38,7 @@ impl Exact {
 
     /// The frame pixels that must be decoded.
     pub fn region(&self) -> Region {
-        self.area.with_chroma_neighbours(self.frame)
+        self.area.with_chroma_neighbors(self.frame)
     }
 
     /// Makes row `y` of the picture: red, green and blue, in units of 1 / [`UNIT`].

@@ -35,7 +35,7 @@ pub(super) fn run<S: SampleType>(
     slot: PictureSlot<'_, S>,
 ) {
     scratch.fit(tables);
-    let conversion = if S::NORMALISED { &tables.normalised } else { &tables.levels };
+    let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
     machine.run(FramePass { tables, frame, scratch, slot, conversion });
 }
 

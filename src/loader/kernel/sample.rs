@@ -8,7 +8,7 @@ use super::units::BLOCK;
 /// A type of value in a batch.
 pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
     /// Whether values are normalized; if not, they are levels of 0 to 255.
-    const NORMALISED: bool;
+    const NORMALIZED: bool;
 
     /// Converts `values`, rounding to the nearest, ties to even.
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
@@ -21,7 +21,7 @@ pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
 }
 
 impl SampleType for u8 {
-    const NORMALISED: bool = false;
+    const NORMALIZED: bool = false;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
@@ -34,7 +34,7 @@ impl SampleType for u8 {
 }
 
 impl SampleType for f32 {
-    const NORMALISED: bool = true;
+    const NORMALIZED: bool = true;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f32; BLOCK]) {
@@ -48,7 +48,7 @@ impl SampleType for f32 {
 }
 
 impl SampleType for f16 {
-    const NORMALISED: bool = true;
+    const NORMALIZED: bool = true;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [f16; BLOCK]) {
@@ -57,7 +57,7 @@ impl SampleType for f16 {
 }
 
 impl SampleType for bf16 {
-    const NORMALISED: bool = true;
+    const NORMALIZED: bool = true;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [bf16; BLOCK]) {

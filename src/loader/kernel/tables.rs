@@ -63,7 +63,7 @@ pub(super) struct Tables {
     /// To levels,
     pub levels: Conversion,
     /// and to normalized samples.
-    pub normalised: Conversion,
+    pub normalized: Conversion,
 }
 
 impl Tables {
@@ -89,8 +89,8 @@ impl Tables {
             .then(|| PlaneTables::new(target, view, frame, step, Samples::Half));
         let regions = others.iter().map(|tables| tables.region(frame)).chain(exact.map(|exact| exact.region()));
         let region = regions.fold(first.region(frame), union);
-        let normalised = levels.normalised(target.mean, target.std);
-        Tables { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalised }
+        let normalized = levels.normalized(target.mean, target.std);
+        Tables { wanted, exact, region, size: target.size, channels, first, others, planes, levels, normalized }
     }
 
     /// The tables of plane 0, 1 or 2.

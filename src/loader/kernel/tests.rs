@@ -336,7 +336,7 @@ fn ycbcr_pictures_are_the_planes_resampled() {
 }
 
 #[test]
-fn normalising_and_colour_matrices_are_as_documented() {
+fn normalising_and_color_matrices_are_as_documented() {
     let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
     let view = View { x: whole(0, 1, 1), y: whole(0, 1, 1), flip: false };
     let planes = [vec![0], vec![128], vec![255]];

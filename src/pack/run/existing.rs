@@ -173,7 +173,7 @@ impl Existing {
             let clip = self.set.clip(clip)?;
             let info = edit::as_it_is(&clip)?;
             found = video_facts(&info);
-            let video = info.attributes.get("video");
+            let video = info.attributes.0.get("video");
             repeated += video.and_then(|v| v.get("repeated_frames")).and_then(Value::as_u64).unwrap_or(0);
             stored.push(Stored { info, frames: clip.frame_count() });
         }

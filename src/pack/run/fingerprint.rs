@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::format::data_binding::hex;
 use crate::format::meta::Meta;
 use crate::pack::plan::{Job, PackPlan};
-use crate::{Error, Hint, Result};
+use crate::{Error, Hint, JsonObject, Result};
 
 /// The form of journals and fingerprints that this version writes. Journals that name no form have form 1, in which the
 /// digest of the inputs was another.
@@ -29,7 +29,7 @@ pub(crate) struct RunFingerprint {
     pub form: u32,
     pub tool: String,
     pub ffmpeg: Option<String>,
-    pub settings: Map<String, Value>,
+    pub settings: JsonObject,
     pub classes: Vec<String>,
     /// Number of videos in the inputs.
     pub videos: u64,
@@ -84,10 +84,9 @@ impl RunFingerprint {
 
     fn other_setting(&self, now: &Self) -> Option<Difference> {
         let text = |value: Option<&Value>| value.map_or("not set".into(), Value::to_string);
-        let keys = self.settings.keys().chain(now.settings.keys().filter(|key| !self.settings.contains_key(*key)));
-        let settings = |key: &String| {
-            (format!("the setting \"{key}\""), text(self.settings.get(key)), text(now.settings.get(key)))
-        };
+        let (then, now) = (&self.settings.0, &now.settings.0);
+        let keys = then.keys().chain(now.keys().filter(|key| !then.contains_key(*key)));
+        let settings = |key: &String| (format!("the setting \"{key}\""), text(then.get(key)), text(now.get(key)));
         first_difference(keys.map(settings))
     }
 
@@ -148,8 +147,11 @@ mod tests {
             assert_eq!(format!("{}: {} to {}", found.what, found.then, found.now), what);
         };
         differs(|f| f.ffmpeg = Some("6".into()), "FFmpeg: none to 6");
-        differs(|f| drop(f.settings.remove("quality")), "the setting \"quality\": 90 to not set");
-        differs(|f| drop(f.settings.insert("size".into(), json!(1))), "the setting \"size\": {\"short_side\":8} to 1");
+        differs(|f| drop(f.settings.0.remove("quality")), "the setting \"quality\": 90 to not set");
+        differs(
+            |f| drop(f.settings.0.insert("size".into(), json!(1))),
+            "the setting \"size\": {\"short_side\":8} to 1",
+        );
         differs(|f| f.classes.push("b".into()), "class 1: none to \"b\"");
         differs(|f| f.videos = 4, "the number of videos: 3 to 4");
         let ignored = RunFingerprint { overwrite: true, ..fingerprint() };

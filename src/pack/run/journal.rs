@@ -7,7 +7,7 @@
 //!
 //! Each text is the JSON of an [`JournalEntry`]. JournalLines are kept in memory until the record files are on the disk; then they are
 //! written, the mark last, and brought to the disk too. What comes after the last mark counts for nothing, and
-//! neither does what comes after a line whose checksum does not fit. To resume at an earlier mark is always right; it
+//! neither does what comes after a line whose checksum is wrong. To resume at an earlier mark is always right; it
 //! only costs time.
 
 use std::fs::File;

@@ -27,7 +27,7 @@ pub struct PackReport {
     pub decode_errors: u64,
     /// Errors that FFmpeg logged of videos that were packed.
     pub logged_errors: u64,
-    /// Parts of containers whose checksum does not fit.
+    /// Parts of containers whose checksum is wrong.
     pub failed_checksums: u64,
     /// Times that videos changed to another picture size on the way.
     pub size_changes: u64,

@@ -7,14 +7,13 @@ use super::options::FrameOptions;
 use crate::pack::plan::Job;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Stage, Timeline};
-use crate::{Error, Hint, Result};
+use crate::{Error, Result};
 
 /// Refuses to choose pictures by time if nobody said how much time lies between them.
 pub(super) fn needs_times(job: &Job, options: &FrameOptions) -> Result<(), ClipFailure> {
     let by_time = job.segment.is_some() || matches!(options.pace, Some(Pace::Fps(_)));
     if by_time && options.picture_rate.is_none() {
-        let e = Error::usage("pictures have no times of their own to choose by, so say how many make a second")
-            .hint(Hint::Set("picture_rate"));
+        let e = Error::usage("pictures have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));
     }
     Ok(())

@@ -13,10 +13,10 @@ use super::memory::{self, HeldMemory};
 use super::options::Recipe;
 use super::packed::{PackedClip, PackedFrame, jpeg_bytes, repeated_frames};
 use super::{fault, pictures, video};
-use crate::ClipInfo;
 use crate::pack::plan::Job;
 use crate::sampler::Selection;
 use crate::video::{Stage, Timeline};
+use crate::{ClipInfo, JsonObject};
 
 /// Samples and encodes a video: its clip, or as many as there are draws. A panic, which is a fault of ours, fails
 /// only this video. Its JPEGs are counted in `held` as they are made. `alone` says that nothing else is packed at the time.
@@ -102,14 +102,14 @@ fn assemble(
         label: job.label,
         source: job.source.clone(),
         class: job.class.clone(),
-        attributes,
+        attributes: JsonObject(attributes),
         width,
         height,
         time_base: source.time_base,
         short: selection.short,
     };
     let mut clip = PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() };
-    if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.get_mut("video")) {
+    if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.0.get_mut("video")) {
         video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
     }
     Ok(clip)

@@ -47,7 +47,6 @@ impl Copies<'_> {
 
 /// What a stored clip's attributes say of its video.
 pub(crate) fn video_facts(info: &ClipInfo) -> VideoFacts {
-    let video = info.attributes.get("video").cloned().unwrap_or_default();
     // Others may have changed the attributes; then nothing is known.
-    serde_json::from_value(video).unwrap_or_default()
+    info.attributes.get("video").ok().flatten().unwrap_or_default()
 }

@@ -40,13 +40,7 @@ pub(crate) struct Slowed {
 
 impl fmt::Display for Slowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.shortage {
-            Shortage::Descriptors => "file descriptors (ulimit -n)",
-            Shortage::SystemFiles => "open files of the whole system",
-            Shortage::Memory => "memory (ulimit -v, the limit of a container)",
-            Shortage::Threads => "threads or processes (ulimit -u, the limit of a container)",
-        };
-        write!(f, "out of {what}: packed {} at a time from then on", self.most)
+        write!(f, "out of {}: packed {} at a time from then on", self.shortage.resource(), self.most)
     }
 }
 

@@ -19,7 +19,7 @@ const IN_FLIGHT_PER_THREAD: usize = 3;
 pub struct FrameOptions {
     /// Frames in a clip. Default 8.
     pub count: u32,
-    /// Which frames. Default [`Rule::Uniform`]: the centres of equal segments.
+    /// Which frames. Default [`Rule::Uniform`]: the centers of equal segments.
     pub rule: Rule,
     /// What to do with a video of fewer frames than `count`. Default [`Short::RepeatLast`].
     pub short: Short,

@@ -18,7 +18,7 @@ use super::options::{FrameOptions, Recipe};
 use crate::jpeg::{self, Decoder, Encoder, RgbPicture};
 use crate::pack::plan;
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
-use crate::{Error, Hint, Result, limits};
+use crate::{Error, Result, limits};
 
 /// Reads the pictures that `choose` wants.
 pub(super) fn sample(
@@ -137,8 +137,9 @@ fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
     let jpeg = fs::read(path).map_err(|e| Error::io("read the picture", path, e))?;
     let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
-        return Err(Error::usage("EXIF says to turn the picture, and bytes that pass through cannot be turned")
-            .hint(Hint::Unset("pass_through")));
+        return Err(Error::usage(
+            "EXIF says to turn the picture, which needs encoding it again instead of passing it through",
+        ));
     }
     Ok((jpeg, (width, height)))
 }

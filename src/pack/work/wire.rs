@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::failure::ClipFailure;
 use super::packed::{PackedClip, PackedFrame};
 use crate::pack::plan::Job;
 use crate::video::VideoFacts;
-use crate::{ClipInfo, limits};
+use crate::{ClipInfo, JsonObject, limits};
 
 /// Longest message of JSON.
 const MAX_JSON: u32 = 256 << 20;
@@ -26,7 +25,7 @@ const MAX_JSON: u32 = 256 << 20;
 pub(crate) struct Hello {
     pub tool: String,
     pub ffmpeg: String,
-    pub settings: Map<String, Value>,
+    pub settings: JsonObject,
 }
 
 impl Hello {

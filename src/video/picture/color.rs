@@ -66,7 +66,7 @@ impl Matrix {
 
     /// (Y, Cb, Cr) of this matrix to (Y, Cb, Cr) of BT.601.
     ///
-    /// The first column is always (1, 0, 0): grey stays grey, so new chroma does not depend on old luma.
+    /// The first column is always (1, 0, 0): gray stays gray, so new chroma does not depend on old luma.
     fn to_bt601(self) -> Matrix3 {
         let (kr, kb) = (0.299, 0.114);
         let y = [kr, 1.0 - kr - kb, kb];
@@ -128,7 +128,7 @@ impl ColorConversion {
         }
     }
 
-    /// Converts a picture whose chroma is centred (or as fine as luma).
+    /// Converts a picture whose chroma is centered (or as fine as luma).
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl ColorConversion {
         let mut out = Planes::new(deep.size.width, deep.size.height)?;
         let scaled = |v: u16| f32::from(v) * self.y.0 + self.y.1;
         match (deep.layout, self.y_chroma) {
-            (ChromaLayout::Grey, _) | (_, None) => {
+            (ChromaLayout::Gray, _) | (_, None) => {
                 for (o, &v) in out.y.iter_mut().zip(&deep.y) {
                     *o = byte(scaled(v));
                 }
@@ -150,7 +150,7 @@ impl ColorConversion {
             (ChromaLayout::Half, Some(mix)) => self.luma_with_half_chroma(deep, mix, &mut out.y)?,
         }
         match deep.layout {
-            ChromaLayout::Grey => {} // `Planes` starts with neutral chroma
+            ChromaLayout::Gray => {} // `Planes` starts with neutral chroma
             ChromaLayout::Half => self.chroma(&deep.cb, &deep.cr, &mut out),
             ChromaLayout::Full => self.chroma(&halve(&deep.cb, deep.size)?, &halve(&deep.cr, deep.size)?, &mut out),
         }
@@ -165,7 +165,7 @@ impl ColorConversion {
         }
     }
 
-    /// New luma needs chroma at each luma sample: bilinear between the centred chroma samples, 3 parts to 1.
+    /// New luma needs chroma at each luma sample: bilinear between the centered chroma samples, 3 parts to 1.
     fn luma_with_half_chroma(&self, deep: &Deep, mix: Mix, out: &mut [u8]) -> Result<()> {
         let width = deep.size.width as usize;
         let chroma = deep.chroma_size();
@@ -217,8 +217,8 @@ fn halve(plane: &[u16], size: Size) -> Result<Vec<u16>> {
 }
 
 /// Moves chroma by a quarter of its own sample distance to the right (`x`) and down or up (`y`: 1, 0, -1), which
-/// brings left-sited chroma, or chroma on the upper or lower luma row, to the centre between four luma samples.
-pub(crate) fn centre_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
+/// brings left-sited chroma, or chroma on the upper or lower luma row, to the center between four luma samples.
+pub(crate) fn center_chroma(plane: &mut [u16], size: Size, x: bool, y: i32) {
     let (w, h) = (size.width as usize, size.height as usize);
     if x && w > 1 {
         let mut line = vec![0u16; w];
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_matrix_keeps_grey_grey_and_bt601_is_identity() {
+    fn every_matrix_keeps_gray_gray_and_bt601_is_identity() {
         for m in [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020, Matrix::Smpte240m, Matrix::Fcc, Matrix::YCgCo] {
             let m = m.to_bt601();
             near(m[0][0], 1.0);
@@ -348,19 +348,19 @@ mod tests {
     }
 
     #[test]
-    fn centring_moves_a_ramp_by_a_quarter() {
+    fn centering_moves_a_ramp_by_a_quarter() {
         let size = Size { width: 8, height: 8 };
         let ramp = |f: fn(usize, usize) -> usize| -> Vec<u16> {
             (0..64).map(|i| (1000 + 400 * f(i % 8, i / 8)) as u16).collect()
         };
         let mut p = ramp(|x, _| x);
-        centre_chroma(&mut p, size, true, 0);
+        center_chroma(&mut p, size, true, 0);
         assert_eq!(p[3], 1000 + 1200 + 100);
         let mut p = ramp(|_, y| y);
-        centre_chroma(&mut p, size, false, 1);
+        center_chroma(&mut p, size, false, 1);
         assert_eq!(p[3 * 8], 1000 + 1200 + 100);
         let mut p = ramp(|_, y| y);
-        centre_chroma(&mut p, size, false, -1);
+        center_chroma(&mut p, size, false, -1);
         assert_eq!(p[3 * 8], 1000 + 1200 - 100);
     }
 
@@ -373,11 +373,11 @@ mod tests {
 
     /// Rows so short that most samples lie at an edge.
     #[test]
-    fn centring_repeats_the_edges() {
+    fn centering_repeats_the_edges() {
         for w in 2..7u32 {
             let before: Vec<u16> = (0..w).map(|x| 5000 + 900 * (x * x % 7) as u16).collect();
             let mut after = before.clone();
-            centre_chroma(&mut after, Size { width: w, height: 1 }, true, 0);
+            center_chroma(&mut after, Size { width: w, height: 1 }, true, 0);
             let at = |i: i64| before[i.clamp(0, i64::from(w) - 1) as usize];
             let expected: Vec<u16> =
                 (0..i64::from(w)).map(|i| quarter(at(i - 1), at(i), at(i + 1), at(i + 2))).collect();

@@ -6,8 +6,8 @@ use crate::{Result, allocation};
 /// How many chroma samples a [`Deep`] picture has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChromaLayout {
-    /// None: the picture is grey.
-    Grey,
+    /// None: the picture is gray.
+    Gray,
     /// Half as many in each direction, rounded up (4:2:0).
     Half,
     /// As many as luma (4:4:4).
@@ -51,7 +51,7 @@ impl Deep {
 
     /// Number of planes.
     pub fn planes(&self) -> usize {
-        if self.layout == ChromaLayout::Grey { 1 } else { 3 }
+        if self.layout == ChromaLayout::Gray { 1 } else { 3 }
     }
 
     /// Turns and mirrors all planes.
@@ -64,7 +64,7 @@ impl Deep {
         }
         let chroma = self.chroma_size();
         self.y = o.turn(&self.y, self.size)?;
-        if self.layout != ChromaLayout::Grey {
+        if self.layout != ChromaLayout::Gray {
             self.cb = o.turn(&self.cb, chroma)?;
             self.cr = o.turn(&self.cr, chroma)?;
         }
@@ -76,7 +76,7 @@ impl Deep {
 impl ChromaLayout {
     fn chroma(self, size: Size) -> Size {
         match self {
-            ChromaLayout::Grey => Size { width: 0, height: 0 },
+            ChromaLayout::Gray => Size { width: 0, height: 0 },
             ChromaLayout::Half => Size { width: size.width.div_ceil(2), height: size.height.div_ceil(2) },
             ChromaLayout::Full => size,
         }

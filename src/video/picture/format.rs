@@ -13,7 +13,7 @@ pub(crate) enum Class {
     /// Luma and two chroma planes, whatever the packing.
     Yuv,
     /// Luma alone.
-    Grey,
+    Gray,
     /// Red, green and blue, a palette, a Bayer mosaic, CIE XYZ or one bit: FFmpeg makes YUV of it.
     Rgb,
 }
@@ -117,7 +117,7 @@ fn class(desc: &ffi::AVPixFmtDescriptor, name: &str) -> Class {
     if desc.flags & rgb as u64 != 0 || name.starts_with("xyz") {
         Class::Rgb
     } else if desc.nb_components <= 2 {
-        Class::Grey
+        Class::Gray
     } else {
         Class::Yuv
     }
@@ -152,13 +152,13 @@ fn matrix(space: c_int, primaries: c_int) -> Matrix {
     }
 }
 
-/// Full range when the stream says so, or by the pixel format: the old `yuvj` names, and grey unless tagged as limited.
+/// Full range when the stream says so, or by the pixel format: the old `yuvj` names, and gray unless tagged as limited.
 /// What comes from RGB is full range because we ask swscale for that, with the code values of 8 bits.
 fn sample_range(class: Class, name: &str, tag: c_int, depth: u32) -> ColorRange {
     let (limited, full) = (ffi::AVColorRange::AVCOL_RANGE_MPEG as c_int, ffi::AVColorRange::AVCOL_RANGE_JPEG as c_int);
     match class {
         Class::Rgb => ColorRange::Full { depth: 8 },
-        Class::Grey if tag != limited => ColorRange::Full { depth },
+        Class::Gray if tag != limited => ColorRange::Full { depth },
         Class::Yuv if tag == full || name.starts_with("yuvj") => ColorRange::Full { depth },
         _ => ColorRange::Limited,
     }
@@ -166,16 +166,16 @@ fn sample_range(class: Class, name: &str, tag: c_int, depth: u32) -> ColorRange 
 
 /// FFmpeg's `AVChromaLocation` as numbers for swscale.
 ///
-/// Unspecified counts as left, as MPEG-2 and all its successors have it; FFmpeg's decoders say centre themselves for
-/// MPEG-1, H.263, Theora and JPEG. Four-to-one chroma both ways (4:1:0) has no convention and is taken as centred.
+/// Unspecified counts as left, as MPEG-2 and all its successors have it; FFmpeg's decoders say center themselves for
+/// MPEG-1, H.263, Theora and JPEG. Four-to-one chroma both ways (4:1:0) has no convention and is taken as centered.
 fn siting(location: c_int, (across, down): (u32, u32)) -> (c_int, c_int) {
-    let centre = |log2: u32| (128 << log2) - 128;
+    let center = |log2: u32| (128 << log2) - 128;
     let left = matches!(location, 0 | 1 | 3 | 5) && !(location == 0 && across == 2 && down == 2);
-    let x = if left { 0 } else { centre(across) };
+    let x = if left { 0 } else { center(across) };
     let y = match location {
         3 | 4 if down == 1 => 0,
         5 | 6 if down == 1 => 256,
-        _ => centre(down),
+        _ => center(down),
     };
     (x, y)
 }

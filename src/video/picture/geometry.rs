@@ -246,7 +246,7 @@ mod tests {
             let out = o.apply(size(3, 2));
             for y in 0..h {
                 for x in 0..w {
-                    // Twice the coordinates of sample centres, relative to the picture's centre.
+                    // Twice the coordinates of sample centers, relative to the picture's center.
                     let (cx, cy) = (2 * x - w + 1, 2 * y - h + 1);
                     let tx = (a * cx + c * cy + out.width as i32 - 1) / 2;
                     let ty = (b * cx + d * cy + out.height as i32 - 1) / 2;

@@ -15,7 +15,7 @@ use ffmpeg_next::{ffi, frame};
 use crate::machine::Shortage;
 use crate::{Error, Result};
 
-use super::color::{ColorRange, centre_chroma};
+use super::color::{ColorRange, center_chroma};
 use super::deep::{ChromaLayout, Deep};
 use super::format::{Class, PictureFormat};
 use super::geometry::Size;
@@ -49,8 +49,8 @@ impl Scaler {
     pub fn new(from: PictureFormat, size: Size, turned: bool) -> Result<Self> {
         let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
         let same_size = from.plain_planes && from.size == size;
-        let layout = if from.class == Class::Grey {
-            ChromaLayout::Grey
+        let layout = if from.class == Class::Gray {
+            ChromaLayout::Gray
         } else if even || same_size && from.subsampling == (1, 1) && !turned {
             ChromaLayout::Half
         } else {
@@ -59,7 +59,7 @@ impl Scaler {
             ChromaLayout::Full
         };
         let same_chroma = match layout {
-            ChromaLayout::Grey => true,
+            ChromaLayout::Gray => true,
             ChromaLayout::Half => from.subsampling == (1, 1),
             ChromaLayout::Full => from.subsampling == (0, 0),
         };
@@ -75,7 +75,7 @@ impl Scaler {
         while self.steps.is_empty() || side.size != self.size {
             let next = next_size(side.size, self.size);
             let layout =
-                if next == self.size || self.layout == ChromaLayout::Grey { self.layout } else { ChromaLayout::Full };
+                if next == self.size || self.layout == ChromaLayout::Gray { self.layout } else { ChromaLayout::Full };
             let step = ScaleStep::new(&side, self.from.name, next, layout)?;
             side = step.result;
             self.steps.push(step);
@@ -88,7 +88,7 @@ impl Scaler {
         self.from == *from && self.size == size
     }
 
-    /// Scales a frame of the kind that this scaler was made for. Chroma comes out centred.
+    /// Scales a frame of the kind that this scaler was made for. Chroma comes out centered.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Scaler {
         let mut deep = Deep::new(self.size, self.layout)?;
         if self.steps.is_empty() {
             read_planes(frame, self.from.depth, &mut deep)?;
-            self.centre(&mut deep);
+            self.center(&mut deep);
             return Ok(deep);
         }
         let mut scaled = frame;
@@ -112,8 +112,8 @@ impl Scaler {
         Ok(deep)
     }
 
-    /// Centres chroma in planes that were only read; swscale does this for planes that it scales.
-    fn centre(&self, deep: &mut Deep) {
+    /// Centers chroma in planes that were only read; swscale does this for planes that it scales.
+    fn center(&self, deep: &mut Deep) {
         if self.layout != ChromaLayout::Half {
             return;
         }
@@ -124,8 +124,8 @@ impl Scaler {
             _ => 0,
         };
         let chroma = deep.chroma_size();
-        centre_chroma(&mut deep.cb, chroma, x == 0, down);
-        centre_chroma(&mut deep.cr, chroma, x == 0, down);
+        center_chroma(&mut deep.cb, chroma, x == 0, down);
+        center_chroma(&mut deep.cr, chroma, x == 0, down);
     }
 }
 
@@ -147,8 +147,8 @@ struct Side {
     siting: (c_int, c_int),
 }
 
-/// swscale's value for "centre, at any subsampling".
-const CENTRE: c_int = -513;
+/// swscale's value for "center, at any subsampling".
+const CENTER: c_int = -513;
 
 impl Side {
     fn of(from: &PictureFormat) -> Self {
@@ -157,7 +157,7 @@ impl Side {
             size: from.size,
             rgb: from.class == Class::Rgb,
             full_range: from.range != ColorRange::Limited,
-            siting: if from.class == Class::Yuv { from.siting } else { (CENTRE, CENTRE) },
+            siting: if from.class == Class::Yuv { from.siting } else { (CENTER, CENTER) },
         }
     }
 }
@@ -176,7 +176,7 @@ impl ScaleStep {
             size,
             rgb: false,
             full_range: from.full_range,
-            siting: (CENTRE, CENTRE),
+            siting: (CENTER, CENTER),
         };
         let context = Swscale::new(from, name, &result)?;
         let out = frame::Video::new(result.format.into(), size.width, size.height);
@@ -198,8 +198,8 @@ fn output_format(layout: ChromaLayout) -> ffi::AVPixelFormat {
     use ffi::AVPixelFormat::*;
     let little = cfg!(target_endian = "little");
     match layout {
-        ChromaLayout::Grey if little => AV_PIX_FMT_GRAY16LE,
-        ChromaLayout::Grey => AV_PIX_FMT_GRAY16BE,
+        ChromaLayout::Gray if little => AV_PIX_FMT_GRAY16LE,
+        ChromaLayout::Gray => AV_PIX_FMT_GRAY16BE,
         ChromaLayout::Half if little => AV_PIX_FMT_YUV420P16LE,
         ChromaLayout::Half => AV_PIX_FMT_YUV420P16BE,
         ChromaLayout::Full if little => AV_PIX_FMT_YUV444P16LE,

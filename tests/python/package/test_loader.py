@@ -41,7 +41,7 @@ def test_layouts_are_the_same_samples(ds, layout, axes):
     assert other.shape == other.batch(0, 1).frames.shape
 
 
-def test_types_are_normalised(ds):
+def test_types_are_normalized(ds):
     options = dict(mean=[0.1, 0.2, 0.3], std=[0.5, 1.0, 2.0])
     plain = make(ds).batch(0, 0).frames.astype(np.float64)
     mean, std = (np.array(options[name]).reshape(3, 1, 1) for name in ("mean", "std"))

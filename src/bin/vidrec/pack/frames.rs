@@ -13,7 +13,7 @@ pub struct FrameArgs {
     /// Frames to take from each video.
     #[arg(short = 'n', long, default_value_t = FrameOptions::default().count, value_name = "N")]
     frames: u32,
-    /// Which frames: the centres of N equal segments; first, last and evenly between; one at random in each of N
+    /// Which frames: the centers of N equal segments; first, last and evenly between; one at random in each of N
     /// segments; N in a row from the middle; N in a row from anywhere.
     #[arg(long, default_value_t, value_name = "RULE", value_parser = words::<Rule>(Rule::WORDS))]
     sample: Rule,

@@ -38,7 +38,7 @@ const MISSING_SHOWN: usize = 20;
 
 pub fn render_estimate(e: &Estimate) -> String {
     let mut text =
-        format!("{} to pack, {} with a label; {} named classes\n", count(e.videos, "video"), e.labelled, e.classes,);
+        format!("{} to pack, {} with a label; {} named classes\n", count(e.videos, "video"), e.labeled, e.classes,);
     if !e.passed_over.is_empty() {
         text += &format!("  {} ignored\n", count(files(&e.passed_over), "file"));
     }

@@ -44,7 +44,7 @@ impl Idct for Avx2Idct {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
-    let rows = dequantise(blocks, factors);
+    let rows = dequantize(blocks, factors);
     if !fits(rows[0]) {
         return false;
     }
@@ -65,7 +65,7 @@ fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     ];
     for (out, rows) in out.as_chunks_mut::<2>().0.iter_mut().zip(rows) {
         // Two rows of the first block, two of the second: the second and the third change places.
-        store(out, _mm256_permute4x64_epi64::<0b11_01_10_00>(centre(rows)));
+        store(out, _mm256_permute4x64_epi64::<0b11_01_10_00>(center(rows)));
     }
     true
 }
@@ -73,7 +73,7 @@ fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
-    let rows = dequantise(blocks, factors);
+    let rows = dequantize(blocks, factors);
     if !fits(rows[0]) {
         return false;
     }
@@ -84,7 +84,7 @@ fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     let (c01, c23) = (_mm256_unpacklo_epi16(c0, c1), _mm256_unpacklo_epi16(c2, c3));
     let rows = _mm256_packs_epi16(_mm256_unpacklo_epi32(c01, c23), _mm256_unpackhi_epi32(c01, c23));
     let mut samples = [[0; 16]; 2];
-    store(&mut samples, centre(rows));
+    store(&mut samples, center(rows));
     for (y, out) in out[..4].iter_mut().enumerate() {
         for (to, samples) in out.as_chunks_mut::<4>().0.iter_mut().zip(samples) {
             *to = samples.as_chunks().0[y];
@@ -96,7 +96,7 @@ fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
 /// The coefficients times their factors, row by row: the first block in the lower halves, the second in the upper.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn dequantise(blocks: [&Block; 2], factors: &Factors) -> [__m256i; 8] {
+fn dequantize(blocks: [&Block; 2], factors: &Factors) -> [__m256i; 8] {
     let ([first, second], Factors(factors)) = (blocks, factors);
     let (first, second) = (first.as_chunks::<8>().0, second.as_chunks::<8>().0);
     let mut rows = [_mm256_setzero_si256(); 8];
@@ -210,7 +210,7 @@ fn transpose([r0, r1, r2, r3, r4, r5, r6, r7]: [__m256i; 8]) -> [__m256i; 8] {
 /// Levels of -128 to 127 to those of 0 to 255.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn centre(levels: __m256i) -> __m256i {
+fn center(levels: __m256i) -> __m256i {
     _mm256_xor_si256(levels, _mm256_set1_epi8(i8::MIN))
 }
 

@@ -1,17 +1,17 @@
-//! The factors of coefficients: what a quantisation table becomes.
+//! The factors of coefficients: what a quantization table becomes.
 
 use crate::jpeg::own::block::{Block, ZIGZAG};
 
 /// The factors of a component's coefficients, row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Quantisation([i16; 64]);
+pub(crate) struct Quantization([i16; 64]);
 
 /// The factors of two blocks that are transformed together: rows of the first and of the second side by side.
 #[derive(Debug, Clone)]
 pub(crate) struct Factors(pub [[i16; 16]; 8]);
 
 impl Factors {
-    pub fn new([first, second]: [&Quantisation; 2]) -> Self {
+    pub fn new([first, second]: [&Quantization; 2]) -> Self {
         let factor = |x: usize, y: usize| if x < 8 { first.0[8 * y + x] } else { second.0[8 * y + x - 8] };
         Factors(std::array::from_fn(|y| std::array::from_fn(|x| factor(x, y))))
     }
@@ -23,12 +23,12 @@ impl Factors {
     }
 }
 
-impl Quantisation {
+impl Quantization {
     /// From factors in coding order.
     pub(crate) fn from_zigzag(factors: &[u8; 64]) -> Self {
         let mut rows = [0; 64];
         factors.iter().zip(ZIGZAG).for_each(|(&factor, place)| rows[usize::from(place)] = factor.into());
-        Quantisation(rows)
+        Quantization(rows)
     }
 
     /// Whether coefficients are larger than those of a picture, so that 16 bits might not suffice everywhere.

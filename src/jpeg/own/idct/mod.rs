@@ -16,7 +16,7 @@ mod pair;
 mod portable;
 mod transform;
 
-pub(crate) use factors::{Factors, Quantisation};
+pub(crate) use factors::{Factors, Quantization};
 pub(crate) use machine::IdctMachine;
 pub(crate) use pair::pair;
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Idct for NeonIdct {
 #[target_feature(enable = "neon")]
 fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     for (i, block) in blocks.into_iter().enumerate() {
-        let rows = dequantise(block, i, factors);
+        let rows = dequantize(block, i, factors);
         if !fits(rows[0]) {
             return false;
         }
@@ -61,7 +61,7 @@ fn full(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
 #[target_feature(enable = "neon")]
 fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
     for (i, block) in blocks.into_iter().enumerate() {
-        let rows = dequantise(block, i, factors);
+        let rows = dequantize(block, i, factors);
         if !fits(rows[0]) {
             return false;
         }
@@ -82,7 +82,7 @@ fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
 /// The coefficients of block `i` times their factors, row by row.
 #[inline]
 #[target_feature(enable = "neon")]
-fn dequantise(block: &Block, i: usize, Factors(factors): &Factors) -> [int16x8_t; 8] {
+fn dequantize(block: &Block, i: usize, Factors(factors): &Factors) -> [int16x8_t; 8] {
     let mut rows = [vdupq_n_s16(0); 8];
     for ((row, coefficients), factors) in rows.iter_mut().zip(block.as_chunks().0).zip(factors) {
         *row = vmulq_s16(load(coefficients), load(&factors.as_chunks().0[i]));

@@ -34,7 +34,7 @@ fn transform<const N: usize>(
     row: fn([i16; 8]) -> [i16; N],
 ) -> bool {
     for i in 0..2 {
-        let values = dequantise(blocks, i, factors);
+        let values = dequantize(blocks, i, factors);
         let spare = i16::BITS - FIRST_ROW_BITS;
         if values[0].iter().any(|&value| value << spare >> spare != value) {
             return false;
@@ -53,7 +53,7 @@ fn transform<const N: usize>(
 }
 
 #[inline(always)]
-fn dequantise(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[i16; 8]; 8] {
+fn dequantize(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[i16; 8]; 8] {
     std::array::from_fn(|y| std::array::from_fn(|x| blocks[i][8 * y + x].wrapping_mul(factors.get(i, x, y))))
 }
 
@@ -123,7 +123,7 @@ fn half_line<const SHIFT: u32>(v: [i16; 8]) -> [i16; 4] {
 #[inline(always)]
 pub(crate) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
     let odd = |v: [i16; 4]| dot(v[0], F_3_624, v[1], -F_1_272).wrapping_add(dot(v[2], F_0_850, v[3], -F_0_720));
-    let values = dequantise(blocks, i, factors);
+    let values = dequantize(blocks, i, factors);
     let column = |x: usize| {
         let even = i32::from(values[0][x]) << 15;
         let odd = odd([values[1][x], values[3][x], values[5][x], values[7][x]]);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::block::Block;
-use super::idct::{self, Factors, Idct, IdctMachine, Quantisation};
-use crate::jpeg::fuzzing::{self, decoder, encoded, optimised, picture, planes};
+use super::idct::{self, Factors, Idct, IdctMachine, Quantization};
+use crate::jpeg::fuzzing::{self, decoder, encoded, optimized, picture, planes};
 use crate::jpeg::{Decoder, JpegDecoder, Region, RegionDecoder, Scale};
 
 /// Decodes with both, on all machines and at all scales.
@@ -41,7 +41,7 @@ fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
     for (restart, quality) in [(1, 30), (2, 75), (3, 90), (6, 100)] {
         for noise in [1, 20, 255] {
             compare(
-                &optimised(&picture(96, 64, noise), quality, restart),
+                &optimized(&picture(96, 64, noise), quality, restart),
                 Region { x: 40, y: 9, width: 30, height: 41 },
             );
         }
@@ -52,7 +52,7 @@ fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
 #[test]
 fn every_window_of_tiles_gives_libjpeg_turbos_planes() {
     let (width, height) = (112, 64);
-    let jpegs = [encoded(&picture(width, height, 30), 75), optimised(&picture(width, height, 90), 95, 1)];
+    let jpegs = [encoded(&picture(width, height, 30), 75), optimized(&picture(width, height, 90), 95, 1)];
     let ends = |side: u32| {
         (0..side).step_by(16).flat_map(move |from| (from + 16..=side).step_by(16).map(move |to| (from, to)))
     };
@@ -107,7 +107,7 @@ proptest! {
                 Some(())
             }
         }
-        let factors = Quantisation::from_zigzag(&std::array::from_fn(|i| factors[i / 2]));
+        let factors = Quantization::from_zigzag(&std::array::from_fn(|i| factors[i / 2]));
         let blocks: [Block; 2] = [0, 64].map(|from| coefficients[from..from + 64].try_into().unwrap());
         let on = |machine: IdctMachine| {
             let mut rows = [None; 2];

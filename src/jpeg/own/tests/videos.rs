@@ -36,13 +36,13 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(counts: &'a Counts) -> Self {
-        let encoder = |quality, optimise| {
+        let encoder = |quality, optimize| {
             let mut encoder = Encoder::new(quality).unwrap();
-            encoder.optimize_tables(optimise).unwrap();
+            encoder.optimize_tables(optimize).unwrap();
             encoder
         };
         Bench {
-            encoders: QUALITIES.map(|quality| [false, true].map(|optimise| encoder(quality, optimise))).into(),
+            encoders: QUALITIES.map(|quality| [false, true].map(|optimize| encoder(quality, optimize))).into(),
             theirs: decoder(JpegDecoder::Turbo, IdctMachine::Portable),
             ours: IdctMachine::all().into_iter().map(|machine| (machine, decoder(JpegDecoder::Own, machine))).collect(),
             jpeg: Vec::new(),

@@ -33,8 +33,8 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<ManifestRow>, Option<Cl
         };
         rows.push(row.map_err(|(key, what)| fault(format!("entry {n}, key \"{key}\": {what}")))?);
     }
-    let labelled = rows.iter().any(|row| row.label != Label::None);
-    let classes = if labelled && context.options.classes.is_none() { Some(own_classes(context)?) } else { None };
+    let labeled = rows.iter().any(|row| row.label != Label::None);
+    let classes = if labeled && context.options.classes.is_none() { Some(own_classes(context)?) } else { None };
     Ok((rows, classes))
 }
 
