@@ -47,7 +47,6 @@
 //!
 //! | module | purpose |
 //! | --- | --- |
-//! | [`mod@format`] | the bytes of each structure on disk |
 //! | [`jpeg`] | encode and decode JPEG |
 //! | [`sampler`] | choose frames of a video |
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
@@ -69,9 +68,7 @@ mod dataset;
 mod disk;
 pub mod edit;
 mod error;
-/// The bytes of each structure on disk, for this crate's own tests. They may change at any time.
-#[doc(hidden)]
-pub mod format;
+mod format;
 #[cfg(feature = "interop")]
 pub mod interop;
 pub mod jpeg;
@@ -99,6 +96,14 @@ mod verify;
 pub mod video;
 mod words;
 mod writer;
+
+/// The bytes of each structure on disk, for this crate's own tests. They may change at any time.
+#[doc(hidden)]
+pub mod raw {
+    pub use crate::format::{
+        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section,
+    };
+}
 
 /// Internals for this crate's own benchmarks. They may change at any time.
 #[cfg(feature = "bench")]

@@ -27,7 +27,7 @@ pub struct Meta {
     /// number, counted from 0, in the attribute `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
-    /// [`FOREIGN_RECORDS`] if another program wrote the ids and labels in the record file; empty otherwise.
+    /// `foreign` if another program wrote the ids and labels in the record file; empty otherwise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub records: String,
 }
@@ -44,7 +44,7 @@ impl Meta {
     /// # Errors
     ///
     /// The bytes are not a JSON object, or a value has the wrong type.
-    pub fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+    pub(crate) fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
         // Parsed straight into the fields: through a `Value`, millions of class names would take several times the
         // memory.
         let text = std::str::from_utf8(bytes).map_err(serde_json::Error::custom)?;

@@ -34,7 +34,7 @@ const LENGTH_MASK: u32 = (1 << 29) - 1;
 /// [`Resources`](crate::ErrorKind::Resources) if there is no memory for it.
 ///
 /// ```
-/// use vidrec::format::recordio;
+/// use vidrec::raw::recordio;
 /// let mut out = Vec::new();
 /// recordio::append(b"abc", b"de", &mut out)?;
 /// assert_eq!(out, [0x0a, 0x23, 0xd7, 0xce, 5, 0, 0, 0, b'a', b'b', b'c', b'd', b'e', 0, 0, 0]);
@@ -163,7 +163,7 @@ pub struct Record<'a> {
 /// not zero, or the continuation flags are out of order.
 ///
 /// ```
-/// use vidrec::format::recordio;
+/// use vidrec::raw::recordio;
 /// let mut file = Vec::new();
 /// recordio::append(b"abcd", &recordio::MAGIC.to_le_bytes(), &mut file)?; // needs two parts
 /// let record = recordio::read(&file, 0)?;

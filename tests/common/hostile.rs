@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use vidrec::format::{clip_entry, crc32, footer, frame_entry, header, recordio, section};
+use vidrec::raw::{clip_entry, crc32, footer, frame_entry, header, recordio, section};
 use vidrec::{Dataset, VerifyOptions, verify};
 
 fn u64_at(index: &[u8], at: usize) -> u64 {

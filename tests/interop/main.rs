@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use names::file;
-use vidrec::format::record_header::RecordHeader;
-use vidrec::format::recordio::{self, MAGIC};
 use vidrec::interop::{ImportOptions, frames, gulp, mds, metadata, mxnet, webdataset};
 use vidrec::jpeg::Encoder;
+use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::recordio::{self, MAGIC};
 use vidrec::{
     Augmentation, ClipInfo, Crop, Dataset, ErrorKind, FrameData, JsonObject, Loader, LoaderOptions, Pictures, Planes,
     RepairOptions, VerifyOptions, Writer, WriterOptions, repair, verify,

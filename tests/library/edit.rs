@@ -135,7 +135,7 @@ impl Place {
 /// `clips` clips of one frame each, of the class and source that `of` gives.
 fn plain_set(dir: &Path, count: u32, meta: serde_json::Value, of: impl Fn(u32) -> (Option<u32>, String)) -> Dataset {
     let jpeg = common::jpeg((16, 16), 1);
-    let meta = vidrec::Meta::from_json(meta.to_string().as_bytes()).unwrap();
+    let meta = serde_json::from_value::<vidrec::Meta>(meta).unwrap();
     let mut writer = Writer::create(dir, WriterOptions { meta, overwrite: false }).unwrap();
     for i in 0..count {
         let (label, source) = of(i);

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::hostile::{self, input, read_everything, seal};
 use crate::common::names::file;
 use proptest::prelude::*;
-use vidrec::format::{footer, frame_entry, header};
+use vidrec::raw::{footer, frame_entry, header};
 use vidrec::{ClipInfo, Dataset, FrameData, Planes, Writer, WriterOptions};
 
 fn small_set(dir: &Path) {

@@ -397,7 +397,7 @@ fn what_is_no_data_set_is_refused() {
 /// Checksums made to fit, but counts that no file of this size can have.
 #[test]
 fn counts_that_cannot_be_cost_one_clip_and_no_memory() {
-    use vidrec::format::{clip_entry, crc32, frame_entry, header};
+    use vidrec::raw::{clip_entry, crc32, frame_entry, header};
     let original = Original::new(Rich::default());
     let (dir, _) = original.damaged(&[]);
     let path = file(&dir, "shard-00000.vidx");

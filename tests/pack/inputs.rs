@@ -190,10 +190,7 @@ fn segments_are_on_the_clock_of_a_player() {
     }
     let list = bench.write("list.csv", list);
     let set = bench.packed(&list, &["--all"]);
-    assert!(
-        !set.meta().unwrap().settings.contains("segment_clock"),
-        "bytes without segments stay the same"
-    );
+    assert!(!set.meta().unwrap().settings.contains("segment_clock"), "bytes without segments stay the same");
     for (clip, (name, times)) in set.clips().zip(&expected) {
         let clip = clip.unwrap();
         assert_eq!((clip.source().unwrap(), indexes(&clip)), (*name, vec![5, 6, 7]));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use vidrec::format::section::{BYTES as TABLE_ENTRY, SectionEntry};
+use vidrec::raw::section::{BYTES as TABLE_ENTRY, SectionEntry};
 
 const BEGIN: &str = "<!-- hex:begin -->\n";
 const END: &str = "<!-- hex:end -->";

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use vidrec::format::clip_entry::{ClipEntry, FLAG_SHORT, NO_LABEL, StringRef};
-use vidrec::format::crc32;
-use vidrec::format::data_binding::hex;
-use vidrec::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
-use vidrec::format::record_header::RecordHeader;
-use vidrec::format::recordio::{self, MAGIC};
+use vidrec::raw::clip_entry::{ClipEntry, FLAG_SHORT, NO_LABEL, StringRef};
+use vidrec::raw::crc32;
+use vidrec::raw::data_binding::hex;
+use vidrec::raw::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
+use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::recordio::{self, MAGIC};
 
 use crate::shard::{Index, NewFrame, Seal, Shard};
 

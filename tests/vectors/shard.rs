@@ -1,12 +1,12 @@
 //! A shard in parts, put together without the crate's writer, which refuses to write what a vector needs.
 
-use vidrec::format::clip_entry::{ClipEntry, StringRef};
-use vidrec::format::data_binding::{DataBinding, edge_crc32};
-use vidrec::format::frame_entry::FrameEntry;
-use vidrec::format::header::{self, Header};
-use vidrec::format::record_header::RecordHeader;
-use vidrec::format::section::{self, SectionEntry, SectionId};
-use vidrec::format::{crc32, footer, recordio};
+use vidrec::raw::clip_entry::{ClipEntry, StringRef};
+use vidrec::raw::data_binding::{DataBinding, edge_crc32};
+use vidrec::raw::frame_entry::FrameEntry;
+use vidrec::raw::header::{self, Header};
+use vidrec::raw::record_header::RecordHeader;
+use vidrec::raw::section::{self, SectionEntry, SectionId};
+use vidrec::raw::{crc32, footer, recordio};
 
 use sha2::{Digest, Sha256};
 
