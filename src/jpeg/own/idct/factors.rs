@@ -7,7 +7,11 @@ use crate::jpeg::own::block::{Block, ZIGZAG};
 pub(crate) struct Quantization([i16; 64]);
 
 /// The factors of two blocks that are transformed together: rows of the first and of the second side by side.
+///
+/// A row is one load of 32 bytes. Where the table's address was left to chance and a row crossed cache lines, a whole
+/// loader was 6% slower.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Factors(pub [[i16; 16]; 8]);
 
 impl Factors {
