@@ -14,8 +14,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Pictures, Planes, Sampling, Writer,
-    WriterOptions,
+    Augmentation, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Pictures, Planes, Sampling,
+    Writer, WriterOptions,
 };
 
 const WIDTH: u32 = 340;
@@ -114,8 +114,9 @@ fn loader(c: &mut Criterion) {
     let set = set(&folder.path().join("set"));
     let mut group = c.benchmark_group("loader");
     group.throughput(Throughput::Elements(u64::from(CLIPS * FRAMES)));
-    let threads =
-        Loader::new(&set, LoaderOptions { frames: Some(FRAMES), ..LoaderOptions::default() }).unwrap().threads();
+    let threads = Loader::new(&set, LoaderOptions { frames: Frames::Fixed(FRAMES), ..LoaderOptions::default() })
+        .unwrap()
+        .threads();
     group.bench_function("whole-decode", |b| b.iter(|| whole_decode(&set, threads)));
     for (name, crop, side, dtype) in [
         ("center/224/u8", Crop::Center, 224, Dtype::U8),
@@ -125,7 +126,7 @@ fn loader(c: &mut Criterion) {
         ("random-resized/112/f32", Crop::RANDOM_RESIZED, 112, Dtype::F32),
     ] {
         let options = LoaderOptions {
-            frames: Some(FRAMES),
+            frames: Frames::Fixed(FRAMES),
             batch_size: CLIPS,
             augmentation: Augmentation { crop, flip: 0.5, ..Augmentation::default() },
             pictures: Pictures { size: (side, side), dtype, ..Pictures::default() },

@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use vidrec::{Dataset, Loader, LoaderOptions, Pictures};
+use vidrec::{Dataset, Frames, Loader, LoaderOptions, Pictures};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -29,7 +29,7 @@ fn write(dataset: &str, batch: &str, out: &str) -> Result<()> {
     let first = dataset.clip(0)?;
     let options = LoaderOptions {
         batch_size: batch.parse()?,
-        frames: Some(first.frame_count()),
+        frames: Frames::Fixed(first.frame_count()),
         pictures: Pictures { size: (first.width(), first.height()), ..Pictures::default() },
         ..LoaderOptions::default()
     };

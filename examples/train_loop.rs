@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use vidrec::jpeg::Encoder;
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Loader, LoaderOptions, Pictures, Planes, Result,
-    Sampling, Writer, WriterOptions,
+    Augmentation, Batch, ClipInfo, Crop, Dataset, Dtype, FrameData, Frames, Loader, LoaderOptions, Pictures, Planes,
+    Result, Sampling, Writer, WriterOptions,
 };
 
 const EPOCHS: u64 = 12;
@@ -58,7 +58,7 @@ fn train_and_test(train: &Path, val: &Path) -> Result<Outcome> {
     let tested_on = if train == val { "training" } else { "held-out" };
     let (train, val) = (Dataset::open(train)?, Dataset::open(val)?);
     let pictures = Pictures { size: (SIDE as u32, SIDE as u32), dtype: Dtype::F32, ..Pictures::default() };
-    let options = LoaderOptions { frames: Some(8), pictures, ..LoaderOptions::default() };
+    let options = LoaderOptions { frames: Frames::Fixed(8), pictures, ..LoaderOptions::default() };
     let whole = Augmentation { resize_short: Some(SIDE as u32), ..Augmentation::default() };
     // A mirrored clip moves the other way, so there is no flip here: it would change the label.
     let crop = Crop::RandomResized { scale: (0.6, 1.0), ratio: (0.8, 1.25) };

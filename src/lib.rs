@@ -127,9 +127,10 @@ pub use format::dataset_json;
 pub use format::json_object::JsonObject;
 pub use format::meta::Meta;
 pub use loader::{
-    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Channels, ColorDraw, ColorJitter, ColorMatrix,
-    ColorStep, Crop, Draws, Dtype, Epochs, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, OnBadFrame,
-    Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, Start, Temporal,
+    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Channels, ColorDraw, ColorJitter,
+    ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, Layout, Loader, LoaderOptions, LoaderState,
+    LoaderStats, Memory, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
+    Start, Temporal,
 };
 pub use order::LastBatch;
 pub use planes::Planes;

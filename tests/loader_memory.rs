@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use common::until::until;
 use common::{options, set};
 use vidrec::order::Order;
-use vidrec::{Dataset, Dtype, Io, Loader, LoaderOptions, Pictures, Prefetch};
+use vidrec::{Dataset, Dtype, Frames, Io, Loader, LoaderOptions, Pictures, Prefetch};
 
 /// Held by each test, for all allocations are counted.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -62,7 +62,7 @@ fn per_batch(frames: u32, io: Io) -> u64 {
     let (_folder, dir) = set(8, 16, (64, 48));
     let set = Dataset::open_with(&dir, io).unwrap();
     let o = LoaderOptions {
-        frames: Some(frames),
+        frames: Frames::Fixed(frames),
         threads: Some(1),
         pictures: Pictures { dtype: Dtype::F32, ..options(4, (32, 32)).pictures },
         ..options(4, (32, 32))

@@ -152,8 +152,18 @@ impl<'a> Clip<'a> {
 
     /// The entries of the clip's frames.
     pub(crate) fn frame_entries(&self) -> Result<Vec<FrameEntry>> {
-        let entry = |t| self.shard.frame_entry(self.frame_ordinal(t)?);
-        (0..self.frame_count()).map(|t| entry(t).map_err(|e: Error| e.in_clip(self.ordinal).in_frame(t))).collect()
+        (0..self.frame_count()).map(|t| self.frame_entry(t)).collect()
+    }
+
+    /// The presentation time of frame `t` in seconds. Reads only the frame's entry.
+    pub(crate) fn seconds(&self, t: u32) -> Result<f64> {
+        let (num, den) = self.entry.time_base;
+        Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
+    }
+
+    fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
+        let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
+        entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
     }
 
     /// The size of the clip's records in a record file that vidrec writes. Reads only the frame entries.

@@ -1,11 +1,6 @@
-//! Finding and comparing attributes of clips.
+//! Comparing attributes of clips.
 
 use serde_json::Value;
-
-/// An attribute by its name: the name itself, or a path with dots into nested objects.
-pub(super) fn attribute<'a>(attributes: &'a Value, name: &str) -> Option<&'a Value> {
-    attributes.get(name).or_else(|| name.split('.').try_fold(attributes, |value, key| value.get(key)))
-}
 
 /// Whether an attribute has this value; an array has each of the values in it.
 pub(super) fn has_value(found: &Value, wanted: &str) -> bool {

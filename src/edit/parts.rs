@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde_json::Value;
-
-use super::attributes::{attribute, plain};
+use super::attributes::plain;
 use super::clip_list::{ClipList, not_in};
 use super::groups;
 use super::ratio::{RatioSplit, clips_by_ratio};
@@ -114,7 +112,7 @@ fn by_attribute(set: &Dataset, name: &str) -> Result<Vec<SplitPart>> {
     let mut parts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for clip in set.clips() {
         let clip = clip?;
-        if let Some(value) = attribute(&Value::Object(clip.attributes()?.0), name) {
+        if let Some(value) = clip.attributes()?.find(name) {
             parts.entry(plain(value)).or_default().push(clip.ordinal());
         }
         if parts.len() > MOST_PARTS {

@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
-use super::attributes::{attribute, has_value};
+use super::attributes::has_value;
 use super::clip_list::{ClipList, not_in};
 use super::groups;
 use super::shuffle::shuffle;
@@ -141,8 +139,8 @@ fn attributes_fit(clip: &Clip<'_>, wanted: &[(String, String)]) -> Result<bool> 
     if wanted.is_empty() {
         return Ok(true);
     }
-    let attributes = Value::Object(clip.attributes()?.0);
-    Ok(wanted.iter().all(|(name, value)| attribute(&attributes, name).is_some_and(|found| has_value(found, value))))
+    let attributes = clip.attributes()?;
+    Ok(wanted.iter().all(|(name, value)| attributes.find(name).is_some_and(|found| has_value(found, value))))
 }
 
 /// This many videos at random, in order.

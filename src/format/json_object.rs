@@ -72,6 +72,15 @@ impl JsonObject {
         self.0.remove(name).is_some()
     }
 
+    /// The value by this name, or by this path with dots into nested objects.
+    pub(crate) fn find(&self, path: &str) -> Option<&Value> {
+        let nested = || {
+            let (first, rest) = path.split_once('.')?;
+            rest.split('.').try_fold(self.0.get(first)?, |value, key| value.get(key))
+        };
+        self.0.get(path).or_else(nested)
+    }
+
     /// Whether there is a value by this name.
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains_key(name)

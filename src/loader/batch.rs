@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::aligned::Aligned;
 use super::draw::ColorDraw;
+use super::field::Field;
 use super::options::Dtype;
 use crate::machine::Shortage;
 use crate::{Error, Result};
@@ -68,8 +69,10 @@ pub struct SampleParams {
     /// Number of the view of the clip: temporal view times crops, plus crop. 0 where a clip has one view. With
     /// [`Temporal::Dense`](super::Temporal::Dense) it is the number of the crop.
     pub view: u32,
-    /// Frames of the clip that were taken.
+    /// Frames of the clip that were taken. Where the batch is padded, they are fewer than its frames.
     pub frames: Vec<u32>,
+    /// Presentation time of each of those frames in seconds.
+    pub times: Vec<f64>,
     /// The part of a frame that became the picture, in frame pixels: left, top, width, height. `None` where the clip's
     /// frames differ in size, because then each has its own.
     pub window: Option<[f64; 4]>,
@@ -101,6 +104,12 @@ pub struct Batch {
     pub clips: Vec<u64>,
     /// False for a clip that only fills the last batch and should not count.
     pub mask: Vec<bool>,
+    /// For each frame of each clip, whether it is one that was asked for: row-major, B x T. False for a frame that
+    /// pads the clip (its values are 0), and for one that stands in for another because the clip is short
+    /// ([`ShortClips::Repeat`](super::ShortClips::Repeat)).
+    pub frame_mask: Vec<bool>,
+    /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
+    pub fields: Vec<(String, Field)>,
     /// What was drawn for each clip.
     pub params: Vec<SampleParams>,
     shape: [usize; 5],
@@ -108,12 +117,25 @@ pub struct Batch {
 
 impl Default for Batch {
     fn default() -> Self {
-        let data = BatchData::default();
-        Batch { data, labels: Vec::new(), clips: Vec::new(), mask: Vec::new(), params: Vec::new(), shape: [0; 5] }
+        Batch {
+            data: BatchData::default(),
+            labels: Vec::new(),
+            clips: Vec::new(),
+            mask: Vec::new(),
+            frame_mask: Vec::new(),
+            fields: Vec::new(),
+            params: Vec::new(),
+            shape: [0; 5],
+        }
     }
 }
 
 impl Batch {
+    /// The attribute of this name, if it was asked for.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|(found, _)| found == name).map(|(_, field)| field)
+    }
+
     /// The dimensions, in the order of the layout: `[B, T, C, H, W]`, `[B, C, T, H, W]` or `[B, T, H, W, C]`.
     pub fn shape(&self) -> [usize; 5] {
         self.shape
@@ -142,6 +164,8 @@ impl Batch {
         self.labels.clear();
         self.clips.clear();
         self.mask.clear();
+        self.frame_mask.clear();
+        self.fields.clear();
         self.params.clear();
     }
 

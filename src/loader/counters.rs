@@ -22,6 +22,10 @@ pub struct LoaderStats {
     pub tiles_skipped: u64,
     /// Clips that could not be read and were replaced: see [`OnBadFrame::Substitute`](super::OnBadFrame).
     pub substituted_clips: u64,
+    /// Clips of the data set with fewer frames than a sample needs: see [`ShortClips`](super::ShortClips).
+    pub short_clips: u64,
+    /// Those of them that are in no epoch.
+    pub skipped_clips: u64,
     /// Batches that are ready now, in all running [`Batches`](super::Batches).
     pub ready: u64,
     /// Mean number of batches that were ready when one was asked for; 0 before the first.
@@ -35,6 +39,8 @@ pub struct LoaderStats {
 /// The counters behind [`LoaderStats`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    short_clips: u64,
+    skips_short: bool,
     pub batches: AtomicU64,
     pub frames: AtomicU64,
     pub bytes: AtomicU64,
@@ -49,6 +55,11 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    /// Counters that begin with how many clips are short, and whether those are skipped.
+    pub fn new(short_clips: u64, skips_short: bool) -> Self {
+        Counters { short_clips, skips_short, ..Counters::default() }
+    }
+
     pub fn snapshot(&self) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         LoaderStats {
@@ -58,6 +69,8 @@ impl Counters {
             tiles_decoded: get(&self.tiles_decoded),
             tiles_skipped: get(&self.tiles_skipped),
             substituted_clips: get(&self.substituted_clips),
+            short_clips: self.short_clips,
+            skipped_clips: if self.skips_short { self.short_clips } else { 0 },
             ready: get(&self.ready),
             mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
             consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,

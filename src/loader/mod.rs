@@ -14,6 +14,7 @@ mod batch;
 mod counters;
 mod draw;
 mod feed;
+mod field;
 pub(crate) mod kernel;
 mod options;
 mod require;
@@ -28,11 +29,14 @@ use crate::dataset::Dataset;
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::LoaderStats;
-pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Start, Temporal};
+pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, ShortClips, Start, Temporal};
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into};
+pub use field::Field;
 pub use kernel::{Channels, ColorMatrix};
-pub use options::{Draws, Dtype, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling};
+pub use options::{
+    Batching, Budget, Draws, Dtype, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling,
+};
 pub use state::LoaderState;
 
 /// Gives the batches of a data set, epoch after epoch.
@@ -166,12 +170,23 @@ impl Loader {
         self.engine.threads()
     }
 
-    /// Dimensions of every batch, as [`Batch::shape`].
+    /// Dimensions of every batch, as [`Batch::shape`]; if batches differ in shape, those of the largest.
     pub fn shape(&self) -> [usize; 5] {
         self.engine.shape()
     }
 
-    /// Bytes of a batch's data: the length of memory for [`iter_into`](Self::iter_into) and
+    /// Whether batches differ in shape: [`Frames::Any`], [`Batching`].
+    pub fn shapes_differ(&self) -> bool {
+        self.engine.shapes_differ()
+    }
+
+    /// What the batches have that you may not expect, a sentence each: clips that are shorter than a sample and what
+    /// happens to them, a normalization without effect, buckets without clips. Show them once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.engine.warnings()
+    }
+
+    /// Bytes of the data of the largest batch: the length of memory for [`iter_into`](Self::iter_into) and
     /// [`batch_into`](Self::batch_into).
     pub fn batch_bytes(&self) -> usize {
         self.engine.batch_bytes()
@@ -249,7 +264,7 @@ impl Loader {
     /// # Errors
     ///
     /// As [`batch`](Self::batch); and `memory` does not have [`batch_bytes`](Self::batch_bytes) bytes or is not aligned
-    /// for a value.
+    /// for a value. A smaller batch fills the start of it.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;

@@ -11,7 +11,8 @@ use crate::{Error, Fingerprint, Result};
 /// ```
 /// # use vidrec::{Fingerprint, LoaderState};
 /// let dataset = Fingerprint { clips: 10, digest: "e3b0".into() };
-/// let state = LoaderState { epoch: 3, consumed: 640, samples: 1000, seed: 7, dataset };
+/// let (order, buckets) = ("shuffled".into(), Vec::new());
+/// let state = LoaderState { epoch: 3, consumed: 640, samples: 1000, seed: 7, order, buckets, dataset };
 /// let saved = serde_json::to_string(&state).unwrap();
 /// assert_eq!(serde_json::from_str::<LoaderState>(&saved).unwrap(), state);
 /// ```
@@ -25,29 +26,38 @@ pub struct LoaderState {
     pub samples: u64,
     /// Seed of order, frames, crops, flips and colors.
     pub seed: u64,
+    /// The order of samples and their buckets, in words. Empty in states of earlier versions, which do not say it.
+    #[serde(default)]
+    pub order: String,
+    /// Samples of each bucket that all ranks together have used; empty without buckets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<u64>,
     /// The data set.
     pub dataset: Fingerprint,
 }
 
 impl LoaderState {
-    /// Refuses to resume a run that this is not a state of.
-    pub(super) fn check(&self, samples: u64, seed: u64, dataset: &Fingerprint) -> Result<()> {
+    /// Refuses to resume a run that this is not a state of; `now` is a state of that run.
+    pub(super) fn check(&self, now: &LoaderState) -> Result<()> {
         let differ = |what: &str| Error::usage(format!("the saved state is of {what}"));
-        if self.dataset != *dataset {
+        if self.dataset != now.dataset {
             let say = |f: &Fingerprint| format!("{} clips, digest {}", f.clips, f.digest);
-            return Err(differ("another data set").expected(say(&self.dataset)).found(say(dataset)));
+            return Err(differ("another data set").expected(say(&self.dataset)).found(say(&now.dataset)));
         }
-        if self.samples != samples {
+        if !self.order.is_empty() && self.order != now.order || self.buckets.len() != now.buckets.len() {
+            return Err(differ("another order").expected(&self.order).found(&now.order));
+        }
+        if self.samples != now.samples {
             return Err(differ("an epoch of another length")
                 .expected(format!("{} samples", self.samples))
-                .found(format!("{samples} samples"))
+                .found(format!("{} samples", now.samples))
                 .help("resume with the same order, views and frames"));
         }
-        if self.seed != seed {
-            return Err(differ("another seed").expected(self.seed).found(seed));
+        if self.seed != now.seed {
+            return Err(differ("another seed").expected(self.seed).found(now.seed));
         }
-        if self.consumed > samples {
-            return Err(differ("no epoch").expected(format!("at most {samples} consumed")).found(self.consumed));
+        if self.consumed > now.samples {
+            return Err(differ("no epoch").expected(format!("at most {} consumed", now.samples)).found(self.consumed));
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::jpeg::Decoder;
 use vidrec::order::Order;
-use vidrec::{Augmentation, Batch, Crop, Dataset, Dtype, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling};
+use vidrec::{
+    Augmentation, Batch, Crop, Dataset, Dtype, Frames, LastBatch, Layout, Loader, LoaderOptions, Pictures, Sampling,
+};
 
 fn augmented(batch_size: u32, size: (u32, u32)) -> LoaderOptions {
     LoaderOptions {
@@ -257,7 +259,7 @@ fn clips_of_several_lengths_need_the_option_frames() {
     let set = Dataset::open(&dir).unwrap();
     let e = Loader::new(&set, options(3, (16, 16))).expect_err("an error");
     assert!(e.clip() == Some(1) && e.to_string().contains("expected 5, found 2"), "{e}");
-    let o = LoaderOptions { frames: Some(3), ..options(3, (16, 16)) };
+    let o = LoaderOptions { frames: Frames::Fixed(3), ..options(3, (16, 16)) };
     let batch = loader(&dir, o).batch(0, 0).unwrap();
     // `sampler::uniform`: 0 2 4 of five, 0 1 1 of two, 1 4 7 of nine; equal frames in all clips are equal pictures.
     let pictures: Vec<_> = batch.u8().unwrap().chunks(768).collect();
@@ -293,14 +295,25 @@ fn a_frame_that_does_not_decode_is_named() {
 }
 
 #[test]
-fn an_empty_data_set_has_no_batches() {
+fn an_epoch_without_batches_is_an_error_unless_it_is_asked_for() {
+    let refused = |dir: &std::path::Path, o| Loader::new(&Dataset::open(dir).unwrap(), o).unwrap_err().to_string();
     let (_folder, dir) = write(&[], (16, 16));
-    assert_eq!(common::one_by_one(&loader(&dir, options(2, (16, 16))), 0).count(), 0);
+    assert!(refused(&dir, options(2, (16, 16))).contains("there is no batch: 0 samples"));
+    let allowed = Sampling { allow_empty: true, ..Sampling::default() };
+    let allowed = LoaderOptions { sampling: allowed, ..options(2, (16, 16)) };
+    assert_eq!(common::one_by_one(&loader(&dir, allowed), 0).count(), 0);
+
+    let (_folder, dir) = set(3, 1, (16, 16));
+    let sampling = Sampling { last: LastBatch::Drop, ..Sampling::default() };
+    let e = refused(&dir, LoaderOptions { sampling: sampling.clone(), ..options(4, (16, 16)) });
+    assert!(e.contains("3 samples, batches of 4") && e.contains("allow_empty"), "{e}");
+    let sampling = Sampling { allow_empty: true, ..sampling };
+    assert_eq!(loader(&dir, LoaderOptions { sampling, ..options(4, (16, 16)) }).batches_per_epoch(), 0);
 }
 
 #[test]
 fn a_batch_beyond_any_memory_is_refused() {
     let (_folder, dir) = set(1, 1, (16, 16));
-    let o = LoaderOptions { frames: Some(u32::MAX), ..options(u32::MAX, (65_500, 65_500)) };
+    let o = LoaderOptions { frames: Frames::Fixed(u32::MAX), ..options(u32::MAX, (65_500, 65_500)) };
     assert_eq!(Loader::new(&Dataset::open(&dir).unwrap(), o).err().unwrap().kind(), vidrec::ErrorKind::Limit);
 }

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 use crate::common::{self, damage, jpeg, options, set, write};
-use vidrec::{Batch, Dataset, ErrorKind, Io, Loader, LoaderOptions, OnBadFrame, Prefetch, Safety, Temporal};
+use vidrec::{Batch, Dataset, ErrorKind, Frames, Io, Loader, LoaderOptions, OnBadFrame, Prefetch, Safety, Temporal};
 
 const MODES: [Io; 3] = [Io::Map, Io::Read, Io::ReadUncached];
 
@@ -17,7 +17,7 @@ fn epoch(dir: &Path, io: Io, options: LoaderOptions) -> Vec<vidrec::Result<Batch
 fn all_ways_of_reading_give_the_same_batches() {
     let (_folder, dir) = set(7, 5, (64, 48));
     let o = LoaderOptions {
-        frames: Some(3),
+        frames: Frames::Fixed(3),
         prefetch: Prefetch { readahead: 2, ..Prefetch::default() },
         ..options(2, (32, 32))
     };
@@ -133,7 +133,11 @@ fn the_crc_need_not_be_compared() {
 #[test]
 fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
     let clip = |n: u32| (0..n).map(|t| jpeg((16, 16), t)).collect::<Vec<_>>();
-    let dense = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 1 }, ..options(1, (8, 8)) };
+    let dense = LoaderOptions {
+        frames: Frames::Fixed(2),
+        temporal: Temporal::Dense { stride: 1, hop: 1 },
+        ..options(1, (8, 8))
+    };
     let (_folder, dir) = write(&[clip(3), clip(2), clip(4)], (16, 16));
     let set = Dataset::open(&dir).unwrap();
     assert_eq!(set.likely_frames_per_clip().unwrap(), None);
@@ -152,7 +156,7 @@ fn clips_that_only_add_up_as_if_they_were_equal_are_told_apart() {
         let e = epoch(&dir, Io::Map, o).remove(1).unwrap_err();
         assert!(e.clip() == Some(1) && e.to_string().contains("expected 2, found 1"), "{e}");
     }
-    let o = LoaderOptions { frames: Some(2), ..options(1, (8, 8)) };
+    let o = LoaderOptions { frames: Frames::Fixed(2), ..options(1, (8, 8)) };
     assert!(epoch(&dir, Io::Map, o).iter().all(Result::is_ok));
 }
 
@@ -182,6 +186,10 @@ fn the_first_batch_of_a_very_large_set_reads_no_other_clips() {
     let loader = Loader::new(&set, options(4, (8, 8))).unwrap();
     assert_eq!(loader.batch(0, 0).unwrap().shape(), [4, 10, 3, 8, 8]);
     assert!(loader.batch(0, 1).unwrap_err().clip() == Some(4), "the others are damaged");
-    let dense = LoaderOptions { frames: Some(8), temporal: Temporal::Dense { stride: 1 }, ..options(4, (8, 8)) };
+    let dense = LoaderOptions {
+        frames: Frames::Fixed(8),
+        temporal: Temporal::Dense { stride: 1, hop: 1 },
+        ..options(4, (8, 8))
+    };
     assert_eq!(Loader::new(&set, dense).unwrap().batches_per_epoch(), frames as u64 / 10 * 3 / 4);
 }

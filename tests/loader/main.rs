@@ -6,6 +6,7 @@ mod common;
 mod decoder;
 mod into;
 mod io;
+mod lengths;
 mod prefetch;
 mod state;
 mod views;

@@ -120,8 +120,10 @@ fn no_epochs_and_no_clips_are_no_batches() {
     let (_folder, dir) = set(2, 1, (16, 16));
     assert_eq!(loader(&dir, ahead(2)).iter(3..3).unwrap().count(), 0);
     let (_folder, dir) = set(0, 1, (16, 16));
-    assert_eq!(loader(&dir, ahead(2)).iter(0).unwrap().count(), 0);
-    assert_eq!(loader(&dir, ahead(2)).iter(0..u64::MAX).unwrap().count(), 0, "not for ever");
+    let sampling = Sampling { allow_empty: true, ..ahead(2).sampling };
+    let empty = LoaderOptions { sampling, ..ahead(2) };
+    assert_eq!(loader(&dir, empty.clone()).iter(0).unwrap().count(), 0);
+    assert_eq!(loader(&dir, empty).iter(0..u64::MAX).unwrap().count(), 0, "not for ever");
 }
 
 #[test]

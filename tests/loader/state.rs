@@ -2,7 +2,7 @@
 
 use crate::common::{loader, options, set};
 use vidrec::order::Order;
-use vidrec::{Dataset, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch, Sampling, Temporal};
+use vidrec::{Dataset, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Prefetch, Sampling, Temporal};
 
 const CLIPS: u64 = 23;
 
@@ -105,7 +105,11 @@ fn a_state_of_something_else_is_refused() {
     let refused = |set, options, state: &LoaderState| Loader::resume(set, options, state).err().unwrap().to_string();
     assert!(refused(&other, shuffled(2, 0, 1), &state).contains("another data set"));
     assert!(refused(&set, LoaderOptions { seed: 6, ..shuffled(2, 0, 1) }, &state).contains("seed"));
-    let dense = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 1 }, ..shuffled(2, 0, 1) };
+    let dense = LoaderOptions {
+        frames: Frames::Fixed(2),
+        temporal: Temporal::Dense { stride: 1, hop: 1 },
+        ..shuffled(2, 0, 1)
+    };
     assert!(refused(&set, dense, &state).contains("length"));
     assert!(refused(&set, shuffled(2, 0, 1), &LoaderState { consumed: 5, ..state }).contains("at most 4"));
 }

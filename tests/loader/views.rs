@@ -3,8 +3,8 @@
 use crate::common::{self, jpeg, loader, options, set, write};
 use vidrec::order::Order;
 use vidrec::{
-    Augmentation, Batch, ColorJitter, Crop, Dataset, Dtype, Layout, Loader, LoaderOptions, Pictures, SampleParams,
-    Sampling, Start, Temporal,
+    Augmentation, Batch, ColorJitter, Crop, Dataset, Dtype, Frames, Layout, Loader, LoaderOptions, Pictures,
+    SampleParams, Sampling, Start, Temporal,
 };
 
 /// Pictures of a batch, frame after frame.
@@ -28,10 +28,10 @@ fn the_frames_that_the_batch_names_are_the_frames_it_has() {
         Temporal::Clip { stride: 2, start: Start::Random },
         Temporal::Clip { stride: 3, start: Start::Center },
         Temporal::Views { stride: 1, views: 3 },
-        Temporal::Dense { stride: 2 },
+        Temporal::Dense { stride: 2, hop: 1 },
     ] {
         let o = LoaderOptions {
-            frames: Some(3),
+            frames: Frames::Fixed(3),
             temporal,
             sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
             ..options(2, (16, 12))
@@ -52,7 +52,7 @@ fn views_times_crops_of_a_clip_come_side_by_side() {
     let (_folder, dir) = set(2, 8, (60, 30));
     let temporal = Temporal::Views { stride: 2, views: 2 };
     let o = LoaderOptions {
-        frames: Some(2),
+        frames: Frames::Fixed(2),
         temporal,
         augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() },
         ..options(6, (30, 30))
@@ -74,7 +74,12 @@ fn dense_samples_are_every_run_of_every_clip_with_and_without_a_table() {
     for lengths in [[5, 5, 5], [6, 1, 4]] {
         let clips: Vec<_> = lengths.iter().zip(0..).map(|(&n, seed)| clip(n, seed)).collect();
         let (_folder, dir) = write(&clips, (16, 16));
-        let o = LoaderOptions { frames: Some(2), temporal: Temporal::Dense { stride: 2 }, ..options(1, (8, 8)) };
+        let o = LoaderOptions {
+            frames: Frames::Fixed(2),
+            temporal: Temporal::Dense { stride: 2, hop: 1 },
+            short: vidrec::ShortClips::Skip,
+            ..options(1, (8, 8))
+        };
         let loader = loader(&dir, o);
         let found: Vec<_> = common::one_by_one(&loader, 0)
             .map(Result::unwrap)
@@ -93,7 +98,7 @@ fn frames_are_drawn_anew_each_epoch_and_the_same_for_any_number_of_threads() {
         let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
         let crop = Crop::MultiScale { fixed: true };
         let o = LoaderOptions {
-            frames: Some(3),
+            frames: Frames::Fixed(3),
             temporal,
             seed,
             augmentation: Augmentation { crop, color, flip: 0.5, ..Augmentation::default() },

@@ -332,13 +332,13 @@ fn clips_of_different_length_load() {
     assert_eq!(lengths, [10, 20]);
     let options = LoaderOptions {
         batch_size: 2,
-        frames: Some(4),
+        frames: vidrec::Frames::Fixed(4),
         pictures: Pictures { size: (32, 32), ..Pictures::default() },
         ..LoaderOptions::default()
     };
     let batch = vidrec::Loader::new(&set, options.clone()).unwrap().batch(0, 0).unwrap();
     assert_eq!(batch.shape(), [2, 4, 3, 32, 32]);
-    let e = vidrec::Loader::new(&set, LoaderOptions { frames: None, ..options }).err().unwrap();
+    let e = vidrec::Loader::new(&set, LoaderOptions { frames: vidrec::Frames::Stored, ..options }).err().unwrap();
     assert!(e.to_string().contains("frames"), "{e}");
 }
 

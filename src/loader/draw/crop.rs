@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// Which part of a frame becomes the picture.
 ///
 /// As a word (`FromStr`, `Display`): `center`, `random`, `random-resized` ([`Crop::RANDOM_RESIZED`]), `multi-scale`,
-/// `multi-scale-fixed` or `three`. `Display` leaves out the numbers of [`Crop::RandomResized`].
+/// `multi-scale-fixed`, `cover`, `cover-random` or `three`. `Display` leaves out the numbers of [`Crop::RandomResized`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Crop {
@@ -21,6 +21,12 @@ pub enum Crop {
     Center,
     /// Any place with equal probability, drawn once a clip.
     Random,
+    /// The largest part in the shape of the picture, resized to its size: nothing is distorted, and only what does not
+    /// fit the shape is cut off. In the middle, or at any place with equal probability, drawn once a clip.
+    Cover {
+        /// Whether the part lies at random.
+        random: bool,
+    },
     /// A random area with a random shape at a random place, resized to the wanted size; torchvision's
     /// `RandomResizedCrop`. Drawn once a clip.
     RandomResized {
@@ -47,7 +53,7 @@ impl Crop {
 
     /// The words, as `FromStr` takes them and `Display` prints them.
     pub const WORDS: &'static [&'static str] =
-        &["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "three"];
+        &["center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"];
 
     /// Samples of each clip that differ in the part of the frame.
     pub(crate) fn count(self) -> u32 {
@@ -56,7 +62,7 @@ impl Crop {
 
     /// Whether the crop decides by itself to which size a part of the frame is resized.
     pub(super) fn resizes(self) -> bool {
-        matches!(self, Crop::RandomResized { .. } | Crop::MultiScale { .. })
+        matches!(self, Crop::RandomResized { .. } | Crop::MultiScale { .. } | Crop::Cover { .. })
     }
 
     /// Refuses ranges that make no sense.
@@ -77,6 +83,8 @@ impl fmt::Display for Crop {
             Crop::RandomResized { .. } => "random-resized",
             Crop::MultiScale { fixed: false } => "multi-scale",
             Crop::MultiScale { fixed: true } => "multi-scale-fixed",
+            Crop::Cover { random: false } => "cover",
+            Crop::Cover { random: true } => "cover-random",
             Crop::Three => "three",
         })
     }
@@ -92,6 +100,8 @@ impl FromStr for Crop {
             "random-resized" => Ok(Crop::RANDOM_RESIZED),
             "multi-scale" => Ok(Crop::MultiScale { fixed: false }),
             "multi-scale-fixed" => Ok(Crop::MultiScale { fixed: true }),
+            "cover" => Ok(Crop::Cover { random: false }),
+            "cover-random" => Ok(Crop::Cover { random: true }),
             "three" => Ok(Crop::Three),
             _ => Err(unknown("crop", word, Crop::WORDS)),
         }

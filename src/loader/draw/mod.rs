@@ -1,15 +1,19 @@
 //! What is drawn for a sample: frames, the part of each frame, flip and colors. Pure functions of numbers.
 
 mod augmentation;
+mod clock;
 mod color;
 mod crop;
+mod frames;
 mod key;
 mod temporal;
 mod window;
 
 pub use augmentation::Augmentation;
+pub(super) use clock::Clock;
 pub use color::{ColorDraw, ColorJitter, ColorStep};
 pub use crop::Crop;
+pub use frames::{Frames, ShortClips};
 pub(super) use key::DrawKey;
 pub use temporal::{Start, Temporal};
 pub(super) use window::view;

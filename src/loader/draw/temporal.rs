@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::frames::Frames;
 use super::key::DrawKey;
 use crate::error::Hint;
+use crate::loader::require::require;
 use crate::random::stream;
 use crate::words::{unknown, words};
 use crate::{Error, Result, sampler};
@@ -17,10 +19,11 @@ use crate::{Error, Result, sampler};
 /// RandomSegments, 3            [ one draw  ) [ one draw  ) [ one draw  )   one in each of them
 /// Clip of stride 2, 3          |<- start ->|   2       4       6           a run, at random or in the middle
 /// Views of stride 2, 3 views   0   2   4 | 2   4   6   (k = 1) | 5   7   9  runs from the start to the end
-/// Dense of stride 2            0 2 4 | 1 3 5 | 2 4 6 | 3 5 7 | ...         each run is a sample of its own
+/// Dense of stride 2, hop 3     0 2 4 | 3 5 7                              each run is a sample of its own
 /// ```
 ///
-/// Only the chosen frames are read. A clip that is shorter than a run repeats its last frame.
+/// Only the chosen frames are read. [`ShortClips`](crate::ShortClips) says what happens to a clip that is shorter than
+/// a run.
 ///
 /// A *sample* is what a loader counts, shuffles and batches. It is a clip, except that [`Views`](Self::Views),
 /// [`Dense`](Self::Dense) and [`Crop::Three`](super::Crop::Three) make several samples of each clip. With V temporal
@@ -28,8 +31,8 @@ use crate::{Error, Result, sampler};
 /// all starts of a clip, then those of the next.
 ///
 /// As a word (`FromStr`, `Display`): `uniform`, `random-segments`, `clip` (a random start), `clip-center`, `views` or
-/// `dense`, with a stride of 1 and 10 views unless [`with_stride`](Self::with_stride) and
-/// [`with_views`](Self::with_views) say otherwise. `Display` leaves out the numbers.
+/// `dense`, with a stride of 1, 10 views and a hop of 1 unless [`with_stride`](Self::with_stride),
+/// [`with_views`](Self::with_views) and [`with_hop`](Self::with_hop) say otherwise. `Display` leaves out the numbers.
 ///
 /// ```
 /// use vidrec::{Start, Temporal};
@@ -61,12 +64,15 @@ pub enum Temporal {
         /// Runs of each clip, 1 or more.
         views: u32,
     },
-    /// Every run that lies wholly inside a clip is a sample. Clips shorter than a run have none.
+    /// Every run that begins at frame 0, `hop`, 2 `hop`, … and lies wholly inside a clip is a sample. A clip that is
+    /// shorter than a run has one sample, unless [`ShortClips::Skip`](crate::ShortClips::Skip) leaves it out.
     ///
     /// Counting the samples takes no memory if all clips have the same number of frames, and 8 bytes a clip otherwise.
     Dense {
         /// Frames from one to the next.
         stride: u32,
+        /// Frames from the start of one run to that of the next, 1 or more.
+        hop: u32,
     },
 }
 
@@ -95,7 +101,7 @@ impl Temporal {
         match self {
             Temporal::Clip { start, .. } => Temporal::Clip { stride, start },
             Temporal::Views { views, .. } => Temporal::Views { stride, views },
-            Temporal::Dense { .. } => Temporal::Dense { stride },
+            Temporal::Dense { hop, .. } => Temporal::Dense { stride, hop },
             Temporal::Uniform | Temporal::RandomSegments => self,
         }
     }
@@ -106,31 +112,67 @@ impl Temporal {
         if let Temporal::Views { stride, .. } = self { Temporal::Views { stride, views } } else { self }
     }
 
+    /// The same with another hop, where it has one.
+    #[must_use]
+    pub fn with_hop(self, hop: u32) -> Self {
+        if let Temporal::Dense { stride, .. } = self { Temporal::Dense { stride, hop } } else { self }
+    }
+
     /// Refuses what makes no sense.
-    pub(crate) fn check(self, frames: Option<u32>) -> Result<()> {
-        let (stride, views) = match self {
+    pub(crate) fn check(self, frames: Frames) -> Result<()> {
+        let (stride, views, hop) = match self {
             Temporal::Uniform | Temporal::RandomSegments => return Ok(()),
-            Temporal::Clip { stride, .. } | Temporal::Dense { stride } => (stride, 1),
-            Temporal::Views { stride, views } => (stride, views),
+            Temporal::Clip { stride, .. } => (stride, 1, 1),
+            Temporal::Views { stride, views } => (stride, views, 1),
+            Temporal::Dense { stride, hop } => (stride, 1, hop),
         };
-        if stride == 0 || views == 0 {
-            return Err(Error::usage(format!("loader option temporal: a stride of {stride}, {views} views"))
-                .help("ask for 1 or more of each"));
+        require(stride > 0, "stride", stride, "1 or more")?;
+        require(views > 0, "views", views, "1 or more")?;
+        require(hop > 0, "hop", hop, "1 or more")?;
+        let random_length = matches!((self, frames), (Temporal::Clip { .. }, Frames::Any { .. }));
+        if matches!(frames, Frames::Fixed(_)) || random_length {
+            return Ok(());
         }
-        if frames.is_none() {
-            return Err(Error::usage("loader option temporal: no length of a run").hint(Hint::Set("frames")));
-        }
-        Ok(())
+        Err(Error::usage("loader option temporal: no length of a run").hint(Hint::Set("frames")))
     }
 
-    /// Samples of each clip that differ in time, where all clips have as many.
-    pub(crate) fn views(self) -> u32 {
-        if let Temporal::Views { views, .. } = self { views } else { 1 }
+    /// Frames from one to the next in a run.
+    fn stride(self) -> Option<u32> {
+        match self {
+            Temporal::Uniform | Temporal::RandomSegments => None,
+            Temporal::Clip { stride, .. } | Temporal::Views { stride, .. } | Temporal::Dense { stride, .. } => {
+                Some(stride)
+            }
+        }
     }
 
-    /// The `count` frames of a sample from a clip of `n` frames; empty if `n` is 0. `view` is the number of the
-    /// sample's temporal view, and `start` its first frame where every start is a sample.
-    pub(crate) fn frames(self, n: u32, count: u32, (view, start): (u32, u32), key: DrawKey) -> Vec<u32> {
+    /// Frames that a clip must have for a sample of `count`.
+    pub(crate) fn needs(self, count: u32) -> u64 {
+        self.stride().map_or(count.into(), |stride| sampler::span(count, stride))
+    }
+
+    /// Frames of a sample that takes all of a clip of `n`, or at most `most`.
+    pub(crate) fn length(self, n: u32, most: u32) -> u32 {
+        n.div_ceil(self.stride().unwrap_or(1)).min(most)
+    }
+
+    /// Samples of a clip of `n` frames that differ in time, each of `count` frames.
+    pub(crate) fn samples(self, n: u32, count: u32) -> u64 {
+        match self {
+            Temporal::Views { views, .. } => views.into(),
+            Temporal::Dense { hop, .. } => u64::from(n).saturating_sub(self.needs(count)) / u64::from(hop) + 1,
+            _ => 1,
+        }
+    }
+
+    /// The number that [`SampleParams::view`](crate::SampleParams::view) gives to sample `number` of a clip.
+    pub(crate) fn view(self, number: u64) -> u32 {
+        if let Temporal::Views { .. } = self { number as u32 } else { 0 }
+    }
+
+    /// The `count` frames of a sample from a clip of `n` frames; empty if `n` is 0. `number` is that of the sample
+    /// among the clip's [`samples`](Self::samples). If the clip is short, frames come more than once.
+    pub(crate) fn frames(self, n: u32, count: u32, number: u64, key: DrawKey) -> Vec<u32> {
         let room = |stride| u64::from(n).saturating_sub(sampler::span(count, stride));
         let random = || key.random(stream::TEMPORAL);
         match self {
@@ -143,10 +185,23 @@ impl Temporal {
             Temporal::Views { stride, views: 1 } => sampler::centered(n, count, stride),
             Temporal::Views { stride, views } => {
                 // Both factors fit 32 bits.
-                let start = u64::from(view) * room(stride) / u64::from(views - 1);
+                let start = number * room(stride) / u64::from(views - 1);
                 sampler::run(n, count, stride, start)
             }
-            Temporal::Dense { stride } => sampler::run(n, count, stride, start.into()),
+            Temporal::Dense { stride, hop } => sampler::run(n, count, stride, number * u64::from(hop)),
+        }
+    }
+
+    /// Which of a sample's `frames` are meant: not those that stand in for a frame that the clip does not have.
+    pub(crate) fn meant(self, n: u32, frames: &[u32]) -> Vec<bool> {
+        let count = frames.len() as u32;
+        if self.needs(count) <= n.into() {
+            return vec![true; frames.len()];
+        }
+        match self.stride() {
+            // A short clip's run begins at its first frame.
+            Some(stride) => (0..count).map(|i| u64::from(i) * u64::from(stride) < n.into()).collect(),
+            None => (0..frames.len()).map(|i| i == 0 || frames[i] != frames[i - 1]).collect(),
         }
     }
 }
@@ -174,7 +229,7 @@ impl FromStr for Temporal {
             "clip" => Ok(Temporal::Clip { stride: 1, start: Start::Random }),
             "clip-center" => Ok(Temporal::Clip { stride: 1, start: Start::Center }),
             "views" => Ok(Temporal::Views { stride: 1, views: 10 }),
-            "dense" => Ok(Temporal::Dense { stride: 1 }),
+            "dense" => Ok(Temporal::Dense { stride: 1, hop: 1 }),
             _ => Err(unknown("temporal", word, Temporal::WORDS)),
         }
     }
@@ -184,20 +239,23 @@ impl FromStr for Temporal {
 mod tests {
     use super::*;
 
-    fn frames(temporal: Temporal, n: u32, count: u32, view: u32, start: u32) -> Vec<u32> {
-        temporal.frames(n, count, (view, start), DrawKey { seed: 1, epoch: 0, sample: 2 })
+    fn frames(temporal: Temporal, n: u32, count: u32, number: u64) -> Vec<u32> {
+        temporal.frames(n, count, number, DrawKey { seed: 1, epoch: 0, sample: 2 })
     }
 
     #[test]
     fn the_drawing_is_true() {
-        assert_eq!(frames(Temporal::Uniform, 10, 3, 0, 0), [1, 5, 8]);
-        assert_eq!(frames(Temporal::Clip { stride: 2, start: Start::Center }, 10, 3, 0, 0), [2, 4, 6]);
+        assert_eq!(frames(Temporal::Uniform, 10, 3, 0), [1, 5, 8]);
+        assert_eq!(frames(Temporal::Clip { stride: 2, start: Start::Center }, 10, 3, 0), [2, 4, 6]);
         let views = Temporal::Views { stride: 2, views: 3 };
-        let all = [0, 1, 2].map(|k| frames(views, 10, 3, k, 0));
-        assert_eq!(all, [[0, 2, 4], [2, 4, 6], [5, 7, 9]]);
-        assert_eq!(frames(Temporal::Views { stride: 2, views: 1 }, 10, 3, 0, 0), [2, 4, 6]);
-        assert_eq!(frames(Temporal::Dense { stride: 2 }, 10, 3, 0, 3), [3, 5, 7]);
-        assert_eq!(frames(Temporal::Uniform, 6, 6, 0, 0), [0, 1, 2, 3, 4, 5], "all of them");
+        assert_eq!([0, 1, 2].map(|k| frames(views, 10, 3, k)), [[0, 2, 4], [2, 4, 6], [5, 7, 9]]);
+        assert_eq!(frames(Temporal::Views { stride: 2, views: 1 }, 10, 3, 0), [2, 4, 6]);
+        let dense = Temporal::Dense { stride: 2, hop: 3 };
+        assert_eq!(
+            (dense.samples(10, 3), frames(dense, 10, 3, 0), frames(dense, 10, 3, 1)),
+            (2, vec![0, 2, 4], vec![3, 5, 7])
+        );
+        assert_eq!(frames(Temporal::Uniform, 6, 6, 0), [0, 1, 2, 3, 4, 5], "all of them");
     }
 
     #[test]
@@ -205,7 +263,7 @@ mod tests {
         let temporal = Temporal::Clip { stride: 3, start: Start::Random };
         let mut counts = [0; 4];
         for i in 0..4000 {
-            let found = temporal.frames(10, 3, (0, 0), DrawKey { seed: 1, epoch: 0, sample: i });
+            let found = temporal.frames(10, 3, 0, DrawKey { seed: 1, epoch: 0, sample: i });
             assert!(found[1] == found[0] + 3 && found[2] == found[0] + 6);
             counts[found[0] as usize] += 1;
         }
@@ -213,13 +271,28 @@ mod tests {
     }
 
     #[test]
-    fn short_clips_repeat_their_last_frame() {
+    fn short_clips_repeat_frames_and_the_mask_says_which() {
+        let both = |temporal: Temporal, n, count, number| {
+            let found = frames(temporal, n, count, number);
+            let meant = temporal.meant(n, &found);
+            (found, meant.iter().map(|&meant| u8::from(meant)).collect::<Vec<_>>())
+        };
         for start in [Start::Random, Start::Center] {
-            assert_eq!(frames(Temporal::Clip { stride: 2, start }, 4, 4, 0, 0), [0, 2, 3, 3]);
+            assert_eq!(both(Temporal::Clip { stride: 2, start }, 4, 4, 0), (vec![0, 2, 3, 3], vec![1, 1, 0, 0]));
         }
-        assert_eq!(frames(Temporal::Views { stride: 1, views: 5 }, 2, 3, 4, 0), [0, 1, 1]);
-        assert_eq!(frames(Temporal::RandomSegments, 2, 4, 0, 0), [0, 0, 1, 1]);
-        assert!(frames(Temporal::RandomSegments, 0, 4, 0, 0).is_empty());
+        assert_eq!(both(Temporal::Views { stride: 1, views: 5 }, 2, 3, 4), (vec![0, 1, 1], vec![1, 1, 0]));
+        assert_eq!(both(Temporal::Dense { stride: 1, hop: 1 }, 2, 3, 0), (vec![0, 1, 1], vec![1, 1, 0]));
+        assert_eq!(both(Temporal::RandomSegments, 2, 4, 0), (vec![0, 0, 1, 1], vec![1, 0, 1, 0]));
+        assert_eq!(both(Temporal::Uniform, 4, 4, 0).1, [1; 4]);
+        assert!(frames(Temporal::RandomSegments, 0, 4, 0).is_empty());
+    }
+
+    #[test]
+    fn samples_of_any_length_take_all_frames_or_a_bound() {
+        assert_eq!(Temporal::Uniform.length(9, 100), 9);
+        assert_eq!(Temporal::Uniform.length(9, 4), 4);
+        let clip = Temporal::Clip { stride: 2, start: Start::Center };
+        assert_eq!((clip.length(9, 100), frames(clip, 9, 5, 0)), (5, vec![0, 2, 4, 6, 8]));
     }
 
     #[test]
@@ -228,16 +301,23 @@ mod tests {
             assert_eq!(word.parse::<Temporal>().unwrap().to_string(), *word);
         }
         assert!("run".parse::<Temporal>().unwrap_err().to_string().contains("clip-center"));
-        let views = "views".parse::<Temporal>().unwrap().with_stride(3).with_views(2);
+        let views = "views".parse::<Temporal>().unwrap().with_stride(3).with_views(2).with_hop(4);
         assert_eq!(views, Temporal::Views { stride: 3, views: 2 });
+        let dense = "dense".parse::<Temporal>().unwrap().with_stride(3).with_views(2).with_hop(4);
+        assert_eq!(dense, Temporal::Dense { stride: 3, hop: 4 });
         assert_eq!(Temporal::Uniform.with_stride(3).with_views(2), Temporal::Uniform);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        assert!(Temporal::Clip { stride: 0, start: Start::Center }.check(Some(3)).is_err());
-        assert!(Temporal::Views { stride: 1, views: 0 }.check(Some(3)).is_err());
-        assert!(Temporal::Dense { stride: 1 }.check(None).is_err());
-        assert!(Temporal::RandomSegments.check(None).is_ok());
+        let (fixed, any) = (Frames::Fixed(3), Frames::Any { most: None });
+        let refused = |temporal: Temporal, frames| temporal.check(frames).unwrap_err().to_string();
+        assert!(refused(Temporal::Clip { stride: 0, start: Start::Center }, fixed).contains("stride"));
+        assert!(refused(Temporal::Views { stride: 1, views: 0 }, fixed).contains("views"));
+        assert!(refused(Temporal::Dense { stride: 1, hop: 0 }, fixed).contains("hop"));
+        assert!(refused(Temporal::Dense { stride: 1, hop: 1 }, Frames::Stored).contains("length"));
+        assert!(refused(Temporal::Dense { stride: 1, hop: 1 }, any).contains("length"));
+        assert!(Temporal::Clip { stride: 2, start: Start::Random }.check(any).is_ok());
+        assert!(Temporal::RandomSegments.check(Frames::Stored).is_ok());
     }
 }

@@ -21,6 +21,8 @@ pub(crate) fn view(augmentation: &Augmentation, size: (u32, u32), key: DrawKey, 
             let (x, y) = multi_scale(&mut random, frame, size, fixed);
             (whole(x, size.0), whole(y, size.1))
         }
+        Crop::Cover { random: false } => covering(frame, size, |room| room / 2.0),
+        Crop::Cover { random: true } => covering(frame, size, |room| random.unit() * room),
         Crop::Center | Crop::Random | Crop::Three => {
             let short = match (augmentation.resize_short, augmentation.resize_short_max) {
                 (Some(least), Some(most)) => Some(least + random.below(u64::from(most - least) + 1) as u32),
@@ -72,6 +74,17 @@ fn multi_scale(random: &mut Random, frame: (u32, u32), size: (u32, u32), fixed: 
         (random.below(u64::from(room.0) + 1) as u32, random.below(u64::from(room.1) + 1) as u32)
     };
     ((x, width), (y, height))
+}
+
+/// The largest part of a frame in the shape of `size`; `place` says where it begins within the room that is left.
+fn covering(frame: (u32, u32), size: (u32, u32), mut place: impl FnMut(f64) -> f64) -> (Span, Span) {
+    let ratio = |frame: u32, size: u32| f64::from(frame) / f64::from(size);
+    let scale = ratio(frame.0, size.0).min(ratio(frame.1, size.1));
+    let mut span = |frame: u32, size: u32| {
+        let room = (f64::from(frame) - scale * f64::from(size)).max(0.0);
+        Span { bounds: (0, frame), start: place(room), scale }
+    };
+    (span(frame.0, size.0), span(frame.1, size.1))
 }
 
 /// All `length` pixels from `start` on, as `out` pixels. Nothing outside is read, as if the frame had been cut first.

@@ -1,21 +1,27 @@
 //! What makes batches: the data set, the options, and what follows from both for a whole run.
 
+use super::batch_shape::BatchShape;
+use super::buckets::Buckets;
+use super::fields::FieldTypes;
 use super::plan::Planner;
 use super::pool::WorkerPool;
-use super::schedule::Schedule;
+use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::space::Space;
-use super::unequal::first_that_differs;
+use crate::Error;
+use crate::Result;
 use crate::dataset::Dataset;
+use crate::error::Hint;
 use crate::loader::counters::Counters;
-use crate::loader::options::{LoaderOptions, Pictures};
+use crate::loader::draw::{Frames, ShortClips};
+use crate::loader::options::{Dtype, LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
-use crate::{Error, Result};
 
 /// Everything that makes batches, shared by a loader and its background threads.
 pub(crate) struct Engine {
     pub(super) options: LoaderOptions,
     pub(super) schedule: Schedule,
     pub(super) planner: Planner,
+    pub(super) fields: FieldTypes,
     pub(super) workers: WorkerPool,
     pub counters: Counters,
 }
@@ -29,30 +35,52 @@ impl AsRef<Counters> for Engine {
 impl Engine {
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
         options.check()?;
-        let likely = dataset.likely_frames_per_clip()?;
-        let frames = match (options.frames, likely) {
-            (Some(frames), _) => frames,
-            (None, Some(frames)) => frames,
-            (None, None) if dataset.is_empty() => 1,
-            (None, None) => return Err(first_that_differs(dataset)?),
+        let space = Space::new(dataset, &options)?;
+        let longest = space.longest.max(1);
+        let frames = match options.frames {
+            Frames::Fixed(frames) => frames,
+            Frames::Stored => longest,
+            Frames::Any { most } => options.temporal.length(longest, most.unwrap_or(u32::MAX)),
         };
-        check_batch_size(&options.pictures, options.batch_size, frames)?;
-        let space = Space::new(dataset, &options, likely)?;
-        // Unless a number of frames was asked for, it follows from the counts, which must then be right.
-        let counted = options.frames.is_none() || space.relies_on_equal_clips();
-        Ok(Engine {
-            schedule: Schedule::new(&options, space)?,
-            planner: Planner::new(dataset, &options, frames, likely.filter(|_| counted)),
-            workers: WorkerPool::new(options.threads, options.pictures.decoder)?,
-            counters: Counters::default(),
+        let exact = !matches!(options.frames, Frames::Any { .. });
+        let shape = BatchShape::new(&options, frames, options.pictures.size, exact)?;
+        let buckets =
+            if options.batching.divides() { Some(Buckets::new(dataset, &options, &space, frames)?) } else { None };
+        let counters = Counters::new(space.short, options.short == ShortClips::Skip);
+        let planner = Planner::new(dataset, &options, space.equal);
+        let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
+        let engine = Engine {
+            schedule: Schedule::new(&options, space, shape, buckets)?,
+            planner,
+            fields: FieldTypes::find(dataset, &options.fields, &workers)?,
+            workers,
+            counters,
             options,
-        })
+        };
+        engine.refuse_no_batches()?;
+        Ok(engine)
+    }
+
+    fn refuse_no_batches(&self) -> Result<()> {
+        if self.batches_per_epoch() > 0 || self.options.sampling.allow_empty {
+            return Ok(());
+        }
+        let samples = self.schedule.positions();
+        let (clips, world) = (self.schedule.shapes()[0].clips, self.options.sampling.world_size);
+        let help = match samples {
+            0 => "the data set is empty, or all its clips are skipped",
+            _ => "make batches smaller, or keep incomplete ones: last = pad",
+        };
+        let e = Error::usage(format!("there is no batch: {samples} samples, batches of {clips} on {world} ranks"));
+        Err(e.help(help).hint(Hint::Set("allow_empty")))
     }
 
     /// Begins where `state` stands.
     pub fn resume(&mut self, state: &LoaderState) -> Result<()> {
-        state.check(self.schedule.positions(), self.options.seed, &self.planner.dataset.fingerprint())?;
-        self.schedule.resume(state.epoch, state.consumed);
+        let now = self.state_at(self.schedule.after(0, 0));
+        state.check(&now)?;
+        let LoaderState { epoch, consumed, .. } = *state;
+        self.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
         Ok(())
     }
 
@@ -72,14 +100,22 @@ impl Engine {
         self.workers.threads()
     }
 
-    /// The dimensions of a batch.
+    /// The dimensions of the largest batch.
     pub fn shape(&self) -> [usize; 5] {
-        self.options.pictures.shape(self.options.batch_size, self.planner.frames)
+        let pictures = &self.options.pictures;
+        let largest = self.schedule.shapes().iter().max_by_key(|shape| shape.values(pictures));
+        largest.map_or([0; 5], |shape| shape.dimensions(pictures))
     }
 
-    /// Bytes of a batch's data.
+    /// Whether batches differ in shape.
+    pub fn shapes_differ(&self) -> bool {
+        let shapes = self.schedule.shapes();
+        shapes.iter().any(|shape| !shape.exact || *shape != shapes[0])
+    }
+
+    /// Bytes of the data of the largest batch.
     pub fn batch_bytes(&self) -> usize {
-        // `check_batch_size` proved that it fits.
+        // `BatchShape` proved that it fits.
         self.shape().iter().product::<usize>() * self.options.pictures.dtype.size()
     }
 
@@ -88,25 +124,54 @@ impl Engine {
         self.options.prefetch.depth(self.batch_bytes())
     }
 
+    /// Batch `k` of `epoch`, as long as its longest clip on any rank.
+    pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+        let mut plan = self.schedule.batch(epoch, k)?;
+        if !plan.shape.exact {
+            let all = self.schedule.batch_of_all(epoch, k)?;
+            // A clip whose entry is damaged is an error when it is read; until then, every rank ignores it.
+            let frames = all.seats.iter().map(|seat| self.planner.length(seat, plan.shape.frames).unwrap_or(0)).max();
+            plan.shape.frames = frames.unwrap_or(0).max(1);
+        }
+        Ok(plan)
+    }
+
     /// Where a run stands after `batches` batches of `epoch`.
     pub fn state(&self, epoch: u64, batches: u64) -> LoaderState {
-        let (epoch, consumed) = self.schedule.after(epoch, batches);
+        self.state_at(self.schedule.after(epoch, batches))
+    }
+
+    fn state_at(&self, RunPosition { epoch, consumed, buckets }: RunPosition) -> LoaderState {
         LoaderState {
             epoch,
             consumed,
             samples: self.schedule.positions(),
             seed: self.options.seed,
+            order: self.schedule.describe(),
+            buckets,
             dataset: self.planner.dataset.fingerprint(),
         }
     }
-}
 
-fn check_batch_size(pictures: &Pictures, batch_size: u32, frames: u32) -> Result<()> {
-    let (width, height) = pictures.size;
-    let factors = [batch_size, frames, width, height, 3 * size_of::<f32>() as u32];
-    let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        return Ok(());
+    /// What the batches have that a user may not expect.
+    pub fn warnings(&self) -> Vec<String> {
+        let Pictures { mean, std, dtype, .. } = self.options.pictures;
+        let mut warnings = Vec::new();
+        let (short, clips) = (self.schedule.space().short, self.planner.dataset.len());
+        if short > 0 {
+            let fate = match self.options.short {
+                ShortClips::Skip => "are skipped",
+                ShortClips::Pad => "are padded",
+                _ => "repeat frames",
+            };
+            warnings.push(format!("{short} of {clips} clips have fewer frames than a sample and {fate}"));
+        }
+        if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
+            warnings.push("mean and std change nothing in batches of bytes: choose a float dtype".into());
+        }
+        for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
+            warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));
+        }
+        warnings
     }
-    Err(Error::limit(format!("a batch of {batch_size} clips of {frames} frames of {width}x{height} pixels")))
 }

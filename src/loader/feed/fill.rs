@@ -3,9 +3,10 @@
 use half::{bf16, f16};
 use rayon::prelude::*;
 
+use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::plan::SamplePlan;
-use super::schedule::Seat;
+use super::schedule::{BatchPlan, Seat};
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
@@ -18,20 +19,21 @@ const SUBSTITUTE_TRIES: u64 = 16;
 
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
-    batch.reshape(engine.shape());
+    let plan = engine.batch(epoch, k)?;
+    batch.reshape(plan.shape.dimensions(&engine.options.pictures));
     batch.reserve(engine.options.pictures.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
     let filled = match &mut data {
-        BatchData::U8(data) => samples(engine, epoch, k, data, batch),
-        BatchData::F16(data) => samples(engine, epoch, k, data, batch),
-        BatchData::Bf16(data) => samples(engine, epoch, k, data, batch),
-        BatchData::F32(data) => samples(engine, epoch, k, data, batch),
+        BatchData::U8(data) => samples(engine, &plan, data, batch),
+        BatchData::F16(data) => samples(engine, &plan, data, batch),
+        BatchData::Bf16(data) => samples(engine, &plan, data, batch),
+        BatchData::F32(data) => samples(engine, &plan, data, batch),
     };
     batch.data = data;
     filled
 }
 
-/// As [`fill`], but the data goes to `memory`, and [`Batch::data`] is left empty.
+/// As [`fill`], but the data goes to the start of `memory`, and [`Batch::data`] is left empty.
 pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], batch: &mut Batch) -> Result<()> {
     let expected = engine.batch_bytes();
     if memory.len() != expected {
@@ -39,50 +41,60 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
             .expected(format!("{expected} bytes"))
             .found(format!("{} bytes", memory.len())));
     }
-    batch.reshape(engine.shape());
+    let (plan, pictures) = (engine.batch(epoch, k)?, &engine.options.pictures);
+    batch.reshape(plan.shape.dimensions(pictures));
     batch.data = BatchData::default();
-    match engine.options.pictures.dtype {
-        Dtype::U8 => samples(engine, epoch, k, memory, batch),
-        Dtype::F16 => samples(engine, epoch, k, aligned::<f16>(memory)?, batch),
-        Dtype::Bf16 => samples(engine, epoch, k, aligned::<bf16>(memory)?, batch),
-        Dtype::F32 => samples(engine, epoch, k, aligned::<f32>(memory)?, batch),
+    let memory = &mut memory[..plan.shape.values(pictures) * pictures.dtype.size()];
+    match pictures.dtype {
+        Dtype::U8 => samples(engine, &plan, memory, batch),
+        Dtype::F16 => samples(engine, &plan, aligned::<f16>(memory)?, batch),
+        Dtype::Bf16 => samples(engine, &plan, aligned::<bf16>(memory)?, batch),
+        Dtype::F32 => samples(engine, &plan, aligned::<f32>(memory)?, batch),
     }
 }
 
 /// Asks the system for the pages of batch `k` of `epoch`, if there is such a batch. Errors come when it is read.
 pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
-    let mut seats = engine.schedule.seats(epoch, k).unwrap_or_default();
+    let Ok(mut plan) = engine.batch(epoch, k) else { return };
     // In the order of the files, so that neighbors of a block-wise order are read in sequence.
-    seats.sort_unstable_by_key(|seat| seat.sample);
-    for seat in seats {
-        if let Ok((clip, frames)) = engine.planner.choose(&seat) {
+    plan.seats.sort_unstable_by_key(|seat| seat.sample);
+    for seat in plan.seats {
+        if let Ok((clip, (frames, _))) = engine.planner.choose(&seat, plan.shape.frames) {
             clip.advise(&frames, Advice::Soon);
         }
     }
 }
 
-/// Batch `k` of `epoch`: its data to `data`, everything else to `batch`.
-fn samples<S: SampleType>(engine: &Engine, epoch: u64, k: u64, data: &mut [S], batch: &mut Batch) -> Result<()> {
-    let seats = engine.schedule.seats(epoch, k)?;
-    let length = data.len() / seats.len();
-    let read = |(&seat, data): (&Seat, &mut [S])| read_or_substitute(engine, seat, data);
+/// The samples of a batch: their data to `data`, everything else to `batch`.
+fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
+    let length = data.len() / plan.seats.len();
+    let read = |(&seat, data): (&Seat, &mut [S])| read_or_substitute(engine, seat, &plan.shape, data);
     let read: Vec<Result<SamplePlan<'_>>> =
-        engine.workers.install(|| seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
-    finish(engine, read.into_iter().collect::<Result<_>>()?, batch);
-    Ok(())
+        engine.workers.install(|| plan.seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
+    finish(engine, read.into_iter().collect::<Result<_>>()?, batch)
 }
 
-fn read_or_substitute<'a, S: SampleType>(engine: &'a Engine, seat: Seat, data: &mut [S]) -> Result<SamplePlan<'a>> {
-    let read = read(engine, seat, data);
+fn read_or_substitute<'a, S: SampleType>(
+    engine: &'a Engine,
+    seat: Seat,
+    shape: &BatchShape,
+    data: &mut [S],
+) -> Result<SamplePlan<'a>> {
+    let read = read(engine, seat, shape, data);
     match (read, engine.options.safety.on_bad_frame) {
-        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &seat, data).ok_or(e),
+        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &seat, shape, data).ok_or(e),
         (read, _) => read,
     }
 }
 
 /// The first readable sample of those drawn to replace that of `seat`.
-fn substitute<'a, S: SampleType>(engine: &'a Engine, seat: &Seat, data: &mut [S]) -> Option<SamplePlan<'a>> {
-    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, data).ok();
+fn substitute<'a, S: SampleType>(
+    engine: &'a Engine,
+    seat: &Seat,
+    shape: &BatchShape,
+    data: &mut [S],
+) -> Option<SamplePlan<'a>> {
+    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, data).ok();
     let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
     plan.params.instead_of = Some(seat.place.clip);
     add(&engine.counters.substituted_clips, 1);
@@ -90,10 +102,16 @@ fn substitute<'a, S: SampleType>(engine: &'a Engine, seat: &Seat, data: &mut [S]
 }
 
 /// One sample, its frames decoded side by side. Of several that fail, the first one's error.
-fn read<'a, S: SampleType>(engine: &'a Engine, seat: Seat, data: &mut [S]) -> Result<SamplePlan<'a>> {
-    let plan = engine.planner.plan(seat)?;
+fn read<'a, S: SampleType>(
+    engine: &'a Engine,
+    seat: Seat,
+    shape: &BatchShape,
+    data: &mut [S],
+) -> Result<SamplePlan<'a>> {
+    let plan = engine.planner.plan(seat, shape.frames, shape.size)?;
     let frame = |(t, slot): (usize, PictureSlot<'_, S>)| frame(engine, &plan, t, slot).err();
-    let slots = slots(&engine.options.pictures, data, plan.frames.len());
+    let mut slots = slots(&engine.options.pictures, data, shape.frames as usize);
+    slots.drain(plan.frames.len()..).for_each(PictureSlot::clear);
     match slots.into_par_iter().enumerate().find_map_first(frame) {
         Some(e) => Err(e),
         None => Ok(plan),
@@ -124,18 +142,21 @@ fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: 
 }
 
 /// Tells the batch what is in it, and the system what will not be needed again.
-fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) {
-    for SamplePlan { seat, clip, frames, mut params, .. } in plans {
+fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Result<()> {
+    batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
+    for SamplePlan { seat, clip, frames, meant, mut params, .. } in plans {
         if engine.planner.dataset.io() == Io::ReadUncached {
             clip.advise(&frames, Advice::Done);
         }
         batch.labels.push(clip.label().map_or(-1, i64::from));
         batch.clips.push(clip.ordinal());
         batch.mask.push(seat.counts);
+        batch.frame_mask.extend(meant);
         params.frames = frames;
         batch.params.push(params);
     }
     add(&engine.counters.batches, 1);
+    Ok(())
 }
 
 /// Whether other data would not have made this error.

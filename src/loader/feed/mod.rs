@@ -1,8 +1,12 @@
 //! From samples to batches: which samples a batch has, how each is made, and the thread that works ahead.
 
+mod batch_shape;
 mod batches;
+mod buckets;
+mod deal;
 mod engine;
 mod epochs;
+mod fields;
 mod fill;
 mod plan;
 mod pool;

@@ -4,7 +4,7 @@ use super::schedule::Seat;
 use super::unequal::unequal;
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
-use crate::loader::draw::{Augmentation, ColorDraw, Temporal, view};
+use crate::loader::draw::{Augmentation, Clock, ColorDraw, Frames, ShortClips, Temporal, view};
 use crate::loader::kernel::Kernel;
 use crate::loader::options::{LoaderOptions, Pictures};
 use crate::{Error, Result};
@@ -14,10 +14,11 @@ use crate::{Error, Result};
 pub(super) struct Planner {
     pub dataset: Dataset,
     temporal: Temporal,
+    frames: Frames,
+    short: ShortClips,
+    clock: Clock,
     augmentation: Augmentation,
     pictures: Pictures,
-    /// Frames that each sample has.
-    pub frames: u32,
     /// Frames that each clip must have, where samples rely on it.
     clip_frames: Option<u32>,
 }
@@ -26,55 +27,93 @@ pub(super) struct Planner {
 pub(super) struct SamplePlan<'a> {
     pub seat: Seat,
     pub clip: Clip<'a>,
+    /// The frames to decode; the pictures behind them pad the sample.
     pub frames: Vec<u32>,
+    /// Which pictures of the sample are frames that were asked for.
+    pub meant: Vec<bool>,
     pub params: SampleParams,
+    /// What the pictures are.
+    pub pictures: Pictures,
     /// For frames of the size that the clip's entry gives; `None` if the entry says that frames differ in size.
     pub kernel: Option<Kernel>,
 }
 
+/// The frames of a sample, and which of its pictures are frames that were asked for.
+type Chosen = (Vec<u32>, Vec<bool>);
+
 impl Planner {
-    pub fn new(dataset: &Dataset, options: &LoaderOptions, frames: u32, clip_frames: Option<u32>) -> Self {
-        let LoaderOptions { temporal, augmentation, pictures, .. } = *options;
-        Planner { dataset: dataset.clone(), temporal, augmentation, pictures, frames, clip_frames }
+    pub fn new(dataset: &Dataset, options: &LoaderOptions, clip_frames: Option<u32>) -> Self {
+        let LoaderOptions { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
+        let (dataset, clock) = (dataset.clone(), Clock(fps));
+        Planner { dataset, temporal, frames, short, clock, augmentation, pictures, clip_frames }
     }
 
-    /// The clip and the frames of a sample.
-    pub fn choose(&self, seat: &Seat) -> Result<(Clip<'_>, Vec<u32>)> {
+    /// Frames of a sample of any length, at most `most`.
+    pub fn length(&self, seat: &Seat, most: u32) -> Result<u32> {
+        Ok(self.temporal.length(self.clock.length(&self.dataset.clip(seat.place.clip)?)?, most))
+    }
+
+    /// The clip and the frames of a sample in a batch of `length` frames.
+    pub fn choose(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
         let clip = self.dataset.clip(seat.place.clip)?;
         if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
-            return Err(unequal(&clip, expected));
+            return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
         }
-        let run = (seat.place.view, seat.place.start);
-        let frames = self.temporal.frames(clip.frame_count(), self.frames, run, seat.key);
-        if frames.len() != self.frames as usize {
+        let ticks = self.clock.ticks(&clip)?;
+        let n = ticks.as_ref().map_or(clip.frame_count(), |ticks| ticks.len() as u32);
+        if n == 0 {
             return Err(Error::usage("the clip has no frames").in_clip(seat.place.clip));
         }
-        Ok((clip, frames))
+        let (mut frames, mut meant) = self.among(n, length, seat);
+        meant.resize(length as usize, false);
+        if let Some(ticks) = ticks {
+            frames.iter_mut().for_each(|frame| *frame = ticks[*frame as usize]);
+        }
+        Ok((clip, (frames, meant)))
     }
 
-    /// Frames, view and colors of a sample.
-    pub fn plan(&self, seat: Seat) -> Result<SamplePlan<'_>> {
-        let (clip, frames) = self.choose(&seat)?;
-        let size = (clip.width(), clip.height());
-        let known = size.0 > 0 && size.1 > 0;
-        let view = view(&self.augmentation, self.pictures.size, seat.key, if known { size } else { (1, 1) });
+    /// The frames of a sample among `n`.
+    fn among(&self, n: u32, length: u32, seat: &Seat) -> Chosen {
+        let any = matches!(self.frames, Frames::Any { .. });
+        let count = if any { self.temporal.length(n, length) } else { length };
+        let is_short = self.temporal.needs(count) > n.into();
+        if is_short && self.short == ShortClips::Pad {
+            // Those that a longer clip would begin with.
+            let count = self.temporal.length(n, count);
+            let frames = self.temporal.frames(n, count, 0, seat.key);
+            let meant = vec![true; frames.len()];
+            return (frames, meant);
+        }
+        let frames = self.temporal.frames(n, count, seat.place.number, seat.key);
+        let meant = self.temporal.meant(n, &frames);
+        (frames, meant)
+    }
+
+    /// Frames, view and colors of a sample in a batch of `length` frames of `size` pixels.
+    pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SamplePlan<'_>> {
+        let (clip, (frames, meant)) = self.choose(&seat, length)?;
+        let pictures = Pictures { size, ..self.pictures };
+        let frame = (clip.width(), clip.height());
+        let known = frame.0 > 0 && frame.1 > 0;
+        let view = view(&self.augmentation, size, seat.key, if known { frame } else { (1, 1) });
         let color = ColorDraw::new(&self.augmentation.color, seat.key);
         let params = SampleParams {
             sample: seat.sample,
-            view: seat.place.view * self.augmentation.crop.count() + seat.place.crop,
+            view: self.temporal.view(seat.place.number) * self.augmentation.crop.count() + seat.place.crop,
             frames: Vec::new(),
-            window: known.then(|| view.window(self.pictures.size)),
+            times: frames.iter().map(|&t| clip.seconds(t)).collect::<Result<_>>()?,
+            window: known.then(|| view.window(size)),
             flip: view.flip,
             color,
             instead_of: None,
         };
-        let kernel = known.then(|| Kernel::new(&self.pictures.spec(color.matrix()), &view, size));
-        Ok(SamplePlan { seat, clip, frames, params, kernel })
+        let kernel = known.then(|| Kernel::new(&pictures.spec(color.matrix()), &view, frame));
+        Ok(SamplePlan { seat, clip, frames, meant, params, pictures, kernel })
     }
 
     /// The tables for a frame of another size than its clip's entry gives.
     pub fn kernel(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> Kernel {
-        let view = view(&self.augmentation, self.pictures.size, plan.seat.key, frame);
-        Kernel::new(&self.pictures.spec(plan.params.color.matrix()), &view, frame)
+        let view = view(&self.augmentation, plan.pictures.size, plan.seat.key, frame);
+        Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &view, frame)
     }
 }

@@ -1,9 +1,16 @@
 //! Which samples a batch has: a function of the order, the ranks, and where a run was resumed.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::batch_shape::BatchShape;
+use super::buckets::Buckets;
+use super::deal::Deal;
 use super::space::{SamplePlace, Space};
 use crate::loader::draw::DrawKey;
-use crate::loader::options::LoaderOptions;
-use crate::order::{Order, Ranks};
+use crate::loader::options::{LoaderOptions, Sampling};
+use crate::order::{LastBatch, Order, Ranks};
 use crate::random::{Random, stream};
 use crate::{Error, Result};
 
@@ -17,30 +24,73 @@ pub(super) struct Seat {
     pub counts: bool,
 }
 
+/// A batch to make: its samples, and what every one of them becomes.
+#[derive(Debug, Clone)]
+pub(super) struct BatchPlan {
+    pub seats: Vec<Seat>,
+    /// Its size; [`frames`](BatchShape::frames) is the most that a sample has, if the shape is not exact.
+    pub shape: BatchShape,
+}
+
 /// The batches of every epoch.
 #[derive(Debug)]
 pub(super) struct Schedule {
     space: Space,
     order: Order,
     seed: u64,
-    batch_size: u32,
     rank: u32,
-    /// Of a whole epoch.
+    world_size: u32,
+    last: LastBatch,
+    /// Of a batch, where there are no buckets.
+    shape: BatchShape,
+    /// Of a whole epoch, where there are no buckets.
     ranks: Ranks,
+    buckets: Option<Buckets>,
+    /// The epochs in work: at most two.
+    deals: Mutex<VecDeque<Arc<Deal>>>,
+    batches_per_epoch: u64,
     /// Positions in an epoch.
     positions: u64,
-    /// Epoch that another run began, and how many of its positions are done.
-    resumed: Option<(u64, u64)>,
+    /// Where another run stood.
+    resumed: Option<RunPosition>,
+}
+
+/// Where a run stands in an epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RunPosition {
+    pub epoch: u64,
+    /// Positions that are done.
+    pub consumed: u64,
+    /// The same for each bucket; empty if there are none.
+    pub buckets: Vec<u64>,
 }
 
 impl Schedule {
-    pub fn new(options: &LoaderOptions, space: Space) -> Result<Self> {
-        let LoaderOptions { batch_size, seed, ref sampling, .. } = *options;
-        sampling.order.check(space.len())?;
-        let positions = sampling.order.proven(space.len(), seed, 0).len();
-        let ranks = Ranks::new(positions, batch_size, sampling.world_size, sampling.last)?;
-        let order = sampling.order.clone();
-        Ok(Schedule { space, order, seed, batch_size, rank: sampling.rank, ranks, positions, resumed: None })
+    /// `shape` is that of a batch where there are no buckets.
+    pub fn new(options: &LoaderOptions, space: Space, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
+        let Sampling { rank, world_size, last, .. } = options.sampling;
+        let (order, seed) = (options.sampling.order.clone(), options.seed);
+        order.check(space.len())?;
+        let positions = order.proven(space.len(), seed, 0).len();
+        let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
+        let deals = Mutex::default();
+        let mut schedule = Schedule {
+            space,
+            order,
+            seed,
+            rank,
+            world_size,
+            last,
+            shape,
+            ranks,
+            buckets,
+            deals,
+            batches_per_epoch: 0,
+            positions,
+            resumed: None,
+        };
+        schedule.batches_per_epoch = schedule.deal(0).map_or(ranks.batches(), |deal| deal.len());
+        Ok(schedule)
     }
 
     /// Positions in a whole epoch.
@@ -48,44 +98,109 @@ impl Schedule {
         self.positions
     }
 
-    /// Begins in `epoch`, of which `consumed` positions are done.
-    pub fn resume(&mut self, epoch: u64, consumed: u64) {
-        self.resumed = Some((epoch, consumed));
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// What decides which samples a batch has, in words: runs with other words do not continue each other.
+    pub fn describe(&self) -> String {
+        let order = match &self.order {
+            Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
+            Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
+            order => order.to_string(),
+        };
+        let Some(buckets) = &self.buckets else { return order };
+        let shapes = buckets.shapes.iter().map(|BatchShape { frames, size: (w, h), .. }| format!("{frames}x{w}x{h}"));
+        format!("{order}; buckets {}", shapes.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The shapes that batches can have.
+    pub fn shapes(&self) -> &[BatchShape] {
+        self.buckets.as_ref().map_or(std::slice::from_ref(&self.shape), |buckets| &buckets.shapes)
+    }
+
+    /// The shapes of buckets that no clip is in.
+    pub fn empty_buckets(&self) -> Vec<BatchShape> {
+        let Some((deal, buckets)) = self.deal(0).zip(self.buckets.as_ref()) else { return Vec::new() };
+        deal.sizes().zip(&buckets.shapes).filter(|&(clips, _)| clips == 0).map(|(_, shape)| *shape).collect()
+    }
+
+    /// Begins where another run stood.
+    pub fn resume(&mut self, at: RunPosition) {
+        self.resumed = Some(at);
+        lock(&self.deals).clear();
     }
 
     pub fn first_epoch(&self) -> u64 {
-        self.resumed.map_or(0, |(epoch, _)| epoch)
+        self.resumed.as_ref().map_or(0, |at| at.epoch)
     }
 
     /// Batches that this rank has in an epoch that is not cut short by resuming.
     pub fn batches_per_epoch(&self) -> u64 {
-        self.ranks.batches()
+        self.batches_per_epoch
     }
 
     /// Batches that this rank has in `epoch`, or in the rest of it.
     pub fn batches_in(&self, epoch: u64) -> u64 {
-        self.ranks_in(epoch).batches()
+        self.deal(epoch).map_or_else(|| self.ranks_in(epoch).batches(), |deal| deal.len())
     }
 
-    /// The epoch in which a run stands after `batches` batches of `epoch`, and the positions of it that are done.
-    pub fn after(&self, epoch: u64, batches: u64) -> (u64, u64) {
-        let ranks = self.ranks_in(epoch);
-        if batches >= ranks.batches() { (epoch + 1, 0) } else { (epoch, ranks.consumed(batches)) }
+    /// Where a run stands after `batches` batches of `epoch`.
+    pub fn after(&self, epoch: u64, batches: u64) -> RunPosition {
+        let start_of = |epoch| RunPosition { epoch, consumed: 0, buckets: vec![0; self.bucket_count()] };
+        if batches >= self.batches_in(epoch) {
+            return start_of(epoch + 1);
+        }
+        match self.deal(epoch) {
+            Some(deal) => {
+                let buckets = deal.done(batches);
+                RunPosition { epoch, consumed: buckets.iter().sum(), buckets }
+            }
+            None => RunPosition { consumed: self.ranks_in(epoch).consumed(batches), ..start_of(epoch) },
+        }
     }
 
-    /// The samples of batch `k` of `epoch`.
-    pub fn seats(&self, epoch: u64, k: u64) -> Result<Vec<Seat>> {
-        let (ranks, order) = (self.ranks_in(epoch), self.order.proven(self.space.len(), self.seed, epoch));
-        let seat = |i| {
-            let slot = ranks.slot(k, self.rank, i)?;
-            let sample = order.get(slot.position)?;
-            // A multiple of the number of crops, which divides the number of samples.
-            let occurrence = if order.repeats() { self.space.len().wrapping_mul(slot.position + 1) } else { 0 };
-            Some(self.seat(epoch, sample, sample.wrapping_add(occurrence), slot.counts))
+    /// Number of buckets; 0 if clips are not divided.
+    pub fn bucket_count(&self) -> usize {
+        self.buckets.as_ref().map_or(0, |buckets| buckets.shapes.len())
+    }
+
+    /// Batch `k` of `epoch`, of this rank.
+    pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+        self.batch_of(epoch, k, self.rank..self.rank + 1)
+    }
+
+    /// Batch `k` of `epoch`, of all ranks together.
+    pub fn batch_of_all(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
+        self.batch_of(epoch, k, 0..self.world_size)
+    }
+
+    fn batch_of(&self, epoch: u64, k: u64, ranks: Range<u32>) -> Result<BatchPlan> {
+        let order = self.order.proven(self.space.len(), self.seed, epoch);
+        let deal = self.deal(epoch);
+        let shape = match (&deal, &self.buckets) {
+            (Some(deal), Some(buckets)) => deal.bucket(k).map(|bucket| buckets.shapes[bucket]),
+            _ => Some(self.shape),
         };
-        let seats = if k < ranks.batches() { (0..self.batch_size).map(seat).collect() } else { None };
-        let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {}", ranks.batches()));
-        seats.ok_or_else(none)
+        let rule = self.ranks_in(epoch);
+        let seat = |shape: BatchShape, rank: u32, i: u32| {
+            let (position, counts) = match &deal {
+                Some(deal) => deal.position(k, u64::from(rank) * u64::from(shape.clips) + u64::from(i))?,
+                None => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
+            };
+            let sample = order.get(position)?;
+            // A multiple of the number of crops, which divides the number of samples.
+            let occurrence = if order.repeats() { self.space.len().wrapping_mul(position + 1) } else { 0 };
+            Some(self.seat(epoch, sample, sample.wrapping_add(occurrence), counts))
+        };
+        let plan = shape.and_then(|shape| {
+            let places = ranks.flat_map(|rank| (0..shape.clips).map(move |i| (rank, i)));
+            let seats = places.map(|(rank, i)| seat(shape, rank, i)).collect::<Option<Vec<_>>>()?;
+            (!seats.is_empty()).then_some(BatchPlan { seats, shape })
+        });
+        let batches = self.batches_in(epoch);
+        let none = || Error::usage(format!("there is no batch {k}")).expected(format!("less than {batches}"));
+        plan.filter(|_| k < batches).ok_or_else(none)
     }
 
     /// The seat with the sample that the draw number `attempt` puts in its place, if that is another sample.
@@ -103,9 +218,32 @@ impl Schedule {
 
     /// How ranks share `epoch`, or the rest of it.
     fn ranks_in(&self, epoch: u64) -> Ranks {
-        match self.resumed {
-            Some((first, consumed)) if first == epoch => self.ranks.after(consumed),
+        match &self.resumed {
+            Some(at) if at.epoch == epoch => self.ranks.after(at.consumed),
             _ => self.ranks,
         }
     }
+
+    /// The batches of `epoch`, or of the rest of it, if clips are divided into buckets.
+    fn deal(&self, epoch: u64) -> Option<Arc<Deal>> {
+        let buckets = self.buckets.as_ref()?;
+        let mut deals = lock(&self.deals);
+        if let Some(deal) = deals.iter().find(|deal| deal.epoch == epoch) {
+            return Some(deal.clone());
+        }
+        let done = match &self.resumed {
+            Some(at) if at.epoch == epoch => at.buckets.clone(),
+            _ => vec![0; buckets.shapes.len()],
+        };
+        let order = self.order.proven(self.space.len(), self.seed, epoch);
+        let deal = Arc::new(Deal::new((epoch, &order), &self.space, buckets, done, (self.world_size, self.last)));
+        deals.truncate(1);
+        deals.push_front(deal.clone());
+        Some(deal)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under the lock leaves it half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,15 +1,15 @@
 //! Clips that should have the same number of frames, and do not.
 
-use crate::dataset::{Clip, Dataset};
+use crate::dataset::Dataset;
 use crate::error::Hint;
 use crate::{Error, Result};
 
 /// The error about a clip that should have `expected` frames.
-pub(super) fn unequal(clip: &Clip<'_>, expected: u32) -> Error {
+pub(super) fn unequal(clip: u64, expected: u32, found: u32) -> Error {
     Error::usage("the clips do not all have the same number of frames")
-        .in_clip(clip.ordinal())
+        .in_clip(clip)
         .expected(expected)
-        .found(clip.frame_count())
+        .found(found)
         .hint(Hint::Set("frames"))
 }
 
@@ -19,7 +19,7 @@ pub(super) fn first_that_differs(dataset: &Dataset) -> Result<Error> {
     for clip in dataset.clips() {
         let clip = clip?;
         if *expected.get_or_insert(clip.frame_count()) != clip.frame_count() {
-            return Ok(unequal(&clip, expected.unwrap_or_default()));
+            return Ok(unequal(clip.ordinal(), expected.unwrap_or_default(), clip.frame_count()));
         }
     }
     Ok(Error::format("clip-frames", "the clips do not have as many frames as the header says"))

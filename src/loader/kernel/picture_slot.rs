@@ -29,6 +29,17 @@ impl<'a, S> PictureSlot<'a, S> {
         if channels == 1 { PictureSlot::Gray(picture) } else { PictureSlot::Pixels(picture) }
     }
 
+    /// Sets all values to 0.
+    pub fn clear(self)
+    where
+        S: Default + Clone,
+    {
+        match self {
+            PictureSlot::Gray(plane) | PictureSlot::Pixels(plane) => plane.fill(S::default()),
+            PictureSlot::Planes(planes) => planes.into_iter().for_each(|plane| plane.fill(S::default())),
+        }
+    }
+
     /// The pictures of a clip of `frames` frames, in which each plane follows that of the previous frame: (B, C, T, H,
     /// W).
     pub fn clip(clip: &'a mut [S], channels: usize, frames: usize) -> Vec<Self> {

@@ -1,18 +1,23 @@
 //! What a training loop can ask for.
 
+mod batching;
 mod pictures;
 mod prefetch;
 mod safety;
 mod sampling;
 
+pub use batching::{Batching, Budget};
 pub use pictures::{Dtype, Layout, Pictures};
 pub use prefetch::Prefetch;
 pub use safety::{OnBadFrame, Safety};
 pub use sampling::{Draws, Sampling};
 
-use super::draw::{Augmentation, Temporal};
+use super::draw::{Augmentation, Frames, ShortClips, Temporal};
 use super::require::require;
-use crate::Result;
+use crate::error::Hint;
+use crate::order::Order;
+use crate::sampler::Rate;
+use crate::{Error, Result};
 
 /// What a [`Loader`](super::Loader) gives and in which order.
 ///
@@ -32,9 +37,14 @@ use crate::Result;
 pub struct LoaderOptions {
     /// Clips in a batch. Default 16.
     pub batch_size: u32,
-    /// Frames taken from each clip, chosen by [`temporal`](Self::temporal); a clip with fewer repeats some. Default
-    /// `None`: all frames, and then every clip must have the same number.
-    pub frames: Option<u32>,
+    /// How many frames a sample has. Default [`Frames::Stored`]: all, and every clip must have the same number.
+    pub frames: Frames,
+    /// What happens to a clip that has fewer. Default [`ShortClips::Repeat`].
+    pub short: ShortClips,
+    /// Frames per second of presentation time, whatever rate is stored: [`temporal`](Self::temporal) then chooses among
+    /// the frames that are on the screen at each tick. A rate above that of a clip's stored frames is an error. Default
+    /// `None`: it chooses among all stored frames. A loader with a rate looks at every frame's entry once.
+    pub fps: Option<Rate>,
     /// How frames are chosen. Default [`Temporal::Uniform`]: spread evenly.
     pub temporal: Temporal,
     /// Seed of everything that is drawn: order, frames, crops, flips, colors. Default 0.
@@ -45,6 +55,11 @@ pub struct LoaderOptions {
     pub augmentation: Augmentation,
     /// What the pictures are: size, channels, type, normalization.
     pub pictures: Pictures,
+    /// How clips of different lengths and shapes become batches.
+    pub batching: Batching,
+    /// Attributes that come with each batch, by name; `video.codec` is `codec` in the attribute `video`. Default none.
+    /// See [`Batch::fields`](super::Batch::fields).
+    pub fields: Vec<String>,
     /// Which samples an epoch has, in which order, and how processes share them.
     pub sampling: Sampling,
     /// How far the loader works ahead.
@@ -57,12 +72,16 @@ impl Default for LoaderOptions {
     fn default() -> Self {
         LoaderOptions {
             batch_size: 16,
-            frames: None,
+            frames: Frames::Stored,
+            short: ShortClips::Repeat,
+            fps: None,
             temporal: Temporal::Uniform,
             seed: 0,
             threads: None,
             augmentation: Augmentation::default(),
             pictures: Pictures::default(),
+            batching: Batching::default(),
+            fields: Vec::new(),
             sampling: Sampling::default(),
             prefetch: Prefetch::default(),
             safety: Safety::default(),
@@ -74,13 +93,42 @@ impl LoaderOptions {
     /// Refuses what makes no sense, and names the option.
     pub(super) fn check(&self) -> Result<()> {
         require(self.batch_size > 0, "batch_size", self.batch_size, "1 or more")?;
-        require(self.frames != Some(0), "frames", 0, "1 or more")?;
+        let none = matches!(self.frames, Frames::Fixed(0) | Frames::Any { most: Some(0) });
+        require(!none, "frames", 0, "1 or more")?;
         require(self.threads != Some(0), "threads", 0, "1 or more")?;
         self.temporal.check(self.frames)?;
         self.pictures.check()?;
         self.sampling.check()?;
         self.prefetch.check()?;
+        self.batching.check()?;
+        self.check_lengths()?;
         self.augmentation.check()
+    }
+
+    /// Refuses what makes no sense for batches of different lengths.
+    fn check_lengths(&self) -> Result<()> {
+        let (any, batching) = (matches!(self.frames, Frames::Any { .. }), &self.batching);
+        if !batching.buckets.is_empty() && !any {
+            return Err(
+                Error::usage("loader option buckets: all samples have the same length").hint(Hint::Unset("buckets"))
+            );
+        }
+        if batching.budget.is_some() && any && batching.buckets.is_empty() {
+            let e = Error::usage("loader option budget: how many clips of any length fit depends on their buckets");
+            return Err(e.hint(Hint::Set("buckets")));
+        }
+        if batching.divides() && matches!(self.sampling.order, Order::Weighted(_)) {
+            return Err(Error::usage("loader option weights: samples drawn by weight cannot be divided into buckets"));
+        }
+        if let (Frames::Any { most: Some(most) }, Some(&last)) = (self.frames, batching.buckets.last()) {
+            require(
+                most <= last,
+                "buckets",
+                format_args!("{:?}", batching.buckets),
+                &format!("one of {most} or more"),
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -100,9 +148,11 @@ mod tests {
         let ranks = |rank, world_size| Sampling { rank, world_size, ..Sampling::default() };
         for (name, options) in [
             ("batch_size", LoaderOptions { batch_size: 0, ..d() }),
-            ("frames", LoaderOptions { frames: Some(0), ..d() }),
+            ("frames", LoaderOptions { frames: Frames::Fixed(0), ..d() }),
+            ("frames", LoaderOptions { frames: Frames::Any { most: Some(0) }, ..d() }),
+            ("buckets", LoaderOptions { batching: Batching { buckets: vec![8], ..Batching::default() }, ..d() }),
             ("threads", LoaderOptions { threads: Some(0), ..d() }),
-            ("temporal", LoaderOptions { temporal: Temporal::Dense { stride: 1 }, ..d() }),
+            ("temporal", LoaderOptions { temporal: Temporal::Dense { stride: 1, hop: 1 }, ..d() }),
             ("size", LoaderOptions { pictures: Pictures { size: (0, 1), ..Pictures::default() }, ..d() }),
             ("flip", LoaderOptions { augmentation: Augmentation { flip: 1.5, ..Augmentation::default() }, ..d() }),
             ("rank", LoaderOptions { sampling: ranks(2, 2), ..d() }),

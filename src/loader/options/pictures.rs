@@ -83,9 +83,9 @@ pub struct Pictures {
     pub dtype: Dtype,
     /// Order of dimensions. Default [`Layout::Btchw`].
     pub layout: Layout,
-    /// Mean of each channel that the float types subtract, in units where 1 is full. Default 0.
+    /// Mean of each channel that the float types subtract, as a fraction of full: 0 to 1. Default 0.
     pub mean: [f32; 3],
-    /// Standard deviation by which the float types then divide, in the same units. Default 1.
+    /// Standard deviation by which the float types then divide, in the same units, at most 1. Default 1.
     pub std: [f32; 3],
     /// How many times larger than the picture, at least, a frame is decoded where the JPEG decoder could make it
     /// smaller by 2, 4 or 8, which is faster and less exact. Default 1.125, so that 256 pixels become 112 by way of
@@ -117,8 +117,11 @@ impl Pictures {
         let (width, height) = self.size;
         let fits = [width, height].iter().all(|side| (1..=MAX_SIDE).contains(side));
         require(fits, "size", format_args!("{width}x{height}"), "sides of 1 to 65500")?;
-        require(self.mean.iter().all(|m| m.is_finite()), "mean", "not a number", "finite numbers")?;
-        require(self.std.iter().all(|s| s.is_normal()), "std", "0 or not a number", "finite numbers other than 0")?;
+        let (mean, std) = (format_args!("{:?}", self.mean), format_args!("{:?}", self.std));
+        let in_levels = "fractions of full, 0 to 1: divide levels by 255";
+        require(self.mean.iter().all(|m| (0.0..=1.0).contains(m)), "mean", mean, in_levels)?;
+        require(self.std.iter().all(|s| s.is_normal()), "std", std, "finite numbers other than 0")?;
+        require(self.std.iter().all(|s| s.abs() <= 1.0), "std", std, in_levels)?;
         require(self.reducing_gap >= 1.0, "reducing_gap", self.reducing_gap, "1 or more")
     }
 
@@ -162,6 +165,8 @@ mod tests {
             ("size", Pictures { size: (224, 0), ..d() }),
             ("size", Pictures { size: (u32::MAX, 1), ..d() }),
             ("mean", Pictures { mean: [f32::INFINITY; 3], ..d() }),
+            ("mean", Pictures { mean: [123.675, 116.28, 103.53], ..d() }),
+            ("std", Pictures { std: [58.395, 57.12, 57.375], ..d() }),
             ("std", Pictures { std: [1.0, 0.0, 1.0], ..d() }),
             ("reducing_gap", Pictures { reducing_gap: f64::NAN, ..d() }),
         ] {

@@ -46,11 +46,20 @@ pub struct Sampling {
     pub world_size: u32,
     /// What happens to clips that do not fill a batch on every rank. Default [`LastBatch::Pad`].
     pub last: LastBatch,
+    /// Whether an epoch may have no batch at all. Default `false`: a loader without batches is an error.
+    pub allow_empty: bool,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { order: Order::Sequential, draws: Draws::Rotate, rank: 0, world_size: 1, last: LastBatch::Pad }
+        Sampling {
+            order: Order::Sequential,
+            draws: Draws::Rotate,
+            rank: 0,
+            world_size: 1,
+            last: LastBatch::Pad,
+            allow_empty: false,
+        }
     }
 }
 

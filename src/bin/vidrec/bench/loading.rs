@@ -2,9 +2,10 @@
 
 use vidrec::jpeg::JpegDecoder;
 use vidrec::order::{LastBatch, Order};
+use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Channels, ColorJitter, Crop, Dtype, Io, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch,
-    Safety, Sampling, Temporal,
+    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dtype, Frames, Io, Layout, LoaderOptions, OnBadFrame,
+    Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
 };
 
 use crate::words::words;
@@ -19,9 +20,25 @@ pub struct Loading {
         value_parser = clap::value_parser!(u32).range(1..=65_536)
     )]
     batch: u32,
-    /// Frames to take from each clip. [default: all]
+    /// Frames to take from each clip; or `all`, whatever their number, padded to the longest of the batch. [default: all,
+    /// and clips must have the same number]
+    #[arg(long, value_name = "T")]
+    frames: Option<Frames>,
+    /// Most frames of a clip, for --frames all.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
-    frames: Option<u32>,
+    max_frames: Option<u32>,
+    /// What happens to clips with fewer frames.
+    #[arg(long, default_value_t, value_parser = words::<ShortClips>(ShortClips::WORDS))]
+    short: ShortClips,
+    /// Frames per second, whatever rate is stored.
+    #[arg(long, value_name = "RATE")]
+    fps: Option<Rate>,
+    /// Lengths of clips that make batches together, for --frames all: 8,16,32.
+    #[arg(long, value_name = "T,...", value_delimiter = ',')]
+    buckets: Vec<u32>,
+    /// Frames in a batch, instead of --batch.
+    #[arg(long, value_name = "N", conflicts_with = "batch")]
+    batch_frames: Option<u64>,
     /// How to choose them; all but the first two need --frames.
     #[arg(long, default_value_t, value_parser = words::<Temporal>(Temporal::WORDS))]
     temporal: Temporal,
@@ -31,6 +48,9 @@ pub struct Loading {
     /// Runs of each clip, for --temporal views.
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     views: u32,
+    /// Frames from the start of one run to that of the next, for --temporal dense.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    hop: u32,
     /// Part of the frame to take, drawn once a clip.
     #[arg(long, default_value_t = Crop::RANDOM_RESIZED, value_parser = words::<Crop>(Crop::WORDS))]
     crop: Crop,
@@ -121,8 +141,18 @@ impl Loading {
     pub fn options(&self, threads: Option<usize>) -> LoaderOptions {
         LoaderOptions {
             batch_size: self.batch,
-            frames: self.frames,
-            temporal: self.temporal.with_stride(self.stride).with_views(self.views),
+            frames: match self.frames {
+                Some(Frames::Any { .. }) => Frames::Any { most: self.max_frames },
+                frames => frames.unwrap_or_default(),
+            },
+            short: self.short,
+            fps: self.fps,
+            temporal: self.temporal.with_stride(self.stride).with_views(self.views).with_hop(self.hop),
+            batching: Batching {
+                buckets: self.buckets.clone(),
+                budget: self.batch_frames.map(Budget::Frames),
+                ..Batching::default()
+            },
             seed: self.seed,
             threads,
             augmentation: self.augmentation(),
@@ -137,6 +167,7 @@ impl Loading {
                 check_crc: !self.no_crc,
                 on_bad_frame: if self.substitute { OnBadFrame::Substitute } else { OnBadFrame::Error },
             },
+            ..LoaderOptions::default()
         }
     }
 

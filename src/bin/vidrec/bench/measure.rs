@@ -56,15 +56,12 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     }
     let started = Instant::now();
     let dataset = Dataset::open_with(&args.dataset, args.loading.io())?;
-    if dataset.is_empty() {
-        return Err("the data set has no clips".into());
-    }
     let loader = Loader::new(&dataset, args.loading.options(threads))?;
-    if loader.batches_per_epoch() == 0 {
-        return Err("no clip is long enough for --frames and --stride".into());
+    for warning in loader.warnings() {
+        eprintln!("vidrec: {warning}");
     }
     let (before_first, cold_start) = (usage(), Instant::now());
-    let mut feed = Feed { batches: loader.iter(0..)?, loader: &loader, trace: None, taken: 0 };
+    let mut feed = Feed { batches: loader.iter(0..)?, loader: &loader, trace: None, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 
@@ -73,7 +70,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         (before_first, cold_start)
     } else {
         feed.run(Until::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
-        feed.taken = 0;
+        (feed.taken, feed.clips, feed.frames) = (0, 0, 0);
         (usage(), Instant::now())
     };
     feed.trace = args.trace.as_ref().map(File::create).transpose()?.map(|file| (BufWriter::new(file), measured));
@@ -86,9 +83,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     if let Some((mut trace, _)) = feed.trace.take() {
         trace.flush()?;
     }
-    let shape = loader.shape();
-    let clips = (feed.taken * shape[0] as u64) as f64;
-    let frames = clips * shape[1] as f64;
+    let (shape, clips, frames) = (loader.shape(), feed.clips as f64, feed.frames as f64);
     let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames * 1e3;
     Ok(Report {
         frames_per_second: frames / seconds,
@@ -111,6 +106,9 @@ struct Feed<'a> {
     /// Where lines go, and since when they count time.
     trace: Option<(BufWriter<File>, Instant)>,
     taken: u64,
+    clips: u64,
+    /// Without those that pad a clip.
+    frames: u64,
 }
 
 impl Feed<'_> {
@@ -132,6 +130,8 @@ impl Feed<'_> {
         let ready = if self.trace.is_some() { self.loader.stats().ready } else { 0 };
         let batch = self.batches.next().ok_or("the epochs are over")??;
         self.taken += 1;
+        self.clips += batch.clips.len() as u64;
+        self.frames += batch.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
         if let Some((trace, since)) = &mut self.trace {
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));

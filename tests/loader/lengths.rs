@@ -1,0 +1,392 @@
+//! Clips of different lengths and shapes: what happens to short ones, padding, buckets, budgets, rates.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::common::{self, jpeg, loader, options};
+use proptest::prelude::*;
+use tempfile::TempDir;
+use vidrec::order::{LastBatch, Order};
+use vidrec::{
+    Augmentation, Batch, Batching, Budget, ClipInfo, Crop, Dataset, Dtype, Field, FrameData, Frames, JsonObject,
+    Layout, Loader, LoaderOptions, LoaderState, Pictures, Sampling, ShortClips, Start, Temporal, Writer, WriterOptions,
+};
+
+/// Clips of these numbers of frames and sizes, at 10 frames a second; clip `i` has the attributes `of(i)`.
+fn clips_with(clips: &[(u32, (u32, u32))], of: impl Fn(usize) -> String) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    for (i, &(length, size)) in clips.iter().enumerate() {
+        let (width, height) = size;
+        let attributes: JsonObject = of(i).parse().unwrap();
+        let label = Some(i as u32);
+        let info = ClipInfo { label, width, height, attributes, time_base: (1, 100), ..ClipInfo::default() };
+        let jpegs: Vec<_> = (0..length).map(|t| jpeg(size, i as u32 * 100 + t)).collect();
+        let frame = |(t, jpeg): (usize, &Vec<u8>)| (t as i64 * 10 + 500, jpeg.clone());
+        let frames: Vec<_> = jpegs.iter().enumerate().map(frame).collect();
+        let frames: Vec<_> =
+            frames.iter().map(|(pts, jpeg)| FrameData { jpeg, pts: *pts, source_index: None }).collect();
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+    (folder, dir)
+}
+
+fn of_lengths(lengths: &[u32]) -> (TempDir, PathBuf) {
+    let clips: Vec<_> = lengths.iter().map(|&n| (n, (16, 16))).collect();
+    clips_with(&clips, |_| "{}".into())
+}
+
+fn refused(dir: &std::path::Path, options: LoaderOptions) -> String {
+    Loader::new(&Dataset::open(dir).unwrap(), options).unwrap_err().to_string()
+}
+
+fn epoch(loader: &Loader, epoch: u64) -> Vec<Batch> {
+    common::one_by_one(loader, epoch).map(Result::unwrap).collect()
+}
+
+#[test]
+fn short_clips_meet_the_same_fate_with_every_temporal_rule() {
+    let (_folder, dir) = of_lengths(&[2, 9, 3]);
+    let run = Temporal::Clip { stride: 1, start: Start::Random };
+    for temporal in [
+        Temporal::Uniform,
+        Temporal::RandomSegments,
+        run,
+        Temporal::Clip { stride: 1, start: Start::Center },
+        Temporal::Views { stride: 1, views: 1 },
+        Temporal::Dense { stride: 1, hop: 100 },
+    ] {
+        let with = |short| LoaderOptions { frames: Frames::Fixed(4), temporal, short, ..options(1, (8, 8)) };
+        let repeat = loader(&dir, with(ShortClips::Repeat));
+        assert_eq!((repeat.stats().short_clips, repeat.stats().skipped_clips), (2, 0), "{temporal:?}");
+        assert!(repeat.warnings()[0].contains("2 of 3 clips"), "{:?}", repeat.warnings());
+        let real =
+            |batches: &[Batch]| batches.iter().map(|b| b.frame_mask.iter().filter(|&&m| m).count()).collect::<Vec<_>>();
+        let batches = epoch(&repeat, 0);
+        assert_eq!((real(&batches), batches[0].params[0].frames.len()), (vec![2, 4, 3], 4), "{temporal:?}");
+
+        let batches = epoch(&loader(&dir, with(ShortClips::Pad)), 0);
+        assert_eq!(real(&batches), [2, 4, 3], "{temporal:?}");
+        assert_eq!(batches[0].frame_mask, [true, true, false, false]);
+        assert_eq!(batches[0].params[0].frames, [0, 1]);
+        let pixels = batches[0].u8().unwrap();
+        let (shown, padding) = pixels.split_at(pixels.len() / 2);
+        assert!(padding.iter().all(|&x| x == 0) && shown.iter().any(|&x| x != 0));
+
+        let skip = loader(&dir, with(ShortClips::Skip));
+        assert_eq!((skip.stats().skipped_clips, skip.batches_per_epoch()), (2, 1), "{temporal:?}");
+        assert!(skip.warnings()[0].contains("skipped"));
+        assert_eq!(epoch(&skip, 0)[0].clips, [1]);
+
+        let e = refused(&dir, with(ShortClips::Error));
+        assert!(e.contains("clip 0") && e.contains("4 frames or more") && e.contains("2 frames"), "{e}");
+    }
+}
+
+#[test]
+fn where_all_clips_are_short_all_are_counted_or_refused() {
+    let (_folder, dir) = of_lengths(&[2, 2]);
+    let with = |short| LoaderOptions { frames: Frames::Fixed(4), short, ..options(1, (8, 8)) };
+    assert_eq!(loader(&dir, with(ShortClips::Repeat)).stats().short_clips, 2);
+    assert!(refused(&dir, with(ShortClips::Skip)).contains("all its clips are skipped"));
+    assert!(refused(&dir, with(ShortClips::Error)).contains("clip 0"));
+}
+
+#[test]
+fn clips_of_any_length_are_padded_to_the_longest_of_the_batch() {
+    let lengths = [3, 1, 5, 2, 4];
+    let (_folder, dir) = of_lengths(&lengths);
+    for (dtype, layout) in [(Dtype::U8, Layout::Btchw), (Dtype::F32, Layout::Bcthw), (Dtype::F16, Layout::Bthwc)] {
+        let pictures = Pictures { dtype, layout, mean: [0.5; 3], ..options(2, (8, 8)).pictures };
+        let o = LoaderOptions { frames: Frames::Any { most: None }, pictures, ..options(2, (8, 8)) };
+        let loader = loader(&dir, o);
+        assert!(loader.shapes_differ());
+        let batches = epoch(&loader, 0);
+        let t = if layout == Layout::Bcthw { 2 } else { 1 };
+        assert_eq!(batches.iter().map(|b| b.shape()[t]).collect::<Vec<_>>(), [3, 5, 4]);
+        assert_eq!(loader.shape()[t], 5, "the largest");
+        for batch in &batches {
+            let frames = batch.shape()[t];
+            for (i, &clip) in batch.clips.iter().enumerate() {
+                let expected: Vec<bool> = (0..frames).map(|t| t < lengths[clip as usize] as usize).collect();
+                assert_eq!(batch.frame_mask[i * frames..][..frames], expected);
+                assert_eq!(batch.params[i].times.len(), lengths[clip as usize] as usize);
+            }
+        }
+        // In memory of the caller, a smaller batch is at the start.
+        let mut memory = vec![0u64; loader.batch_bytes() / 8];
+        let batch = loader.batch_into(0, 0, bytemuck::cast_slice_mut(&mut memory)).unwrap();
+        let bytes = batches[0].data.bytes();
+        assert_eq!(batch.shape(), batches[0].shape());
+        assert!(bytemuck::cast_slice::<u64, u8>(&memory)[..bytes.len()] == *bytes);
+    }
+}
+
+#[test]
+fn padding_is_zero_in_every_layout_and_what_is_padded_is_the_clip() {
+    let (_folder, dir) = of_lengths(&[1, 3]);
+    for layout in [Layout::Btchw, Layout::Bcthw, Layout::Bthwc] {
+        let pictures = Pictures { layout, ..options(2, (8, 8)).pictures };
+        let o = LoaderOptions { frames: Frames::Any { most: None }, pictures, ..options(2, (8, 8)) };
+        let both = loader(&dir, o.clone()).batch(0, 0).unwrap();
+        let alone = loader(&dir, LoaderOptions { batch_size: 1, ..o }).batch(0, 0).unwrap();
+        let pixels = 8 * 8;
+        let value = |batch: &Batch, t: usize, c: usize, i: usize, frames: usize| {
+            batch.u8().unwrap()[match layout {
+                Layout::Bcthw => (c * frames + t) * pixels + i,
+                Layout::Bthwc => (t * pixels + i) * 3 + c,
+                _ => (t * 3 + c) * pixels + i,
+            }]
+        };
+        for (c, i) in (0..3).flat_map(|c| (0..pixels).map(move |i| (c, i))) {
+            assert_eq!(value(&both, 0, c, i, 3), value(&alone, 0, c, i, 1), "{layout:?}");
+            assert_eq!([1, 2].map(|t| value(&both, t, c, i, 3)), [0, 0], "{layout:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bound_samples_long_clips_down() {
+    let (_folder, dir) = of_lengths(&[9, 2]);
+    let o = LoaderOptions { frames: Frames::Any { most: Some(3) }, ..options(2, (8, 8)) };
+    let batch = loader(&dir, o).batch(0, 0).unwrap();
+    assert_eq!(
+        (batch.shape()[1], &batch.params[0].frames[..], &batch.params[1].frames[..]),
+        (3, &[1, 4, 7][..], &[0, 1][..])
+    );
+}
+
+#[test]
+fn frames_come_at_a_rate_by_their_times() {
+    // 10 frames a second are stored.
+    let (_folder, dir) = of_lengths(&[11, 6]);
+    let fps = |rate: &str, frames| LoaderOptions { fps: Some(rate.parse().unwrap()), frames, ..options(1, (8, 8)) };
+    let any = Frames::Any { most: None };
+    let frames = |o| epoch(&loader(&dir, o), 0).into_iter().map(|b| b.params[0].frames.clone()).collect::<Vec<_>>();
+    assert_eq!(frames(fps("5", any)), [vec![0, 2, 4, 6, 8, 10], vec![0, 2, 4]]);
+    assert_eq!(frames(fps("4", any)), [vec![0, 2, 5, 7, 10], vec![0, 2, 5]], "the frame on the screen at each tick");
+    assert_eq!(frames(fps("10", any))[1], [0, 1, 2, 3, 4, 5]);
+    let run = Temporal::Clip { stride: 1, start: Start::Center };
+    assert_eq!(frames(LoaderOptions { temporal: run, ..fps("5", Frames::Fixed(2)) }), [vec![4, 6], vec![0, 2]]);
+    let times = epoch(&loader(&dir, fps("5", any)), 0)[1].params[0].times.clone();
+    assert_eq!(times, [5.0, 5.2, 5.4]);
+
+    let e = refused(&dir, fps("11", any));
+    assert!(e.contains("fps") && e.contains("clip 0") && e.contains("at most 10.000") && e.contains("11"), "{e}");
+    // Of all frames at a rate, clips have different numbers.
+    assert!(refused(&dir, fps("5", Frames::Stored)).contains("same number of frames"));
+}
+
+#[test]
+fn dense_windows_hop() {
+    let (_folder, dir) = of_lengths(&[9, 4]);
+    let temporal = Temporal::Dense { stride: 2, hop: 3 };
+    let o = LoaderOptions { frames: Frames::Fixed(2), temporal, ..options(1, (8, 8)) };
+    let found: Vec<_> =
+        epoch(&loader(&dir, o), 0).into_iter().map(|b| (b.clips[0], b.params[0].frames.clone())).collect();
+    assert_eq!(found, [(0, vec![0, 2]), (0, vec![3, 5]), (0, vec![6, 8]), (1, vec![0, 2])]);
+}
+
+#[test]
+fn attributes_come_with_the_batch() {
+    let text = |i: usize| match i {
+        0 => r#"{"caption": "a", "score": 1, "id": 7, "tags": ["x"], "video": {"fps": 25}}"#.to_owned(),
+        1 => r#"{"caption": "b", "score": 0.5, "id": 8, "tags": [], "video": {"fps": 30}}"#.to_owned(),
+        _ => r#"{"caption": null, "id": 9, "video": {"fps": 24}}"#.to_owned(),
+    };
+    let (_folder, dir) = clips_with(&[(1, (16, 16)); 3], text);
+    let with =
+        |fields: &[&str]| LoaderOptions { fields: fields.iter().map(|f| (*f).into()).collect(), ..options(3, (8, 8)) };
+    let batch = loader(&dir, with(&["caption", "score", "id", "tags", "video.fps"])).batch(0, 0).unwrap();
+    assert_eq!(batch.field("caption"), Some(&Field::Texts(vec![Some("a".into()), Some("b".into()), None])));
+    let Some(Field::Floats(scores)) = batch.field("score") else { panic!("{:?}", batch.fields) };
+    assert!(scores[..2] == [1.0, 0.5] && scores[2].is_nan());
+    assert_eq!(batch.field("id"), Some(&Field::Integers(vec![7, 8, 9])));
+    assert_eq!(batch.field("tags"), Some(&Field::Json(vec![Some("[\"x\"]".into()), Some("[]".into()), None])));
+    assert_eq!(batch.field("video.fps"), Some(&Field::Integers(vec![25, 30, 24])));
+    assert!(refused(&dir, with(&["captoin"])).contains("no clip has the attribute \"captoin\""));
+    let (_folder, dir) =
+        clips_with(&[(1, (16, 16)); 2], |i| if i == 0 { r#"{"a": 1}"# } else { r#"{"a": "b"}"# }.into());
+    let e = refused(&dir, with(&["a"]));
+    assert!(e.contains("clip 1") && e.contains("the type of \"a\" changes"), "{e}");
+}
+
+#[test]
+fn clips_go_to_the_size_of_their_shape_undistorted() {
+    let (_folder, dir) = clips_with(&[(1, (64, 48)), (1, (48, 64)), (1, (40, 40)), (1, (80, 60))], |_| "{}".into());
+    let sizes = vec![(16, 16), (24, 18), (18, 24)];
+    let o = LoaderOptions {
+        batching: Batching { sizes, ..Batching::default() },
+        augmentation: Augmentation { crop: Crop::Cover { random: false }, ..Augmentation::default() },
+        ..options(2, (999, 999))
+    };
+    let batches = epoch(&loader(&dir, o), 0);
+    let found: BTreeMap<_, _> =
+        batches.iter().flat_map(|b| b.clips.iter().map(|&clip| (clip, (b.shape()[4], b.shape()[3])))).collect();
+    assert_eq!(found.into_values().collect::<Vec<_>>(), [(24, 18), (18, 24), (16, 16), (24, 18)]);
+    let window = batches.iter().find(|b| b.clips[0] == 0).unwrap().params[0].window.unwrap();
+    assert_eq!(window, [0.0, 0.0, 64.0, 48.0], "the whole frame: nothing is cut off");
+}
+
+#[test]
+fn what_fits_no_bucket_is_refused_by_name() {
+    let (_folder, dir) = of_lengths(&[3, 9, 4]);
+    let any = |most, buckets: &[u32], budget| LoaderOptions {
+        frames: Frames::Any { most },
+        batching: Batching { buckets: buckets.into(), budget, ..Batching::default() },
+        ..options(2, (8, 8))
+    };
+    let e = refused(&dir, any(None, &[4, 8], None));
+    assert!(e.contains("clip 1") && e.contains("at most 8 frames") && e.contains('9'), "{e}");
+    assert!(refused(&dir, any(Some(9), &[4, 8], None)).contains("one of 9 or more"));
+    assert_eq!(loader(&dir, any(Some(8), &[4, 8], None)).batches_per_epoch(), 2);
+    assert!(refused(&dir, any(None, &[4, 16], Some(Budget::Frames(15)))).contains("not one clip of 16 frames"));
+    assert!(refused(&dir, any(None, &[], Some(Budget::Frames(15)))).contains("buckets"));
+    let warnings = loader(&dir, any(None, &[4, 6, 16], None)).warnings();
+    assert!(warnings[0].contains("no clip is in the bucket of 6 frames"), "{warnings:?}");
+    let budget = loader(&dir, any(None, &[4, 16], Some(Budget::Frames(32))));
+    let shapes: Vec<_> = epoch(&budget, 0).iter().map(|b| b.shape()[..2].to_vec()).collect();
+    assert_eq!(shapes, [[8, 4], [2, 16]].map(Vec::from), "incomplete batches come by bucket");
+}
+
+#[test]
+fn a_state_of_another_order_or_other_buckets_is_refused() {
+    let (_folder, dir) = of_lengths(&[3, 9, 4]);
+    let set = Dataset::open(&dir).unwrap();
+    let any = |order, buckets: &[u32]| LoaderOptions {
+        frames: Frames::Any { most: None },
+        batching: Batching { buckets: buckets.into(), ..Batching::default() },
+        sampling: Sampling { order, ..Sampling::default() },
+        ..options(1, (8, 8))
+    };
+    let state = |o| Loader::new(&set, o).unwrap().state(0, 1);
+    let resume = |o, state: &LoaderState| Loader::resume(&set, o, state).map(drop).map_err(|e| e.to_string());
+    let shuffled = state(any(Order::Shuffled, &[]));
+    let e = resume(any(Order::Sequential, &[]), &shuffled).unwrap_err();
+    assert!(e.contains("another order") && e.contains("shuffled") && e.contains("sequential"), "{e}");
+    assert!(resume(any(Order::Shuffled, &[4, 16]), &shuffled).unwrap_err().contains("another order"));
+    let dealt = state(any(Order::Shuffled, &[4, 16]));
+    assert!(resume(any(Order::Shuffled, &[5, 16]), &dealt).unwrap_err().contains("another order"));
+    assert!(resume(any(Order::Shuffled, &[4, 16]), &dealt).is_ok());
+    let old = LoaderState { order: String::new(), ..shuffled };
+    assert!(resume(any(Order::Sequential, &[]), &old).is_ok(), "states of earlier versions do not say their order");
+}
+
+/// What a rank gets in an epoch: for each batch its shape, and its clips with their masks.
+type Seen = Vec<([usize; 5], Vec<(u64, bool)>)>;
+
+fn seen(loader: &Loader, epoch: u64) -> Seen {
+    let batch = |k| {
+        let batch = loader.batch(epoch, k).unwrap();
+        (batch.shape(), batch.clips.iter().copied().zip(batch.mask.iter().copied()).collect())
+    };
+    (0..loader.batches_in(epoch)).map(batch).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Against what buckets promise: each clip counts once an epoch over all ranks; all ranks have the same shapes at
+    /// the same time; each clip is in the first bucket that holds it; a run stopped at any step and resumed on any
+    /// number of ranks has the rest, and on the same number exactly the same batches.
+    #[test]
+    fn every_clip_counts_once_whatever_buckets_ranks_and_stops(
+        lengths in prop::collection::vec(1u32..10, 1..14),
+        (batch_size, budget) in (1u32..4, prop::option::of(10u64..30)),
+        (world, world_after) in (1u32..4, 1u32..4),
+        order in prop::sample::select(vec![Order::Sequential, Order::Shuffled, Order::Blocks { block: 2, window: 2 }]),
+        drawn_epoch in 0u64..3,
+        stop in 0.0f64..1.0,
+        buckets in prop::sample::select(vec![vec![], vec![9], vec![4, 9], vec![2, 3, 10]]),
+    ) {
+        let (_folder, dir) = of_lengths(&lengths);
+        let set = Dataset::open(&dir).unwrap();
+        let budget = budget.filter(|_| !buckets.is_empty()).map(Budget::Frames);
+        let of_rank = |rank, world_size| LoaderOptions {
+            frames: Frames::Any { most: None },
+            batching: Batching { buckets: buckets.clone(), budget, ..Batching::default() },
+            sampling: Sampling { order: order.clone(), rank, world_size, ..Sampling::default() },
+            seed: 5,
+            ..options(batch_size, (2, 2))
+        };
+        let ranks = |world| (0..world).map(move |rank| of_rank(rank, world));
+        let all: Vec<Seen> = ranks(world).map(|o| seen(&Loader::new(&set, o).unwrap(), drawn_epoch)).collect();
+        let once = |counted: Vec<u64>| {
+            let mut counted = counted;
+            counted.sort_unstable();
+            counted
+        };
+        let counted = |seen: &[Seen], steps: std::ops::Range<usize>| -> Vec<u64> {
+            let batches = seen.iter().flat_map(|rank| rank[steps.clone()].iter());
+            batches.flat_map(|(_, clips)| clips.iter().filter(|(_, counts)| *counts).map(|(clip, _)| *clip)).collect()
+        };
+        let steps = all[0].len();
+        prop_assert!(all.iter().all(|rank| rank.len() == steps));
+        let everyone: Vec<u64> = (0..lengths.len() as u64).collect();
+        prop_assert_eq!(once(counted(&all, 0..steps)), &everyone[..]);
+        for k in 0..steps {
+            let shape = all[0][k].0;
+            prop_assert!(all.iter().all(|rank| rank[k].0 == shape), "step {}", k);
+            let longest = all.iter().flat_map(|rank| &rank[k].1).map(|(clip, _)| lengths[*clip as usize]).max().unwrap();
+            let bucket = buckets.iter().find(|&&bucket| longest <= bucket).copied().unwrap_or(longest);
+            prop_assert_eq!(shape[1] as u32, bucket);
+            let all_fit = all.iter().flat_map(|rank| &rank[k].1).all(|(clip, _)| {
+                let n = lengths[*clip as usize];
+                buckets.is_empty() || buckets.iter().find(|&&b| n <= b) == Some(&bucket)
+            });
+            prop_assert!(all_fit, "step {}", k);
+            if let Some(Budget::Frames(budget)) = budget {
+                prop_assert_eq!(shape[0] as u64, budget / u64::from(bucket));
+            }
+        }
+
+        let stop = (stop * steps as f64) as usize;
+        let state = Loader::new(&set, of_rank(0, world)).unwrap().state(drawn_epoch, stop as u64);
+        let text = serde_json::to_string(&state).unwrap();
+        let state: LoaderState = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(state.epoch, drawn_epoch);
+        let rest: Vec<Seen> =
+            ranks(world).map(|o| seen(&Loader::resume(&set, o, &state).unwrap(), drawn_epoch)).collect();
+        for (rank, rest) in all.iter().zip(&rest) {
+            prop_assert_eq!(&rank[stop..], &rest[..], "the same ranks go on as if nothing had happened");
+        }
+        let others: Vec<Seen> =
+            ranks(world_after).map(|o| seen(&Loader::resume(&set, o, &state).unwrap(), drawn_epoch)).collect();
+        prop_assert!(others.iter().all(|rank| rank.len() == others[0].len()));
+        let mut both = counted(&all, 0..stop);
+        both.extend(counted(&others, 0..others[0].len()));
+        prop_assert_eq!(once(both), everyone);
+    }
+
+    /// `Drop` gives whole batches only and no clip twice; `Wrap` gives all clips, and masks that are all true.
+    #[test]
+    fn incomplete_buckets_are_dropped_or_wrapped(
+        lengths in prop::collection::vec(1u32..10, 1..14), batch_size in 1u32..4, wrap in any::<bool>(),
+    ) {
+        let (_folder, dir) = of_lengths(&lengths);
+        let last = if wrap { LastBatch::Wrap } else { LastBatch::Drop };
+        let o = LoaderOptions {
+            frames: Frames::Any { most: None },
+            batching: Batching { buckets: vec![4, 9], ..Batching::default() },
+            sampling: Sampling { order: Order::Shuffled, last, allow_empty: true, ..Sampling::default() },
+            ..options(batch_size, (2, 2))
+        };
+        let batches = seen(&loader(&dir, o), 0);
+        let clips: Vec<u64> = batches.iter().flat_map(|(_, clips)| clips.iter().map(|(clip, _)| *clip)).collect();
+        prop_assert!(batches.iter().all(|(_, clips)| clips.iter().all(|(_, counts)| *counts)));
+        let mut different = clips.clone();
+        different.sort_unstable();
+        different.dedup();
+        let size = batch_size as usize;
+        let of_bucket = |long: bool| lengths.iter().filter(|&&n| (n > 4) == long).count();
+        if wrap {
+            prop_assert_eq!(different.len(), lengths.len());
+            prop_assert_eq!(batches.len(), [false, true].map(|b| of_bucket(b).div_ceil(size)).iter().sum::<usize>());
+        } else {
+            prop_assert_eq!(different.len(), clips.len());
+            prop_assert_eq!(batches.len(), [false, true].map(|b| of_bucket(b) / size).iter().sum::<usize>());
+        }
+    }
+}
