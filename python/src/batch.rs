@@ -2,44 +2,62 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use vidrec::{Dtype, PrefetchedBatch, SampleParams};
+use vidrec::{Dataset, Dtype, Field, PrefetchedBatch, SampleParams};
 
+use crate::error::{raise, usage};
 use crate::memory::Samples;
+
+/// What is the same for all batches of a loader.
+#[derive(Clone)]
+pub struct Kind {
+    pub dtype: Dtype,
+    /// Where the sources of the clips are.
+    pub dataset: Dataset,
+}
 
 /// What the loader gives: samples (none where they went to memory of the caller), and what is known of each clip.
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Batch {
     #[pyo3(get)]
     samples: Option<Py<Samples>>,
+    #[pyo3(get)]
+    shape: [usize; 5],
     labels: Vec<i64>,
     clips: Vec<u64>,
     mask: Vec<bool>,
+    frame_mask: Vec<bool>,
+    fields: Vec<(String, Field)>,
     params: Vec<SampleParams>,
+    dataset: Dataset,
 }
 
 impl Batch {
     /// A batch made ahead.
-    pub fn ahead(py: Python<'_>, batch: PrefetchedBatch, dtype: Dtype) -> PyResult<Self> {
-        let whole = Batch::known(&batch);
-        let samples = Some(Py::new(py, Samples::ahead(batch, dtype))?);
+    pub fn ahead(py: Python<'_>, batch: PrefetchedBatch, kind: &Kind) -> PyResult<Self> {
+        let whole = Batch::known(&batch, kind);
+        let samples = Some(Py::new(py, Samples::ahead(batch, kind.dtype))?);
         Ok(Batch { samples, ..whole })
     }
 
     /// All but the samples.
-    pub fn known(batch: &vidrec::Batch) -> Self {
+    pub fn known(batch: &vidrec::Batch, kind: &Kind) -> Self {
         Batch {
             samples: None,
+            shape: batch.shape(),
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
             mask: batch.mask.clone(),
+            frame_mask: batch.frame_mask.clone(),
+            fields: batch.fields.clone(),
             params: batch.params.clone(),
+            dataset: kind.dataset.clone(),
         }
     }
 
     /// A batch made at once.
-    pub fn made(py: Python<'_>, batch: vidrec::Batch, dtype: Dtype) -> PyResult<Self> {
-        let whole = Batch::known(&batch);
-        let samples = Some(Py::new(py, Samples::made(batch, dtype))?);
+    pub fn made(py: Python<'_>, batch: vidrec::Batch, kind: &Kind) -> PyResult<Self> {
+        let whole = Batch::known(&batch, kind);
+        let samples = Some(Py::new(py, Samples::made(batch, kind.dtype))?);
         Ok(Batch { samples, ..whole })
     }
 }
@@ -62,6 +80,47 @@ impl Batch {
     #[getter]
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, self.mask.iter().map(|&counts| [u8::from(counts)]))
+    }
+
+    /// Whether each frame of each clip is one that was asked for, a byte each.
+    #[getter]
+    fn frame_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes(py, self.frame_mask.iter().map(|&meant| [u8::from(meant)]))
+    }
+
+    /// Presentation time of each frame of each clip in seconds, as 64-bit floats of this machine; not a number where
+    /// a clip is padded.
+    #[getter]
+    fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let frames = self.frame_mask.len() / self.params.len().max(1);
+        let of_clip = |params: &SampleParams| {
+            let padding = std::iter::repeat(f64::NAN);
+            params.times.iter().copied().chain(padding).take(frames).collect::<Vec<_>>()
+        };
+        bytes(py, self.params.iter().flat_map(of_clip).map(f64::to_ne_bytes))
+    }
+
+    /// The source of each clip.
+    #[getter]
+    fn sources(&self) -> PyResult<Vec<String>> {
+        let source = |&clip: &u64| Ok(self.dataset.clip(clip)?.source()?.to_owned());
+        self.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
+    }
+
+    /// The attributes that were asked for: name, kind, and numbers as bytes of this machine or a list.
+    #[getter]
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyAny>)>> {
+        let field = |(name, field): &(String, Field)| {
+            let (kind, values) = match field {
+                Field::Integers(values) => ("int64", bytes(py, values.iter().map(|v| v.to_ne_bytes())).into_any()),
+                Field::Floats(values) => ("float64", bytes(py, values.iter().map(|v| v.to_ne_bytes())).into_any()),
+                Field::Texts(values) => ("text", PyList::new(py, values)?.into_any()),
+                Field::Json(values) => ("json", PyList::new(py, values)?.into_any()),
+                _ => return Err(usage(format!("field {name}: a kind that this package does not know"))),
+            };
+            Ok((name.clone(), kind, values))
+        };
+        self.fields.iter().map(field).collect()
     }
 
     /// What was drawn for each clip, a dict each.

@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::{Dtype, Epochs, LoaderState};
+use vidrec::{Epochs, LoaderState};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Kind};
 use crate::dataset::Dataset;
 use crate::error::{raise, usage};
 use crate::here::Here;
@@ -20,7 +20,7 @@ const WAIT: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Engine {
     loader: Here<vidrec::Loader>,
-    dtype: Dtype,
+    kind: Kind,
 }
 
 #[pymethods]
@@ -30,7 +30,7 @@ impl Engine {
     #[pyo3(signature = (dataset, options, state=None))]
     fn new(py: Python<'_>, dataset: &Dataset, options: Options, state: Option<&str>) -> PyResult<Self> {
         let options = options.into_loader_options()?;
-        let dtype = options.pictures.dtype;
+        let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.get().clone() };
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()
@@ -39,7 +39,7 @@ impl Engine {
             Some(state) => vidrec::Loader::resume(dataset.get(), options, state),
             None => vidrec::Loader::new(dataset.get(), options),
         });
-        Ok(Engine { loader: Here::new(made.map_err(raise)?), dtype })
+        Ok(Engine { loader: Here::new(made.map_err(raise)?), kind })
     }
 
     fn first_epoch(&self) -> PyResult<u64> {
@@ -56,6 +56,14 @@ impl Engine {
 
     fn shape(&self) -> PyResult<[usize; 5]> {
         Ok(self.loader.get()?.shape())
+    }
+
+    fn shapes_differ(&self) -> PyResult<bool> {
+        Ok(self.loader.get()?.shapes_differ())
+    }
+
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        Ok(self.loader.get()?.warnings())
     }
 
     fn batch_bytes(&self) -> PyResult<usize> {
@@ -78,19 +86,19 @@ impl Engine {
 
     fn iter(&self, epoch: u64, first: u64, step: u64) -> PyResult<Batches> {
         let batches = self.loader.get()?.iter(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(Batches { batches: Ahead::new(batches), dtype: self.dtype })
+        Ok(Batches { batches: Ahead::new(batches), kind: self.kind.clone() })
     }
 
     fn iter_into(&self, epoch: u64, first: u64, step: u64) -> PyResult<BatchesInto> {
         let batches = self.loader.get()?.iter_into(Epochs::from(epoch).part(first, step)).map_err(raise)?;
-        Ok(BatchesInto { batches: Ahead::new(batches) })
+        Ok(BatchesInto { batches: Ahead::new(batches), kind: self.kind.clone() })
     }
 
     /// One batch, made at once.
     fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
         let loader = self.loader.get()?;
         let batch = py.detach(|| loader.batch(epoch, number)).map_err(raise)?;
-        Batch::made(py, batch, self.dtype)
+        Batch::made(py, batch, &self.kind)
     }
 }
 
@@ -123,7 +131,7 @@ impl<T: Send> Drop for Ahead<T> {
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Batches {
     batches: Ahead<vidrec::Batches>,
-    dtype: Dtype,
+    kind: Kind,
 }
 
 #[pymethods]
@@ -135,7 +143,7 @@ impl Batches {
             py.check_signals()?;
         }
         let batch = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
-        batch.map(|batch| Batch::ahead(py, batch, self.dtype)).transpose()
+        batch.map(|batch| Batch::ahead(py, batch, &self.kind)).transpose()
     }
 }
 
@@ -143,6 +151,7 @@ impl Batches {
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct BatchesInto {
     batches: Ahead<vidrec::BatchesInto<Foreign>>,
+    kind: Kind,
 }
 
 #[pymethods]
@@ -163,7 +172,7 @@ impl BatchesInto {
             py.check_signals()?;
         }
         let next = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
-        Ok(next.map(|(memory, batch, _)| (memory.owner, Batch::known(&batch))))
+        Ok(next.map(|(memory, batch, _)| (memory.owner, Batch::known(&batch, &self.kind))))
     }
 }
 

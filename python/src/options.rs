@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
-use vidrec::{Augmentation, ColorJitter, Crop, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling, Temporal};
+use vidrec::{
+    Augmentation, Batching, Budget, ColorJitter, Crop, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling, Temporal,
+};
 
 use crate::error::{raise, usage};
 
@@ -16,6 +18,20 @@ use crate::error::{raise, usage};
 pub struct Options {
     batch_size: u32,
     frames: Option<u32>,
+    /// Whether clips may have any length; then `frames` is none.
+    any_length: bool,
+    max_frames: Option<u32>,
+    short: String,
+    fps: Option<String>,
+    hop: u32,
+    buckets: Vec<u32>,
+    /// Width, height.
+    sizes: Vec<(u32, u32)>,
+    batch_frames: Option<u64>,
+    batch_tokens: Option<u64>,
+    patch: [u32; 3],
+    fields: Vec<String>,
+    allow_empty: bool,
     temporal: String,
     stride: u32,
     views: u32,
@@ -66,8 +82,15 @@ impl Options {
     pub fn into_loader_options(self) -> PyResult<LoaderOptions> {
         Ok(LoaderOptions {
             batch_size: self.batch_size,
-            frames: self.frames,
-            temporal: word::<Temporal>(&self.temporal)?.with_stride(self.stride).with_views(self.views),
+            frames: self.frame_count(),
+            short: word(&self.short)?,
+            fps: self.fps.as_deref().map(word).transpose()?,
+            temporal: word::<Temporal>(&self.temporal)?
+                .with_stride(self.stride)
+                .with_views(self.views)
+                .with_hop(self.hop),
+            batching: self.batching(),
+            fields: self.fields.clone(),
             seed: self.seed,
             threads: self.threads,
             augmentation: self.augmentation()?,
@@ -76,6 +99,20 @@ impl Options {
             safety: Safety { check_crc: self.check_crc, on_bad_frame: word(&self.on_bad_frame)? },
             sampling: self.sampling()?,
         })
+    }
+
+    fn frame_count(&self) -> Frames {
+        match self.frames {
+            Some(frames) => Frames::Fixed(frames),
+            None if self.any_length => Frames::Any { most: self.max_frames },
+            None => Frames::Stored,
+        }
+    }
+
+    fn batching(&self) -> Batching {
+        let tokens = self.batch_tokens.map(|tokens| Budget::Tokens { tokens, patch: self.patch });
+        let budget = self.batch_frames.map(Budget::Frames).or(tokens);
+        Batching { buckets: self.buckets.clone(), sizes: self.sizes.clone(), budget }
     }
 
     fn augmentation(&self) -> PyResult<Augmentation> {
@@ -108,7 +145,8 @@ impl Options {
 
     fn sampling(self) -> PyResult<Sampling> {
         let (draws, last) = (word(&self.draws)?, word(&self.last)?);
-        Ok(Sampling { draws, rank: self.rank, world_size: self.world_size, last, order: self.order()? })
+        let Options { rank, world_size, allow_empty, .. } = self;
+        Ok(Sampling { draws, rank, world_size, last, allow_empty, order: self.order()? })
     }
 
     fn order(self) -> PyResult<Order> {
@@ -132,7 +170,11 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let LoaderOptions {
         batch_size,
         frames,
+        short,
+        fps,
         temporal,
+        batching,
+        fields,
         seed,
         threads,
         augmentation,
@@ -143,7 +185,16 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     } = LoaderOptions::default();
     let dict = PyDict::new(py);
     dict.set_item("batch_size", batch_size)?;
-    dict.set_item("frames", frames)?;
+    dict.set_item("frames", if let Frames::Fixed(frames) = frames { Some(frames) } else { None })?;
+    dict.set_item("short", short.to_string())?;
+    dict.set_item("fps", fps.map(|fps| fps.to_string()))?;
+    dict.set_item("buckets", batching.buckets)?;
+    dict.set_item("sizes", batching.sizes)?;
+    dict.set_item("fields", fields)?;
+    dict.set_item("allow_empty", sampling.allow_empty)?;
+    if let Temporal::Dense { hop, .. } = word("dense")? {
+        dict.set_item("hop", hop)?;
+    }
     dict.set_item("temporal", temporal.to_string())?;
     if let Temporal::Views { stride, views } = word("views")? {
         dict.set_item("stride", stride)?;

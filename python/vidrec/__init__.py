@@ -18,13 +18,25 @@ from ._vidrec import __version__
 from .batch import Batch
 from .dataset import Clip, Dataset, open
 from .edit import append, merge, relabel, reshard, split, subset
-from .errors import DecodeError, Error, FileError, FormatError, InternalError, Interrupted, LimitError, UsageError
+from .errors import (
+    CollateError,
+    DecodeError,
+    Error,
+    FileError,
+    FormatError,
+    InternalError,
+    Interrupted,
+    LimitError,
+    LoaderWarning,
+    UsageError,
+)
 from .loader import Loader
 from .tools import inspect, pack, verify
 
 __all__ = [
     "Batch",
     "Clip",
+    "CollateError",
     "Dataset",
     "DecodeError",
     "Error",
@@ -34,6 +46,7 @@ __all__ = [
     "Interrupted",
     "LimitError",
     "Loader",
+    "LoaderWarning",
     "UsageError",
     "__version__",
     "append",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -18,6 +18,44 @@ def pair(name: str, value: Any, number: Any = operator.index) -> Tuple[Any, Any]
             raise UsageError(f"loader option {name}: expected a number or two, found {value!r}")
         return number(value[0]), number(value[1])
     return number(value), number(value)
+
+
+def frames(value: Any, most: Optional[int]) -> Dict[str, Any]:
+    """A number of frames, all of them whatever their number, or those that every clip has."""
+    found: Dict[str, Any] = {"frames": None, "any_length": False, "max_frames": most}
+    if isinstance(value, str):
+        if value != "all":
+            raise UsageError(f"loader option frames: expected a number or 'all', found {value!r}")
+        found["any_length"] = True
+    elif value is not None:
+        found["frames"] = operator.index(value)
+    if most is not None and not found["any_length"]:
+        raise UsageError("loader option max_frames: it is for frames='all'")
+    return found
+
+
+def rate(value: Any) -> str:
+    """Frames per second as text: 8, 29.97 or 30000/1001."""
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def budget(batch_frames: Optional[int], batch_tokens: Optional[int], patch: Any) -> Dict[str, Any]:
+    """What a batch may hold."""
+    if batch_frames is not None and batch_tokens is not None:
+        raise UsageError("of the loader options batch_frames and batch_tokens only one can be given")
+    if (batch_tokens is None) != (patch is None):
+        raise UsageError("of the loader options batch_tokens and patch both are given or none")
+    sides = [operator.index(side) for side in patch or (1, 1, 1)]
+    if len(sides) != 3:
+        raise UsageError(f"loader option patch: expected frames, rows and columns, found {patch!r}")
+    return {"batch_frames": batch_frames, "batch_tokens": batch_tokens, "patch": sides}
+
+
+def names(option: str, value: Any) -> List[str]:
+    """Names in a list; one alone is a mistake."""
+    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f"loader option {option}: expected names in a list, found {value!r}")
+    return list(value)
 
 
 def channels(name: str, value: Any) -> Tuple[float, float, float]:

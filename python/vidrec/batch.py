@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, Union
+import copy
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from . import _vidrec
 
@@ -27,11 +28,32 @@ class Batch:
         Index of each clip in the data set: int64 of shape (B,).
     mask : torch.Tensor or numpy.ndarray
         False for a clip that only fills up the last batch and should not count: bool of shape (B,).
+    frame_mask : torch.Tensor or numpy.ndarray
+        False for a frame that pads its clip (zeros), or stands in for one that a short clip does not have: bool of
+        shape (B, T).
+    times : torch.Tensor or numpy.ndarray
+        Presentation time of each frame in seconds, not a number where a clip is padded: float64 of shape (B, T).
+    fields : dict
+        The attributes that the loader's ``fields`` name: numbers as int64 or float64 of shape (B,), not a number for a
+        clip without one; everything else as a list, with None for a clip without one.
     epoch, number : int
         Which batch it is, counted from 0.
     """
 
-    __slots__ = ("_inner", "_params", "clips", "epoch", "frames", "labels", "mask", "number")
+    __slots__ = (
+        "_inner",
+        "_params",
+        "_sources",
+        "clips",
+        "epoch",
+        "fields",
+        "frame_mask",
+        "frames",
+        "labels",
+        "mask",
+        "number",
+        "times",
+    )
 
     def __init__(
         self,
@@ -42,8 +64,14 @@ class Batch:
         params: Union[_vidrec.Batch, List[Dict[str, Any]]],
         epoch: int = 0,
         number: int = 0,
+        frame_mask: Array = None,
+        times: Array = None,
+        fields: Optional[Dict[str, Any]] = None,
+        sources: Optional[List[str]] = None,
     ) -> None:
         self.frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
+        self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
+        self._sources = sources
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[Dict[str, Any]]] = None
@@ -65,6 +93,14 @@ class Batch:
             self._params = self._inner.params
         return self._params
 
+    @property
+    def sources(self) -> List[str]:
+        """The source of each clip: the path of its video below the input."""
+        if self._sources is None:
+            assert self._inner is not None
+            self._sources = self._inner.sources
+        return self._sources
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -73,28 +109,37 @@ class Batch:
         return f"<vidrec.Batch {self.number} of epoch {self.epoch}: {dtype} {shape}>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Batch, (self.frames, self.labels, self.clips, self.mask, self.params, self.epoch, self.number)
+        known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
+        return Batch, (self.frames, self.labels, self.clips, self.mask, *known)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
-        A dtype is for ``frames`` alone.
+        A dtype is for ``frames`` alone. Lists among the fields stay as they are.
         """
         import torch
 
         frames = self.frames.to(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k in ("non_blocking", "copy")}
         if frames.device == self.labels.device and not any(isinstance(a, (str, torch.device)) for a in args):
-            labels, clips, mask = self.labels, self.clips, self.mask
-        else:
-            labels, clips, mask = (t.to(frames.device, **rest) for t in (self.labels, self.clips, self.mask))
-        return self._with(frames, labels, clips, mask)
+            return self._with(frames, lambda tensor: tensor)
+        return self._with(frames, lambda tensor: tensor.to(frames.device, **rest))
 
     def pin_memory(self) -> Batch:
         """The batch in pinned memory, copied where it is not; for torch. ``DataLoader(pin_memory=True)`` calls it."""
-        return self._with(*(t.pin_memory() for t in (self.frames, self.labels, self.clips, self.mask)))
+        return self._with(self.frames.pin_memory(), lambda tensor: tensor.pin_memory())
 
-    def _with(self, frames: Array, labels: Array, clips: Array, mask: Array) -> Batch:
-        params: Union[_vidrec.Batch, List[Dict[str, Any]], None] = self._inner if self._params is None else self._params
-        assert params is not None
-        return Batch(frames, labels, clips, mask, params, self.epoch, self.number)
+    def _with(self, frames: Array, each: Callable[[Array], Array]) -> Batch:
+        """The same with other frames, and with what ``each`` makes of every other tensor."""
+        batch = copy.copy(self)
+        batch.frames = frames
+        for name in ("labels", "clips", "mask", "frame_mask", "times"):
+            setattr(batch, name, each(getattr(self, name)))
+        batch.fields = {name: v if isinstance(v, list) else each(v) for name, v in self.fields.items()}
+        return batch
+
+    def __copy__(self) -> Batch:
+        batch = Batch.__new__(Batch)
+        for name in Batch.__slots__:
+            setattr(batch, name, getattr(self, name))
+        return batch

@@ -88,3 +88,11 @@ class Interrupted(Error):
 
 class InternalError(Error):
     """A fault of vidrec itself. Please report it."""
+
+
+class CollateError(UsageError):
+    """The function given as ``collate`` failed; the message names the batch and its clips, and the cause is its error."""
+
+
+class LoaderWarning(UserWarning):
+    """What a loader's batches have that you may not expect."""

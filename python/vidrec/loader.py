@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import operator
 import os
 import sys
 import threading
+import warnings
 from collections import deque
-from typing import Any, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _memory, _options, _vidrec
 from .batch import Batch
 from .dataset import Dataset, Path, open
-from .errors import Error, UsageError
+from .errors import CollateError, Error, LoaderWarning, UsageError
 from .monitor import Monitor
 
 
@@ -30,8 +33,19 @@ class Loader:
         What to load.
     batch_size : int, default 16
         Clips in a batch, of this rank.
-    frames : int, optional
-        Frames to take from each clip; all, if not given, and then every clip must have the same number.
+    frames : int or "all", optional
+        Frames to take from each clip. ``"all"`` takes all of them, whatever their number: each batch is as long as its
+        longest clip on any rank, or as its bucket, and :attr:`Batch.frame_mask` is False where a clip is padded. If not
+        given, all are taken, and every clip must have the same number.
+    max_frames : int, optional
+        Most frames of a clip, with ``frames="all"``; a longer one is sampled down.
+    short : {"repeat", "pad", "skip", "error"}, default "repeat"
+        What happens to a clip with fewer frames than a sample needs: frames come more than once; zeros fill it up; the
+        clip is in no epoch; or the loader is not made. ``frame_mask`` is False for repeated and padded frames.
+        :meth:`stats` counts these clips, and a warning names them once.
+    fps : float, int or str, optional
+        Frames per second of presentation time, whatever rate is stored: ``temporal`` then chooses among the frames that
+        are on the screen at each tick. A rate above the stored one is an error.
     temporal : str, default "uniform"
         How they are chosen: ``"uniform"``, spread evenly; ``"random-segments"``, one at random in each of as many
         segments (TSN); ``"clip"`` and ``"clip-center"``, a run at random or in the middle; ``"views"``, ``views`` runs
@@ -40,13 +54,34 @@ class Loader:
         Frames from one to the next in a run.
     views : int, default 10
         Runs of each clip with ``temporal="views"``.
+    hop : int, default 1
+        Frames from the start of one run to that of the next with ``temporal="dense"``.
+    buckets : sequence of int, default ()
+        Lengths, ascending, with ``frames="all"``: a clip goes to the first that holds it and is padded to that length.
+        All clips of a batch come from one bucket; all ranks have the same number of batches, and the same shapes at the
+        same time.
+    sizes : sequence of (int, int), default ()
+        Heights and widths, instead of ``size``: a clip goes to the one that is nearest in shape. With ``crop="cover"``
+        nothing is distorted.
+    batch_frames : int, optional
+        Frames that a batch may hold, instead of ``batch_size``; each bucket has as many clips as fit.
+    batch_tokens, patch : int and (int, int, int), optional
+        The same in tokens, where each ``patch`` of frames, rows and columns is one.
+    fields : sequence of str, default ()
+        Attributes that come with each batch as :attr:`Batch.fields`; ``"video.codec"`` is ``codec`` in ``video``. All
+        clips are looked at once for their types.
+    collate : callable, optional
+        Called with each batch; what it returns is what the loop gets.
+    allow_empty : bool, default False
+        Whether an epoch may have no batch; otherwise that is an error.
     size : int or (int, int), default 224
         Height and width of the pictures.
     resize_short : int or (int, int), optional
         Length to which the shorter side is resized first, or a range from which it is drawn for each clip.
     crop : str, default "center"
         Part of the frame, drawn once a clip: ``"center"``, ``"random"``, ``"random-resized"`` (as torchvision's),
-        ``"multi-scale"`` and ``"multi-scale-fixed"`` (TSN), ``"three"`` (left, middle and right, each a sample).
+        ``"multi-scale"`` and ``"multi-scale-fixed"`` (TSN), ``"cover"`` and ``"cover-random"`` (the largest part in the
+        shape of the picture, in the middle or at random), ``"three"`` (left, middle and right, each a sample).
     scale, ratio : (float, float)
         Area as a fraction of the frame's, and width over height, for ``"random-resized"``. Default 0.08 to 1, and 3/4
         to 4/3.
@@ -60,7 +95,7 @@ class Loader:
     dtype : {"uint8", "float16", "bfloat16", "float32"} or a dtype of torch or NumPy, default "uint8"
         Type of a sample. The float types are ``(x / 255 - mean) / std``.
     mean, std : float or sequence of float
-        For each channel, in units where 1 is full. Default 0 and 1.
+        For each channel, as fractions of full: divide levels by 255. Default 0 and 1.
     layout : {"BTCHW", "BCTHW", "BTHWC"}, default "BTCHW"
         Order of dimensions.
     channels_last_3d : bool, default False
@@ -138,10 +173,22 @@ class Loader:
         dataset: Union[Dataset, Path],
         batch_size: int = 16,
         *,
-        frames: Optional[int] = None,
+        frames: Union[int, str, None] = None,
+        max_frames: Optional[int] = None,
+        short: str = "repeat",
+        fps: Union[float, str, None] = None,
         temporal: str = "uniform",
         stride: int = 1,
         views: int = 10,
+        hop: int = 1,
+        buckets: Sequence[int] = (),
+        sizes: Sequence[Tuple[int, int]] = (),
+        batch_frames: Optional[int] = None,
+        batch_tokens: Optional[int] = None,
+        patch: Optional[Tuple[int, int, int]] = None,
+        fields: Sequence[str] = (),
+        collate: Optional[Callable[[Batch], Any]] = None,
+        allow_empty: bool = False,
         size: Union[int, Tuple[int, int]] = 224,
         resize_short: Union[int, Tuple[int, int], None] = None,
         crop: str = "center",
@@ -193,10 +240,18 @@ class Loader:
         height, width = _options.pair("size", size)
         self._options: Dict[str, Any] = {
             "batch_size": batch_size,
-            "frames": frames,
+            **_options.frames(frames, max_frames),
+            "short": short,
+            "fps": None if fps is None else _options.rate(fps),
             "temporal": temporal,
             "stride": stride,
             "views": views,
+            "hop": hop,
+            "buckets": [operator.index(length) for length in buckets],
+            "sizes": [_options.pair("sizes", size)[::-1] for size in sizes],
+            **_options.budget(batch_frames, batch_tokens, patch),
+            "fields": _options.names("fields", fields),
+            "allow_empty": allow_empty,
             "size": (width, height),
             "resize_short": None if resize_short is None else _options.pair("resize_short", resize_short),
             "crop": crop,
@@ -224,6 +279,7 @@ class Loader:
         self._ranks = None if rank is None else (rank, world_size)
         self._channels_last_3d, self._output = channels_last_3d, output
         self._pin_memory, self._out = pin_memory, _memory.listed(out)
+        self._collate = collate
         self._next_epoch = 0
         # Epoch and batches done of the loop that is under way.
         self._place: Optional[Tuple[int, int]] = None
@@ -234,7 +290,11 @@ class Loader:
         # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
-        self._ready()
+        engine = self._ready()
+        if out is not None and engine.shapes_differ():
+            raise UsageError("loader option out: batches differ in shape")
+        for text in engine.warnings():
+            warnings.warn(text, LoaderWarning, stacklevel=2)
 
     def _ready(self) -> _vidrec.Engine:
         """The engine for this process and its place among others."""
@@ -264,7 +324,7 @@ class Loader:
         """Batches of a whole epoch, of this rank; a loop that goes on in the middle of one has fewer."""
         return self._ready().batches_per_epoch()
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         return _Iterator(self)
 
     def __repr__(self) -> str:
@@ -277,7 +337,7 @@ class Loader:
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Shape of :attr:`Batch.frames`."""
+        """Shape of :attr:`Batch.frames`; if batches differ in shape, that of the largest."""
         shape = self._ready().shape()
         return tuple(shape[i] for i in (0, 4, 1, 2, 3)) if self._channels_last_3d else tuple(shape)
 
@@ -332,7 +392,7 @@ class Loader:
             self._resumed, self._next_epoch, self._place = before
             raise
 
-    def batch(self, epoch: int, number: int) -> Batch:
+    def batch(self, epoch: int, number: int) -> Any:
         """One batch, made at once, whatever loop is under way.
 
         Parameters
@@ -341,7 +401,8 @@ class Loader:
             Which, counted from 0.
         """
         engine = self._ready()
-        return _Made(self, _torch(self._output)).batch(engine.batch(epoch, number), epoch, number)
+        made = _Made(self, _torch(self._output))
+        return made.collated(made.batch(engine.batch(epoch, number), epoch, number))
 
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
@@ -371,6 +432,7 @@ class Loader:
         -------
         dict
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
+            ``short_clips``, and ``skipped_clips`` of them;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved.
         """
@@ -382,7 +444,7 @@ class _Made:
     """What the compiled module gives, as arrays or tensors in the shape that was asked for."""
 
     def __init__(self, loader: Loader, torch: Any) -> None:
-        self._channels_last_3d, self._torch = loader._channels_last_3d, torch
+        self._channels_last_3d, self._torch, self._collate = loader._channels_last_3d, torch, loader._collate
 
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
@@ -399,8 +461,28 @@ class _Made:
         """A batch; ``frames`` where they are not among the samples."""
         labels, clips = self._known(inner.labels, np.int64), self._known(inner.clips, np.int64)
         mask = self._known(inner.mask, np.bool_)
+        per_frame = (len(labels), -1)
+        frame_mask = self._known(inner.frame_mask, np.bool_).reshape(per_frame)
+        times = self._known(inner.times, np.float64).reshape(per_frame)
+        fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
         frames = self.frames(inner.samples) if frames is None else frames
-        return Batch(frames, labels, clips, mask, inner, epoch, number)
+        return Batch(frames, labels, clips, mask, inner, epoch, number, frame_mask, times, fields)
+
+    def _field(self, kind: str, values: Any) -> Any:
+        if kind == "json":
+            return [None if text is None else json.loads(text) for text in values]
+        return values if kind == "text" else self._known(values, kind)
+
+    def collated(self, batch: Batch) -> Any:
+        """What the loop gets of a batch."""
+        if self._collate is None:
+            return batch
+        try:
+            return self._collate(batch)
+        except Exception as e:
+            clips = ", ".join(str(int(clip)) for clip in batch.clips)
+            place = f"batch {batch.number} of epoch {batch.epoch} (clips {clips})"
+            raise CollateError(f"collate failed for {place}: {type(e).__name__}: {e}") from e
 
     def _known(self, values: bytes, dtype: Any) -> Any:
         array = np.frombuffer(bytearray(values), dtype)
@@ -455,10 +537,10 @@ class _Iterator:
             for _ in range(max(1, depth)):
                 self._provide_pinned()
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         return self
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> Any:
         # Before the lock: in a forked process it may be held for ever, by a thread that is not there.
         if self._process != os.getpid():
             raise UsageError("a loader's batches cannot be taken in a process forked from the one that began them")
@@ -467,7 +549,7 @@ class _Iterator:
                 self._begin()
             return self._take()
 
-    def _take(self) -> Batch:
+    def _take(self) -> Any:
         frames = None
         try:
             if self._into is None:
@@ -483,7 +565,7 @@ class _Iterator:
             raise StopIteration
         batch = self._made.batch(inner, self._epoch, self._number, frames)
         self._advance()
-        return batch
+        return self._made.collated(batch)
 
     def _next_into(self, into: _vidrec.BatchesInto) -> Tuple[Any, Optional[_vidrec.Batch]]:
         if self._allocate is not None:
@@ -502,7 +584,10 @@ class _Iterator:
         self._last = self._given.popleft()
         if self._allocate is not None:
             self._provide_pinned()
-            return self._made.shown(self._last), found[1]
+            # A batch that is smaller than the largest is at the start of its memory.
+            shape = found[1].shape
+            stored = self._last if list(self._last.shape) == shape else self._last.view(-1)[: math.prod(shape)].view(shape)
+            return self._made.shown(stored), found[1]
         return self._last, found[1]
 
     def _provide(self, tensor: Any) -> None:

@@ -96,7 +96,8 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     ----------
     dataset : vidrec.Dataset or path
     **options
-        As :class:`vidrec.Loader` takes them, but for what is about batches and their order.
+        As :class:`vidrec.Loader` takes them, but for what is about batches and their order. With ``fields``, a sample
+        has a dict of them as a third part. With ``frames="all"``, samples differ in length.
 
     Examples
     --------
@@ -109,7 +110,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
 
     def __init__(self, dataset: Union[Dataset, Path], **options: Any) -> None:
         super().__init__()
-        refused = {"batch_size", "shuffle", "order", "weights", "rank", "world_size", "last", "out", "pin_memory", "output"}
+        refused = {"batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "shuffle", "order", "weights", "rank", "world_size", "last", "out", "pin_memory", "output"}
         if refused & options.keys():
             raise UsageError(f"of single samples there is no {', '.join(sorted(refused & options.keys()))}")
         # Frames of one sample side by side are little work to share; a DataLoader has processes.
@@ -126,11 +127,15 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     def __len__(self) -> int:
         return self._loader._ready().batches_in(0)
 
-    def __getitem__(self, index: int) -> Tuple[torch.Tensor, int]:
+    def __getitem__(self, index: int) -> Tuple[Any, ...]:
         if not -len(self) <= index < len(self):
             raise IndexError(f"there is no sample {index}, there are {len(self)}")
         batch = self._loader.batch(int(self._epoch), index % len(self))
-        return batch.frames[0], int(batch.labels[0])
+        sample = batch.frames[0], int(batch.labels[0])
+        if not batch.fields:
+            return sample
+        value = {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
+        return (*sample, value)
 
-    def __getitems__(self, indices: List[int]) -> List[Tuple[torch.Tensor, int]]:
+    def __getitems__(self, indices: List[int]) -> List[Tuple[Any, ...]]:
         return [self[index] for index in indices]

@@ -9,7 +9,9 @@ from vidrec import _options, _vidrec
 
 # What the library does not have, or has in another form.
 OTHER = {
-    "self", "dataset", "shuffle", "weights", "channels_last_3d", "pin_memory", "out", "output",
+    "self", "dataset", "shuffle", "weights", "channels_last_3d", "pin_memory", "out", "output", "collate",
+    # Parts of an option of the library.
+    "max_frames", "batch_frames", "batch_tokens", "patch",
     # None stands for the library's default.
     "reducing_gap", "order",
     # None stands for those of torch.distributed, or else the library's.
@@ -17,6 +19,9 @@ OTHER = {
 }  # fmt: skip
 # How the arguments become what the library has.
 FORMS = {
+    "buckets": list,
+    "sizes": list,
+    "fields": list,
     "size": lambda value: _options.pair("size", value)[::-1],
     "color": _options.color,
     "mean": lambda value: _options.channels("mean", value),

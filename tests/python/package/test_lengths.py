@@ -1,0 +1,246 @@
+"""Batches of clips that differ in length and shape, and what comes with a batch."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import vidrec
+
+LENGTHS = [5, 20, 10, 15]
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory):
+    """Clips of 5, 20, 10 and 15 frames at 10 a second, two of them upright, with captions and scores."""
+    root = tmp_path_factory.mktemp("varied")
+    with open(root / "list.jsonl", "w") as file:
+        for i, length in enumerate(LENGTHS):
+            size = "96x72" if i % 2 else "72x96"
+            source = f"gradients=size={size}:rate=10:duration={length / 10}:seed={i}"
+            command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{i}.mp4"]
+            subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+            row = {"path": f"{i}.mp4", "label": i % 2, "caption": f"caption {i}", "number": 7 + i}
+            file.write(json.dumps(row if i == 2 else {**row, "score": i / 2}) + "\n")
+    subprocess.run([sys.executable, "-m", "vidrec", "pack", root / "list.jsonl", "-o", root / "set", "--fps", "10"], check=True)
+    return root / "set"
+
+
+def loader(path, *args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return vidrec.Loader(path, *args, **{"size": 32, "output": "numpy", **options})
+
+
+def test_the_set_is_as_it_should_be(varied):
+    assert [len(clip) for clip in vidrec.open(varied)] == LENGTHS
+
+
+def test_clips_of_any_length_come_with_masks_and_times(varied):
+    ds = vidrec.open(varied)
+    found = []
+    for batch in loader(ds, 2, frames="all"):
+        longest = max(LENGTHS[clip] for clip in batch.clips)
+        assert batch.frames.shape == (2, longest, 3, 32, 32) and batch.frame_mask.shape == batch.times.shape == (2, longest)
+        for i, clip in enumerate(batch.clips):
+            length = LENGTHS[clip]
+            assert batch.frame_mask[i].tolist() == [True] * length + [False] * (longest - length)
+            assert (batch.frames[i, length:] == 0).all() and (batch.frames[i, :length] != 0).any()
+            np.testing.assert_allclose(batch.times[i, :length], ds[int(clip)].pts_seconds, rtol=0, atol=1e-9)
+            assert np.isnan(batch.times[i, length:]).all()
+        found += batch.clips.tolist()
+    assert found == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("output", ["numpy", "torch"])
+def test_attributes_and_sources_come_with_the_batch(varied, output):
+    if output == "torch":
+        pytest.importorskip("torch")
+    fields = ["caption", "score", "number", "video.codec"]
+    batch = next(iter(loader(varied, 4, frames="all", fields=fields, output=output)))
+    assert batch.fields["caption"] == [f"caption {i}" for i in range(4)]
+    assert batch.fields["video.codec"] == ["h264"] * 4
+    assert batch.sources == [f"{i}.mp4" for i in range(4)]
+    scores, numbers = batch.fields["score"], batch.fields["number"]
+    assert str(scores.dtype).endswith("float64") and str(numbers.dtype).endswith("int64")
+    np.testing.assert_array_equal(np.asarray(scores), [0, 0.5, np.nan, 1.5])
+    assert np.asarray(numbers).tolist() == [7, 8, 9, 10]
+    again = pickle.loads(pickle.dumps(batch))
+    assert again.sources == batch.sources and again.fields["caption"] == batch.fields["caption"]
+    assert (np.asarray(again.frame_mask) == np.asarray(batch.frame_mask)).all() and len(copy.copy(batch)) == 4
+
+
+def test_batches_move_with_their_fields(varied):
+    torch = pytest.importorskip("torch")
+    batch = next(iter(loader(varied, 4, frames="all", fields=["caption", "score"], output="torch")))
+    moved = batch.to("meta")
+    tensors = [moved.frames, moved.labels, moved.frame_mask, moved.times, moved.fields["score"]]
+    assert {t.device.type for t in tensors} == {"meta"} and moved.fields["caption"] is batch.fields["caption"]
+    half = batch.to(torch.float16)
+    assert half.frames.dtype == torch.float16 and half.times.dtype == torch.float64
+
+
+def test_buckets_make_uniform_batches_on_every_rank(varied):
+    options = dict(frames="all", buckets=[10, 20], batch_size=1, shuffle=True)
+    for epoch in range(3):
+        ranks = [loader(varied, rank=rank, world_size=2, **options) for rank in range(2)]
+        steps = [[r.batch(epoch, k) for r in ranks] for k in range(len(ranks[0]))]
+        assert [a.frames.shape[1] for a, b in steps] == [b.frames.shape[1] for a, b in steps]
+        clips = [clip for step in steps for b in step for clip in b.clips[b.mask].tolist()]
+        assert sorted(clips) == [0, 1, 2, 3]
+    assert {b.frames.shape[1] for step in steps for b in step} == {10, 20}
+
+
+def test_sizes_keep_shapes(varied):
+    shapes = {}
+    for batch in loader(varied, 2, frames=4, sizes=[(48, 36), (36, 48)], crop="cover"):
+        shapes.update({int(clip): batch.frames.shape[-2:] for clip in batch.clips})
+        assert [p["window"][:2] for p in batch.params] == [[0, 0]] * 2, "the whole frame"
+    assert shapes == {0: (48, 36), 1: (36, 48), 2: (48, 36), 3: (36, 48)}
+
+
+def test_a_budget_takes_as_many_clips_as_fit(varied):
+    frames = loader(varied, frames="all", buckets=[10, 20], batch_frames=40)
+    assert {(b.frames.shape[0], b.frames.shape[1]) for b in frames} == {(4, 10), (2, 20)}
+    # A token is a patch of 2 frames and 16x16 pixels: 5 * 4 = 20 for 10 frames of 32x32, 40 for 20.
+    tokens = loader(varied, frames="all", buckets=[10, 20], batch_tokens=80, patch=(2, 16, 16))
+    assert {(b.frames.shape[0], b.frames.shape[1]) for b in tokens} == {(4, 10), (2, 20)}
+
+
+def test_a_run_with_buckets_resumes_exactly(varied):
+    make = lambda: loader(varied, frames="all", buckets=[10, 20], batch_size=1, shuffle=True)  # noqa: E731
+    whole = [b.clips.tolist() for b in make()]
+    for stop in range(len(whole)):
+        run = make()
+        batches = iter(run)
+        for _ in range(stop):
+            next(batches)
+        resumed = make()
+        resumed.load_state_dict(run.state_dict())
+        assert [b.clips.tolist() for b in resumed] == whole[stop:], stop
+
+
+def test_frames_come_at_a_rate(varied):
+    batch = loader(varied, 1, frames="all", fps=5).batch(0, 1)
+    assert batch.params[0]["frames"] == list(range(0, 20, 2))
+    np.testing.assert_allclose(np.diff(batch.times[0]), 0.2, atol=1e-6)
+    with pytest.raises(vidrec.UsageError, match="clip 0.*fps.*at most 10"):
+        loader(varied, 1, frames="all", fps=12.5)
+
+
+def test_windows_hop(varied):
+    firsts = [b.params[0]["frames"][0] for b in loader(varied, 1, frames=5, temporal="dense", hop=5) if b.clips[0] == 1]
+    assert firsts == [0, 5, 10, 15]
+
+
+@pytest.mark.parametrize("temporal", ["uniform", "random-segments", "clip", "clip-center", "dense"])
+def test_short_clips_are_never_silent(varied, temporal):
+    options = dict(batch_size=1, frames=10, temporal=temporal, hop=100, size=32, output="numpy")
+    for short, word in [("repeat", "repeat frames"), ("pad", "are padded"), ("skip", "are skipped")]:
+        with pytest.warns(vidrec.LoaderWarning, match=f"1 of 4 clips have fewer frames than a sample and {word}"):
+            made = vidrec.Loader(varied, short=short, **options)
+        stats = made.stats()
+        assert (stats["short_clips"], stats["skipped_clips"], len(made)) == (1, short == "skip", 4 - (short == "skip"))
+        if short != "skip":
+            batch = made.batch(0, 0)
+            assert batch.clips.tolist() == [0] and batch.frame_mask.sum() == 5
+            assert (batch.frames[0, 5:] == 0).all() == (short == "pad")
+    with pytest.raises(vidrec.UsageError, match="clip 0.*10 frames or more.*5 frames"):
+        vidrec.Loader(varied, short="error", **options)
+
+
+def test_collate_makes_what_the_loop_gets(varied):
+    made = loader(varied, 2, frames="all", collate=lambda batch: (batch.frames.shape[1], batch.sources))
+    assert list(made) == [(20, ["0.mp4", "1.mp4"]), (15, ["2.mp4", "3.mp4"])]
+    assert made.batch(0, 1) == (15, ["2.mp4", "3.mp4"])
+
+    def fails(batch):
+        return batch.fields["nothing"]
+
+    batches = iter(loader(varied, 2, frames="all", collate=fails))
+    with pytest.raises(vidrec.CollateError, match=r"batch 0 of epoch 0 \(clips 0, 1\): KeyError"):
+        next(batches)
+    with pytest.raises(vidrec.CollateError, match=r"batch 1 of epoch 0 \(clips 2, 3\)"):
+        next(batches)
+    with pytest.raises(StopIteration):
+        next(batches)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (dict(frames="some"), "frames"),
+        (dict(frames=4, max_frames=8), "max_frames"),
+        (dict(frames=4, buckets=[4]), "buckets"),
+        (dict(frames="all", buckets=[8]), "clip 1.*longer than the last bucket"),
+        (dict(frames="all", buckets=[20, 10]), "ascending"),
+        (dict(frames="all", buckets=[20], batch_frames=19), "not one clip of 20 frames"),
+        (dict(frames="all", batch_frames=19), "buckets"),
+        (dict(frames="all", buckets=[20], batch_frames=20, batch_tokens=3), "only one"),
+        (dict(frames="all", buckets=[20], batch_tokens=3), "patch"),
+        (dict(frames="all", buckets=[20], weights=[1] * 4), "weights"),
+        (dict(frames=4, temporal="dense", hop=0), "hop"),
+        (dict(frames="all", temporal="dense"), "length of a run"),
+        (dict(frames="all", fields=["nothing"]), "no clip has the attribute"),
+        (dict(frames="all", fields="caption"), "names in a list"),
+        (dict(frames=4, short="maybe"), "short"),
+        (dict(frames=4, fps="x"), "frame rate"),
+        (dict(frames=4, dtype="float32", mean=[123, 117, 104]), "mean.*fractions of full"),
+        (dict(frames=4, dtype="float32", std=58.0), "std.*fractions of full"),
+        (dict(frames=4, batch_size=1000, last="drop"), "there is no batch"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(varied, options, words):
+    with pytest.raises(vidrec.UsageError, match=words):
+        loader(varied, **options)
+
+
+def test_no_batches_are_allowed_if_asked_for(varied):
+    assert list(loader(varied, 1000, frames=4, last="drop", allow_empty=True)) == []
+
+
+def test_a_normalization_of_bytes_is_a_warning(varied):
+    with pytest.warns(vidrec.LoaderWarning, match="mean and std change nothing"):
+        vidrec.Loader(varied, 1, frames=4, size=32, mean=0.45)
+
+
+def test_a_state_of_another_order_is_refused(varied):
+    state = loader(varied, 1, frames=4, shuffle=True).state_dict()
+    with pytest.raises(vidrec.UsageError, match="another order.*shuffled.*sequential"):
+        loader(varied, 1, frames=4).load_state_dict(state)
+
+
+def test_a_batch_beyond_memory_is_an_error_that_says_how_large_it_is(varied):
+    code = f"""
+import resource, vidrec
+loader = vidrec.Loader({str(varied)!r}, 1000, frames=16, size=512, dtype="float32", short="pad", output="numpy")
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+try:
+    next(iter(loader))
+except vidrec.Error as e:
+    print(e)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "a batch of 1000x16x3x512x512 samples" in run.stdout and "make batches smaller" in run.stdout, run.stdout
+    assert "panicked" not in run.stderr
+
+
+def test_memory_of_ones_own_needs_one_shape(varied):
+    with pytest.raises(vidrec.UsageError, match="out: batches differ in shape"):
+        loader(varied, 2, frames="all", out=np.empty((2, 20, 3, 32, 32), np.uint8))
+
+
+def test_single_samples_have_their_own_length_and_fields(varied):
+    pytest.importorskip("torch")
+    from vidrec.torch import MapDataset
+
+    samples = MapDataset(varied, frames="all", size=32, fields=["caption", "score"])
+    frames, label, fields = samples[1]
+    assert (frames.shape[0], label, fields) == (20, 1, {"caption": "caption 1", "score": 0.5})
+    assert [samples[i][0].shape[0] for i in range(4)] == LENGTHS
