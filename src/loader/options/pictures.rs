@@ -85,7 +85,7 @@ pub struct Pictures {
     pub layout: Layout,
     /// Mean of each channel that the float types subtract, as a fraction of full: 0 to 1. Default 0.
     pub mean: [f32; 3],
-    /// Standard deviation by which the float types then divide, in the same units, at most 1. Default 1.
+    /// Standard deviation by which the float types then divide, in the same units, at most 10. Default 1.
     pub std: [f32; 3],
     /// How many times larger than the picture, at least, a frame is decoded where the JPEG decoder could make it
     /// smaller by 2, 4 or 8, which is faster and less exact. Default 1.125, so that 256 pixels become 112 by way of
@@ -118,10 +118,10 @@ impl Pictures {
         let fits = [width, height].iter().all(|side| (1..=MAX_SIDE).contains(side));
         require(fits, "size", format_args!("{width}x{height}"), "sides of 1 to 65500")?;
         let (mean, std) = (format_args!("{:?}", self.mean), format_args!("{:?}", self.std));
-        let in_levels = "fractions of full, 0 to 1: divide levels by 255";
+        let in_levels = "fractions of full: divide levels by 255";
         require(self.mean.iter().all(|m| (0.0..=1.0).contains(m)), "mean", mean, in_levels)?;
         require(self.std.iter().all(|s| s.is_normal()), "std", std, "finite numbers other than 0")?;
-        require(self.std.iter().all(|s| s.abs() <= 1.0), "std", std, in_levels)?;
+        require(self.std.iter().all(|s| s.abs() <= 10.0), "std", std, in_levels)?;
         require(self.reducing_gap >= 1.0, "reducing_gap", self.reducing_gap, "1 or more")
     }
 
