@@ -37,5 +37,5 @@ impl clap::Args for Together {
 /// An error of the library as wrong usage of the command line.
 pub fn usage(e: &vidrec::Error) -> clap::Error {
     let mut command = <Args as clap::Args>::augment_args(Command::new("vidrec pack"));
-    clap::Error::raw(ErrorKind::ArgumentConflict, format!("{}\n", e.worded(output::flags))).format(&mut command)
+    clap::Error::raw(ErrorKind::ArgumentConflict, e.worded(output::flags)).format(&mut command)
 }
