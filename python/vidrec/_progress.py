@@ -51,7 +51,9 @@ class Bar:
         if self._bar is None:
             # What an interrupted run had done is no work of this one: the rate does not count it.
             self._bar = self._tqdm(initial=done, total=total, unit=" " + self._unit)
-            self._bar.start_t -= time.monotonic() - self._began
+            # A bar that TQDM_DISABLE turns off has no start.
+            if hasattr(self._bar, "start_t"):
+                self._bar.start_t -= time.monotonic() - self._began
         now = time.monotonic()
         if total != self._bar.total:
             self._bar.total = total

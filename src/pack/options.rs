@@ -155,12 +155,7 @@ impl Settings {
 }
 
 impl PackOptions {
-    /// Refuses options that make no sense. [`pack`](super::pack) and [`estimate`](super::estimate) do so first.
-    ///
-    /// # Errors
-    ///
-    /// [`Usage`](crate::ErrorKind::Usage): a number out of range, or several draws that would all be the same.
-    pub fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         self.frames.check()?;
         self.run.sharding.check()?;
         jpeg::Encoder::new(self.pictures.quality).map(drop)

@@ -101,7 +101,7 @@ impl Args {
     fn make_options(&self) -> vidrec::Result<PackOptions> {
         let decode = if self.decode_all { Decode::All } else { Decode::Needed };
         let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
-        let options = PackOptions {
+        Ok(PackOptions {
             input: self.inputs.options(),
             frames: self.frames.apply(frames)?,
             pictures: self.pictures.options(self.inputs.pass_through),
@@ -113,8 +113,7 @@ impl Args {
                 isolate: None,
             },
             run: self.safety.run(self.force),
-        };
-        options.check().map(|()| options)
+        })
     }
 }
 

@@ -5,8 +5,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches};
 use vidrec::pack::given::check_together;
 
-use super::Args;
 use crate::output;
+
+/// As clap words it for the whole of the command.
+const USAGE: &str = "vidrec pack [OPTIONS] --output <OUTPUT> <INPUT>...";
 
 /// That the options on the command line can be given together. It has no options of its own. It comes before all that
 /// have, because reading an option takes it out of the matches.
@@ -36,6 +38,6 @@ impl clap::Args for Together {
 
 /// An error of the library as wrong usage of the command line.
 pub fn usage(e: &vidrec::Error) -> clap::Error {
-    let mut command = <Args as clap::Args>::augment_args(Command::new("vidrec pack"));
+    let mut command = Command::new("vidrec pack").override_usage(USAGE);
     clap::Error::raw(ErrorKind::ArgumentConflict, e.worded(output::flags)).format(&mut command)
 }
