@@ -64,6 +64,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod allocation;
+mod byte_size;
 mod dataset;
 mod disk;
 pub mod edit;
@@ -120,6 +121,7 @@ pub mod fuzzing {
     pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
 }
 
+pub use byte_size::parse_bytes;
 pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, SizeStats, Stats, Summary, stats};
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};

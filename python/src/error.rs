@@ -25,9 +25,11 @@ fn argument(hint: Hint) -> String {
         Hint::Resume => "pass resume=True to resume it".into(),
         Hint::Restart => "pass restart=True to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
-        Hint::Set(option) => format!("set {option}=…"),
-        Hint::Choose(option, word) => format!("pass {option}={word:?}"),
-        Hint::Unset(option) => format!("leave out {option}"),
+        Hint::Set(option) => format!("set {}=…", name(option)),
+        Hint::Choose(option, word) => format!("pass {}={word:?}", name(option)),
+        Hint::Unset(option) => format!("omit {}", name(option)),
+        Hint::OnlyOne(one, other) => format!("give only one of {one} and {other}"),
+        Hint::Together(option, others) => format!("give {option} together with one of {}", others.join(", ")),
         Hint::Pack => "make one with vidrec.pack".into(),
         Hint::Verify => "vidrec.verify lists what is damaged".into(),
         Hint::Repair => "run the program `vidrec repair`".into(),
@@ -35,6 +37,19 @@ fn argument(hint: Hint) -> String {
         Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
     }
+}
+
+/// The argument for an option of the library.
+fn name(option: &str) -> &str {
+    match option {
+        "picture_rate" => "picture_fps",
+        other => other,
+    }
+}
+
+/// The exception for an argument that makes no sense, which has this name.
+pub fn refuse(name: &str, e: &Error) -> PyErr {
+    usage(format!("{name}: {}", e.worded(argument)))
 }
 
 /// The exception for an argument that makes no sense.

@@ -3,7 +3,7 @@
 //! ```text
 //! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
 //! options  from a dict       batch   one batch         task    long work that can be interrupted
-//! error    to an exception   edit    data sets out of data sets
+//! error    to an exception   edit    data sets out of data sets   pack, pack_options  videos to a data set
 //! here     things that must not be used, or dropped, in a forked process
 //! ```
 
@@ -17,6 +17,8 @@ mod memory;
 mod options;
 #[cfg(feature = "pack")]
 mod pack;
+#[cfg(feature = "pack")]
+mod pack_options;
 mod task;
 mod verify;
 
@@ -56,5 +58,9 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
+    #[cfg(feature = "pack")]
+    module.add_function(wrap_pyfunction!(pack::estimate, module)?)?;
+    #[cfg(feature = "pack")]
+    module.add_function(wrap_pyfunction!(pack_options::pack_defaults, module)?)?;
     Ok(())
 }

@@ -16,23 +16,46 @@ use crate::error::raise;
 /// How long to wait before Python may handle a signal and show progress.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Runs `work`, whose callback notes how far it is. This thread calls `progress` with the latest items done and their
-/// number. An exception from there, or from a signal handler such as Ctrl-C's, stops the work by that callback and is
+/// What `work` has told and Python does not know.
+#[derive(Default)]
+struct Notes {
+    began: bool,
+    first: Option<Progress>,
+    latest: Option<Progress>,
+}
+
+impl Notes {
+    fn add(&mut self, how_far: Progress) {
+        if self.began {
+            self.latest = Some(how_far);
+        } else {
+            (self.began, self.first) = (true, Some(how_far));
+        }
+    }
+
+    fn take(&mut self) -> [Option<Progress>; 2] {
+        [self.first.take(), self.latest.take()]
+    }
+}
+
+/// Runs `work`, whose callback notes how far it is. This thread calls `progress` with the items done and their number:
+/// those of the first call, by which a rate is measured, and from then on the latest. An exception from there, or from a signal handler such as Ctrl-C's, stops the work by that callback and is
 /// raised.
 pub fn run<R: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
-    let (latest, unwanted) = (Mutex::new(None::<Progress>), AtomicBool::new(false));
+    let (notes, unwanted) = (Mutex::new(Notes::default()), AtomicBool::new(false));
     let note = |how_far: &Progress| {
-        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*how_far);
+        notes.lock().unwrap_or_else(PoisonError::into_inner).add(*how_far);
         if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let show = || {
-        let how_far = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (Some(call), Some(p)) = (progress, how_far) else { return Ok(()) };
-        call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop)
+        let untold = notes.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(call) = progress else { return Ok(()) };
+        let tell = |p: Progress| call.call1((p.done, p.total.unwrap_or(p.done).max(p.done))).map(drop);
+        untold.into_iter().flatten().try_for_each(tell)
     };
     thread::scope(|scope| {
         // Closed when the work ends.

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
-from . import _isolated, _vidrec
+from . import _isolated, _pack_options, _vidrec
 from ._progress import Progress, Shown
 from .dataset import Path, open
 from .errors import UsageError
@@ -44,7 +44,8 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
     deep : bool, default False
         Decode every frame as well.
     progress : bool or callable, default False
-        True shows a bar (with tqdm, if it is installed). A callable gets the frames done and their number, about ten
+        True shows how much is done, the rate, and the time that is left: as a bar of tqdm, in a terminal or a notebook, if
+        tqdm is installed, else as a line on standard error. A callable gets the frames done and their number, about ten
         times a second; an exception from it stops the work and is raised. So does Ctrl-C.
 
     Returns
@@ -79,46 +80,56 @@ def pack(
     *,
     frames: Optional[int] = None,
     sample: Optional[str] = None,
+    stride: Optional[int] = None,
     short: Optional[str] = None,
-    short_side: Optional[int] = _DEFAULT,
-    size: Optional[Tuple[int, int]] = None,
-    quality: Optional[int] = None,
-    pace: Optional[str] = None,
-    max_frames: Optional[int] = None,
     draws: Optional[int] = None,
+    seed: Optional[int] = None,
+    fps: Union[str, float, None] = None,
+    every: Optional[int] = None,
+    all: bool = False,
+    keyframes: bool = False,
+    max_frames: Optional[int] = None,
+    short_side: Optional[int] = _DEFAULT,
+    size: Union[str, Tuple[int, int], None] = None,
+    original: bool = False,
+    enlarge: bool = False,
+    quality: Optional[int] = None,
     optimize: bool = False,
-    decode_all: bool = False,
-    pass_through: bool = False,
-    picture_rate: Union[str, float, None] = None,
-    segment_clock: Optional[str] = None,
     root: Optional[Path] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
+    segment_clock: Optional[str] = None,
+    pass_through: bool = False,
+    picture_fps: Union[str, float, None] = None,
     shuffle_seed: Optional[int] = None,
-    seed: Optional[int] = None,
-    threads: Optional[int] = None,
-    io_threads: Optional[int] = None,
-    memory: Optional[int] = None,
-    shards: Optional[int] = None,
-    shard_size: Optional[int] = None,
-    on_error: Optional[str] = None,
-    max_failures: Union[int, str, None] = None,
-    overwrite: bool = False,
     resume: bool = False,
     restart: bool = False,
     retry_failed: bool = False,
     commit_every: Optional[float] = None,
+    on_error: Optional[str] = None,
+    max_failures: Union[int, str, None] = None,
     timeout: Optional[float] = None,
     max_pixels: Optional[int] = None,
     max_duration: Optional[float] = None,
     isolate: bool = False,
+    shards: Optional[int] = None,
+    shard_size: Union[int, str, None] = None,
+    decode_all: bool = False,
+    threads: Optional[int] = None,
+    io_threads: Optional[int] = None,
+    memory: Union[int, str, None] = None,
+    mxnet: bool = False,
+    overwrite: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
     progress: Progress = False,
 ) -> Dict[str, Any]:
     """Sample frames from videos and write them as a data set.
 
-    The same inputs and options give the same bytes, whatever ``threads``, ``io_threads``, ``memory`` and
-    ``isolate`` are.
+    The options are those of the program ``vidrec pack``, by the same names and with the same defaults;
+    ``vidrec pack --help`` explains some of them in more detail. The same inputs and options give the same bytes, whatever
+    ``threads``, ``io_threads``, ``memory`` and ``isolate`` are.
 
     After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True``
     continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
@@ -133,34 +144,40 @@ def pack(
     frames : int, default 8
         Frames of each video.
     sample : str, default "uniform"
-        Which: ``"uniform"``, ``"endpoints"``, ``"random"``, ``"clip"`` or ``"clip:STRIDE"``, ``"random-clip"`` or
-        ``"random-clip:STRIDE"``; see ``vidrec pack --help``.
-    short : {"repeat-last", "loop", "skip", "error"}, default "repeat-last"
-        What to do with a video of fewer frames.
+        Which frames: ``"uniform"``, the centers of equal segments; ``"endpoints"``, first, last and evenly between;
+        ``"random"``, one at random in each segment; ``"clip"``, in a row from the middle; ``"random-clip"``, in a row
+        from anywhere.
+    stride : int, default 1
+        With ``sample="clip"`` or ``"random-clip"``: take every ``stride``-th frame.
+    short : str, default "repeat-last"
+        What to do with a video of too few frames: ``"repeat-last"``, ``"loop"``, ``"skip"`` or ``"error"``.
+    draws : int, default 1
+        With ``sample="random"`` or ``"random-clip"``: this many draws of each video, each a clip.
+    seed : int, default 0
+        For what is random in ``sample``.
+    fps : str or float, optional
+        Instead of ``frames``: this many frames a second, such as 8, 29.97 or ``"30000/1001"``. With this or one of the
+        next three, clips differ in length.
+    every : int, optional
+        Instead of ``frames``: the first frame, and every one that is a multiple of this after it.
+    all : bool, default False
+        Instead of ``frames``: all frames.
+    keyframes : bool, default False
+        Instead of ``frames``: the key frames.
+    max_frames : int, optional
+        With ``fps``, ``every``, ``all`` or ``keyframes``: at most this many frames, spread evenly.
     short_side : int or None, default 256
-        Pixels of the shorter side, to which larger videos are scaled; None keeps their size.
-    size : (int, int), optional
-        Instead: exactly this height and width.
+        Pixels of the shorter side, to which larger videos are scaled; None keeps their size, as ``original`` does.
+    size : str or (int, int), optional
+        Instead: exactly this size, as ``"WIDTHxHEIGHT"`` or (height, width).
+    original : bool, default False
+        Instead: the size at which each video is shown.
+    enlarge : bool, default False
+        With ``short_side``: enlarge smaller videos too.
     quality : int, default 90
         JPEG quality, 1 to 100.
-    pace : str, optional
-        Instead of ``frames`` and ``sample``: ``"fps:RATE"``, ``"every:K"``, ``"all"`` or ``"keyframes"``; clips
-        then differ in length.
-    max_frames : int, optional
-        With ``pace``: at most this many frames, spread evenly.
-    draws : int, default 1
-        Independent draws of each video by a random ``sample``, each a clip.
     optimize : bool, default False
         Huffman tables for each JPEG: smaller, the same pixels, slower.
-    decode_all : bool, default False
-        Decode every frame of a video, not only what the chosen ones need: finds all damage.
-    pass_through : bool, default False
-        Store the JPEGs of folders of pictures as they are.
-    picture_rate : str or float, optional
-        Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
-    segment_clock : {"player", "first-frame"}, default "player"
-        What ``start`` and ``end`` of a manifest count from: what a player shows, or the first frame of the video.
-        See ``vidrec pack --help``.
     root : path, optional
         Folder that the paths of manifests are relative to. Default: the manifest's folder.
     split : str, optional
@@ -169,37 +186,29 @@ def pack(
         File with all class names in their order.
     whole_files : bool, default False
         Take whole files, whatever start and end a manifest gives.
+    segment_clock : str, default "player"
+        What ``start`` and ``end`` of a manifest count from: ``"player"``, what a player shows, or ``"first-frame"``, the
+        first frame of the video.
+    pass_through : bool, default False
+        Store the JPEGs of folders of frames as they are.
+    picture_fps : str or float, optional
+        How many frames of such a folder make a second, such as 8, 29.97 or ``"30000/1001"``.
     shuffle_seed : int, optional
         Store the clips in a shuffled order.
-    seed : int, default 0
-        For what is random in ``sample``.
-    threads : int, optional
-        Videos that are decoded at a time. Default: one for each core.
-    io_threads : int, default 1
-        Threads that read the next files ahead, for disks and networks; 0 for none.
-    memory : int, optional
-        Bytes that all videos in work may take together. A video that needs more is decoded alone. Default: 480 MiB for
-        each thread.
-    shards : int, optional
-        Spread the clips over this many shards with the same number of videos each, in order. Default: one shard.
-    shard_size : int, optional
-        Instead: begin another shard where the clips of a video would make a record file longer than this many bytes.
-    on_error : {"skip", "stop"}, default "skip"
-        What to do with a video that cannot be read: skip it and list it, or raise.
-    max_failures : int or str, optional
-        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be
-        resumed.
-    overwrite : bool, default False
-        Replace a data set that is already there.
     resume : bool, default False
         Resume an interrupted pack of the same inputs and options; begin if there is none.
     restart : bool, default False
         Discard an interrupted pack and start over.
     retry_failed : bool, default False
         Pack again only what failed when the data set in ``output`` was packed with the same inputs and options.
-    commit_every : float, default 10
+    commit_every : float, default 10.0
         Bring what is done to the disk after this many seconds, again and again; 0: after each video.
-    timeout : float, default 600
+    on_error : str, default "skip"
+        What to do with a video that cannot be read: ``"skip"`` it and list it, or ``"stop"``, which raises.
+    max_failures : int or str, optional
+        Raise when more videos than this fail: a number, or a share of all such as ``"1.5%"``. What is done can be
+        resumed.
+    timeout : float, default 600.0
         Longest time for one video, in seconds.
     max_pixels : int, default 2**28
         Most pixels that a picture of a video may have. A video with more fails.
@@ -207,6 +216,30 @@ def pack(
         Longest video, in seconds. A longer one fails.
     isolate : bool, default False
         Decode in separate processes: a codec that crashes or hangs costs one video and not this process.
+    shards : int, optional
+        Spread the clips over this many shards with the same number of videos each, in order. Default: one shard.
+    shard_size : int or str, optional
+        Instead: begin another shard where the clips of a video would make a record file longer than this many bytes, such
+        as ``"1GiB"`` or ``"500MB"``.
+    decode_all : bool, default False
+        Decode every frame of a video, not only what the chosen ones need: finds all damage.
+    threads : int, optional
+        Videos that are decoded at a time. Default: one for each core.
+    io_threads : int, default 1
+        Threads that read the next files ahead, for disks and networks; 0 for none.
+    memory : int or str, optional
+        Bytes that all videos in work may take together, such as ``"2GiB"``. A video that needs more is decoded alone.
+        Default: 480 MiB for each thread.
+    mxnet : bool, default False
+        Also write the folder ``mxnet`` in ``output``, with links to the record files and ``.idx`` and ``.lst`` files
+        beside them.
+    overwrite : bool, default False
+        Replace a data set that is already there.
+    force : bool, default False
+        The program's name for ``overwrite``.
+    dry_run : bool, default False
+        Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
+        set will be and how long the pack will take.
     progress : bool or callable, default False
         As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed.
 
@@ -215,80 +248,85 @@ def pack(
     dict
         ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
         ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
-        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack) and so
+        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack),
+        ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no video was there to retry) and so
         on. With ``clips`` 0 no data set was made.
+
+        With ``dry_run``, an estimate: ``videos``, ``labeled``, ``classes``, ``missing`` (files that are listed and not
+        there), ``probed`` (videos that were packed in memory), ``probe_failures``, and what the pack would give:
+        ``clips``, ``frames``, ``failed``, ``bytes`` and ``seconds``; ``free_bytes`` are free where ``output`` would be.
 
     Raises
     ------
     UsageError
-        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense, or
-        this build of vidrec cannot pack.
+        No videos were found, there is a data set or an interrupted pack already, an argument makes no sense or excludes
+        another one, or this build of vidrec cannot pack.
+
+    Examples
+    --------
+    >>> vidrec.pack("videos", "packed", fps=8, short_side=64)["clips"]  # doctest: +SKIP
+    12
+    >>> vidrec.pack("videos", "packed", dry_run=True)["bytes"]  # doctest: +SKIP
+    512345
     """
     if not _vidrec.HAS_PACK:
         raise UsageError(
             "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; from a checkout, "
             'pip install ./python --config-settings=build-args="--features pack" makes one that can'
         )
-    # The library reads the words, and has the defaults for what is None.
-    options = {
-        "root": root,
-        "split": split,
-        "classes": classes,
-        "whole_files": whole_files,
-        "shuffle_seed": shuffle_seed,
-        "frames": frames,
-        "sample": sample,
-        "short": short,
-        "seed": seed,
-        "draws": draws,
-        "pace": pace,
-        "max_frames": max_frames,
-        "picture_rate": None if picture_rate is None else str(picture_rate),
-        "segment_clock": segment_clock,
-        "decode": "all" if decode_all else None,
-        "size": _frame_size(size, short_side),
-        "quality": quality,
-        "optimize": optimize,
-        "pass_through": pass_through,
-        "timeout": timeout,
-        "max_pixels": max_pixels,
-        "max_duration": max_duration,
-        "threads": threads,
-        "io_threads": io_threads,
-        "memory": memory,
-        "sharding": _sharding(shards, shard_size),
-        "overwrite": overwrite,
-        "interrupted": _interrupted(resume, restart),
-        "retry_failed": retry_failed,
-        "on_error": on_error,
-        "max_failures": None if max_failures is None else str(max_failures),
-        "commit_every": commit_every,
-    }
+    options = _pack_options.given(
+        root,
+        classes,
+        {
+            "frames": frames,
+            "sample": sample,
+            "stride": stride,
+            "short": short,
+            "draws": draws,
+            "seed": seed,
+            "fps": fps,
+            "every": every,
+            "max_frames": max_frames,
+            "short_side": None if short_side is _DEFAULT else short_side,
+            "size": size,
+            "quality": quality,
+            "split": split,
+            "segment_clock": segment_clock,
+            "picture_fps": picture_fps,
+            "shuffle_seed": shuffle_seed,
+            "commit_every": commit_every,
+            "on_error": on_error,
+            "max_failures": max_failures,
+            "timeout": timeout,
+            "max_pixels": max_pixels,
+            "max_duration": max_duration,
+            "shards": shards,
+            "shard_size": shard_size,
+            "threads": threads,
+            "io_threads": io_threads,
+            "memory": memory,
+        },
+        {
+            "all": all,
+            "keyframes": keyframes,
+            "original": original or short_side is None,
+            "enlarge": enlarge,
+            "optimize": optimize,
+            "whole_files": whole_files,
+            "pass_through": pass_through,
+            "resume": resume,
+            "restart": restart,
+            "retry_failed": retry_failed,
+            "decode_all": decode_all,
+            "overwrite": overwrite or force,
+        },
+    )
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    command = _isolated.command(options) if isolate else None
     with Shown(progress, "videos") as show:
-        told = _vidrec.pack(paths, output, options, show, _isolated.command(options) if isolate else None)
+        if dry_run:
+            told = _vidrec.estimate(paths, output, options, show)
+        else:
+            told = _vidrec.pack(paths, output, options, show, command, mxnet)
     report: Dict[str, Any] = json.loads(told)
     return report
-
-
-def _frame_size(size: Optional[Tuple[int, int]], short_side: Optional[int]) -> Optional[str]:
-    if size is not None:
-        height, width = size
-        return f"{width}x{height}"
-    if short_side is _DEFAULT:
-        return None
-    return "original" if short_side is None else f"short-side:{short_side}"
-
-
-def _sharding(shards: Optional[int], shard_size: Optional[int]) -> Optional[str]:
-    if shards is not None and shard_size is not None:
-        raise UsageError("of shards and shard_size only one can be given")
-    if shard_size is not None:
-        return f"bytes:{shard_size}"
-    return None if shards is None else f"count:{shards}"
-
-
-def _interrupted(resume: bool, restart: bool) -> Optional[str]:
-    if resume and restart:
-        raise UsageError("of resume and restart only one can be given")
-    return "resume" if resume else "restart" if restart else None

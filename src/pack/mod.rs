@@ -5,12 +5,14 @@
 //!
 //! pack.rs        plan, work and run in turn; options.rs: the options of all three
 //! estimate.rs    the same for a few videos, and nothing is written
+//! given/         the options as programs and bindings get them, by name and as text
 //! serve.rs       a process that works for a run
 //! ```
 //!
 //! A journal notes what is done. An interrupted run is resumed from it, if inputs and settings are still the same.
 
 mod estimate;
+pub mod given;
 mod options;
 #[expect(clippy::module_inception, reason = "the room is named after its main function")]
 mod pack;

@@ -44,6 +44,31 @@ impl Rule {
         }
     }
 
+    /// The same rule with this stride, which is at least 1.
+    ///
+    /// ```
+    /// use vidrec::sampler::Rule;
+    ///
+    /// assert_eq!(Rule::Clip { stride: 1 }.with_stride(4)?, Rule::Clip { stride: 4 });
+    /// assert!(Rule::Uniform.with_stride(4).is_err());
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The rule has no stride, or another one already.
+    pub fn with_stride(self, stride: u32) -> Result<Self> {
+        match self {
+            rule if rule.stride() == stride => Ok(rule),
+            Rule::Clip { stride: 1 } => Ok(Rule::Clip { stride }),
+            Rule::RandomClip { stride: 1 } => Ok(Rule::RandomClip { stride }),
+            rule => {
+                let e = Error::usage(format!("the sampling rule {rule} does not take a stride of {stride}"));
+                Err(e.help("choose clip or random-clip"))
+            }
+        }
+    }
+
     /// Whether the frames depend on the seed.
     pub fn is_random(self) -> bool {
         matches!(self, Rule::Random | Rule::RandomClip { .. })

@@ -323,6 +323,25 @@ fn frames_by_rate_step_and_key_mark() {
 }
 
 #[test]
+fn a_stride_is_taken_or_refused() {
+    let bench = Bench::new();
+    bench.make("v.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=2 -c:v libx264");
+    let taken = |more: &[&str]| indexes(&bench.packed(&bench.path("v.mp4"), more).clip(0).unwrap());
+    let expected = taken(&["-n", "3", "--sample", "clip", "--stride", "4"]);
+    assert_eq!(expected.windows(2).map(|w| w[1] - w[0]).collect::<Vec<_>>(), [4, 4]);
+    assert_eq!(taken(&["-n", "3", "--sample", "clip:4"]), expected);
+    for (bad, words) in [
+        (&["--stride", "4"][..], "the sampling rule uniform does not take a stride of 4"),
+        (&["--sample", "clip:3", "--stride", "4"], "the sampling rule clip:3 does not take a stride of 4"),
+        (&["--all", "--stride", "4"], "give only one of --stride and --all"),
+        (&["--timeout", "0"], "expected a number of seconds above 0, found 0"),
+    ] {
+        let run = bench.pack(&bench.path("v.mp4"), bad);
+        assert!(run.status.code() == Some(2) && show(&run).contains(words), "{}", show(&run));
+    }
+}
+
+#[test]
 fn clips_of_different_length_load() {
     let bench = Bench::new();
     bench.make("videos/a.mp4", "-f lavfi -i testsrc2=s=64x48:r=10:d=1 -c:v libx264");

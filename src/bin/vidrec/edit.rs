@@ -15,7 +15,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shards: Option<u32>,
     /// Begin a new shard before a record file grows beyond this size, such as 1GiB or 500MB.
-    #[arg(long, value_name = "SIZE", value_parser = crate::byte_size::parse, conflicts_with = "shards")]
+    #[arg(long, value_name = "SIZE", value_parser = vidrec::parse_bytes, conflicts_with = "shards")]
     pub shard_size: Option<u64>,
     /// Replace a data set that is already there.
     #[arg(long)]

@@ -2,7 +2,6 @@
 
 mod append;
 mod bench;
-mod byte_size;
 mod clip_list;
 mod edit;
 mod export;

@@ -29,7 +29,7 @@ pub fn print_error(e: &(dyn Error + 'static)) {
 }
 
 /// A hint of the library in terms of flags and commands.
-fn flags(hint: Hint) -> String {
+pub fn flags(hint: Hint) -> String {
     match hint {
         Hint::Resume => "run the pack again with --resume".into(),
         Hint::Restart => "start the pack over with --restart".into(),
@@ -37,6 +37,11 @@ fn flags(hint: Hint) -> String {
         Hint::Set(option) => format!("set --{}", flag(option)),
         Hint::Choose(option, word) => format!("set --{} {word}", flag(option)),
         Hint::Unset(option) => format!("omit --{}", flag(option)),
+        Hint::OnlyOne(one, other) => format!("give only one of --{} and --{}", flag(one), flag(other)),
+        Hint::Together(option, others) => {
+            let others: Vec<String> = others.iter().map(|other| format!("--{}", flag(other))).collect();
+            format!("give --{} together with one of {}", flag(option), others.join(", "))
+        }
         Hint::Pack => "make one with `vidrec pack`".into(),
         Hint::Verify => "`vidrec verify` lists the damage".into(),
         Hint::Repair => "run `vidrec repair`".into(),

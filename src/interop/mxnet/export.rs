@@ -63,6 +63,15 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     Ok(report)
 }
 
+/// Exports the data set in the folder `set` into `set/mxnet`, in place of an earlier export.
+///
+/// # Errors
+///
+/// As of [`export`], and those of [`Dataset::open`].
+pub fn export_within(set: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
+    export(&Dataset::open(set)?, &set.join("mxnet"), true, progress)
+}
+
 /// The text of the files beside one record file.
 #[derive(Default)]
 struct Lines {

@@ -11,7 +11,7 @@ mod labels;
 mod scan;
 mod side_files;
 
-pub use export::export;
+pub use export::{export, export_within};
 pub use grouping::Ids;
 pub use import::{MxnetOptions, import};
 pub use in_place::import_in_place;

@@ -9,7 +9,7 @@ use crate::video::{Decode, FrameSize};
 use crate::{Error, Result, limits, threads};
 
 /// More draws of a video than anybody trains epochs on it.
-const MAX_DRAWS: u32 = 10_000;
+pub(crate) const MAX_DRAWS: u32 = 10_000;
 
 /// Videos held in memory, decoded but not yet written, for each thread.
 const IN_FLIGHT_PER_THREAD: usize = 3;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use vidrec::pack::{FrameOptions, InputOptions, SegmentClock};
 use vidrec::sampler::Rate;
 
+use super::number::number;
 use crate::words::words;
 
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "RATE")]
     picture_fps: Option<Rate>,
     /// Store the clips in a shuffled order. [default: the order of the inputs]
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = number::<u64>("shuffle_seed"))]
     shuffle_seed: Option<u64>,
 }
 

@@ -2,9 +2,11 @@
 
 mod frames;
 mod inputs;
+mod number;
 mod pictures;
 mod report;
 mod safety;
+mod together;
 
 use std::ffi::OsString;
 use std::io;
@@ -12,11 +14,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use clap::builder::RangedU64ValueParser;
 use vidrec::ProgressFn;
 use vidrec::pack::{FrameOptions, PackOptions, Resources, estimate, pack, serve};
 use vidrec::video::Decode;
 
+use self::number::number;
 use crate::outcome::{Outcome, Run};
 use crate::{interrupt, output, progress};
 
@@ -50,6 +52,8 @@ pub struct Args {
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
+    _together: together::Together,
+    #[command(flatten)]
     inputs: inputs::InputArgs,
     #[command(flatten)]
     frames: frames::FrameArgs,
@@ -63,14 +67,14 @@ pub struct Args {
     #[arg(long, help_heading = RUN)]
     decode_all: bool,
     /// Videos to decode at a time. [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = crate::threads::parse)]
+    #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
     threads: Option<usize>,
     /// Threads that read the next files ahead, for disks and networks; 0 for none.
-    #[arg(long, default_value_t = Resources::default().io_threads, value_name = "N", help_heading = RUN, value_parser = RangedU64ValueParser::<usize>::new().range(..=64))]
+    #[arg(long, default_value_t = Resources::default().io_threads, value_name = "N", help_heading = RUN, value_parser = number::<usize>("io_threads"))]
     io_threads: usize,
     /// Memory for all videos that are decoded at a time and for JPEGs that wait to be written, such as 2GiB. A video that
     /// needs more is decoded alone. [default: 480MiB for each thread]
-    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = crate::byte_size::parse)]
+    #[arg(long, value_name = "BYTES", help_heading = RUN, value_parser = vidrec::parse_bytes)]
     memory: Option<u64>,
     /// Also write OUTPUT/mxnet, with links to the record files and .idx and .lst files beside them, as `vidrec export mxnet`
     /// does.
@@ -89,12 +93,17 @@ pub struct Args {
 }
 
 impl Args {
+    /// Ends the process if they make no sense together.
     fn options(&self) -> PackOptions {
+        self.make_options().unwrap_or_else(|e| together::usage(&e).exit())
+    }
+
+    fn make_options(&self) -> vidrec::Result<PackOptions> {
         let decode = if self.decode_all { Decode::All } else { Decode::Needed };
         let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
-        PackOptions {
+        Ok(PackOptions {
             input: self.inputs.options(),
-            frames: self.frames.apply(frames),
+            frames: self.frames.apply(frames)?,
             pictures: self.pictures.options(self.inputs.pass_through),
             limits: self.safety.limits(),
             resources: Resources {
@@ -104,7 +113,7 @@ impl Args {
                 isolate: None,
             },
             run: self.safety.run(self.force),
-        }
+        })
     }
 }
 
@@ -121,9 +130,7 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     options.resources.isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
     let report = with_bar(|progress| pack(&args.input, &args.output, &options, progress))?;
     if args.mxnet && report.clips > 0 {
-        // In place of one that an interrupted run made.
-        let (set, to) = (vidrec::Dataset::open(&args.output)?, args.output.join("mxnet"));
-        with_bar(|progress| vidrec::interop::mxnet::export(&set, &to, true, progress))?;
+        with_bar(|progress| vidrec::interop::mxnet::export_within(&args.output, progress))?;
     }
     // Where standard error is closed there is nobody to tell.
     let _ = report::tell(&report);

@@ -1,67 +1,38 @@
 //! The options of `vidrec pack` that say how frames are stored.
 
-use clap::ArgGroup;
 use vidrec::pack::PictureOptions;
+use vidrec::pack::given::{exact_size, frame_size};
 use vidrec::video::FrameSize;
 
+use super::number::number;
+
 #[derive(clap::Args)]
-#[command(
-    next_help_heading = "Pictures",
-    group = ArgGroup::new("frame size").args(["short_side", "size", "original"])
-)]
+#[command(next_help_heading = "Pictures")]
 pub struct PictureArgs {
     /// Scale so that the shorter side has this many pixels; smaller videos stay as they are. [default: 256]
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..=65_500))]
+    #[arg(long, value_name = "PIXELS", value_parser = number::<u32>("short_side"))]
     short_side: Option<u32>,
     /// Scale to exactly this size, such as 320x240, whatever the shape of the video.
-    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    #[arg(long, value_name = "WxH", value_parser = exact_size)]
     size: Option<FrameSize>,
     /// Keep the size at which each video is shown.
     #[arg(long)]
     original: bool,
     /// JPEG quality, 1 to 100.
-    #[arg(short, long, default_value_t = PictureOptions::default().quality, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(short, long, default_value_t = PictureOptions::default().quality, value_parser = number::<u8>("quality"))]
     quality: u8,
     /// With the short side: enlarge smaller videos too.
-    #[arg(long, conflicts_with_all = ["size", "original"])]
+    #[arg(long)]
     enlarge: bool,
     /// Give each JPEG Huffman tables of its own: about 4 % smaller, the same pixels; packing takes some 10 % longer.
     #[arg(long)]
     optimize: bool,
 }
 
-/// A size such as 320x240.
-fn parse_size(text: &str) -> Result<FrameSize, String> {
-    let size = text.parse().ok().filter(|size| matches!(size, FrameSize::Exact { .. }));
-    size.ok_or_else(|| "expected a width and a height of 1 to 65500 pixels, such as 320x240".into())
-}
-
 impl PictureArgs {
     pub fn options(&self, pass_through: bool) -> PictureOptions {
-        let PictureArgs { quality, optimize, .. } = *self;
-        PictureOptions { size: self.frame_size(), quality, optimize, pass_through }
-    }
-
-    fn frame_size(&self) -> FrameSize {
-        let short_side = self.short_side.map_or(PictureOptions::default().size, FrameSize::ShortSide);
-        match (self.size, short_side) {
-            (Some(size), _) => size,
-            _ if self.original => FrameSize::Original,
-            (None, FrameSize::ShortSide(side)) if self.enlarge => FrameSize::ShortSideAlways(side),
-            (None, size) => size,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(parse_size("320x240"), Ok(FrameSize::Exact { width: 320, height: 240 }));
-        for bad in ["", "320", "0x5", "5x", "70000x1", "3.5x2", "original"] {
-            assert!(parse_size(bad).is_err(), "{bad}");
-        }
+        let PictureArgs { short_side, size, original, quality, enlarge, optimize } = *self;
+        let size = frame_size(size, original, short_side, enlarge);
+        PictureOptions { size, quality, optimize, pass_through }
     }
 }

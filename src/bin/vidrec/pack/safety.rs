@@ -1,25 +1,25 @@
 //! The options of `vidrec pack` that say what happens when something goes wrong, and where shards end.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
-use vidrec::Sharding;
-use vidrec::pack::{Interrupted, MaxFailures, OnError, RunOptions, VideoLimits};
+use vidrec::pack::given::{Seconds, interrupted, sharding};
+use vidrec::pack::{MaxFailures, OnError, RunOptions, VideoLimits};
 
+use super::number::number;
 use crate::words::words;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Safety")]
 pub struct SafetyArgs {
     /// Resume an interrupted run of the same inputs and options; begin if there is none.
-    #[arg(long, conflicts_with = "restart")]
+    #[arg(long)]
     resume: bool,
     /// Discard an interrupted run and start over.
     #[arg(long)]
     restart: bool,
     /// Bring what is done to the disk after this many seconds, again and again; 0: after each video.
-    #[arg(long, default_value_t = RunOptions::default().commit_every.as_secs(), value_name = "SECONDS")]
-    commit_every: u64,
+    #[arg(long, default_value_t = Seconds(RunOptions::default().commit_every), value_name = "SECONDS")]
+    commit_every: Seconds,
     /// Skip a video that cannot be packed, or stop at it.
     #[arg(long, default_value_t, value_name = "HOW", value_parser = words::<OnError>(OnError::WORDS))]
     on_error: OnError,
@@ -31,14 +31,14 @@ pub struct SafetyArgs {
     #[arg(long)]
     pub retry_failed: bool,
     /// Longest time for one video, in seconds; one that takes longer fails.
-    #[arg(long, default_value_t = VideoLimits::default().timeout.as_secs(), value_name = "SECONDS")]
-    timeout: u64,
+    #[arg(long, default_value_t = Seconds(VideoLimits::default().timeout), value_name = "SECONDS", value_parser = Seconds::above_zero)]
+    timeout: Seconds,
     /// Most pixels that a picture of a video may have, width times height; a video with more fails. [default: 2^28]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number::<u64>("max_pixels"))]
     max_pixels: Option<u64>,
     /// Longest video, in seconds; a longer one fails.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    max_duration: Option<Duration>,
+    #[arg(long, value_name = "SECONDS", value_parser = Seconds::above_zero)]
+    max_duration: Option<Seconds>,
     /// Decode in separate processes, one for each of --threads: a codec that crashes costs one video and not the run, and
     /// one that hangs is killed after --timeout. The bytes are the same.
     #[arg(long)]
@@ -47,40 +47,32 @@ pub struct SafetyArgs {
     #[arg(long, hide = true)]
     pub isolated_worker: bool,
     /// Spread the clips over N shards with the same number of videos each, in order.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard_size")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>("shards"))]
     shards: Option<u32>,
     /// Begin another shard where the clips of a video would make a record file longer than this, such as 1GiB or 500MB.
-    #[arg(long, value_name = "SIZE", value_parser = crate::byte_size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = vidrec::parse_bytes)]
     shard_size: Option<u64>,
 }
 
 impl SafetyArgs {
     pub fn run(&self, overwrite: bool) -> RunOptions {
         RunOptions {
-            sharding: match (self.shards, self.shard_size) {
-                (Some(n), _) => Sharding::Count(n),
-                (None, Some(bytes)) => Sharding::Bytes(bytes),
-                (None, None) => Sharding::One,
-            },
+            sharding: sharding(self.shards, self.shard_size),
             overwrite,
-            interrupted: match (self.resume, self.restart) {
-                (true, _) => Interrupted::Resume,
-                (false, true) => Interrupted::Restart,
-                (false, false) => Interrupted::Refuse,
-            },
+            interrupted: interrupted(self.resume, self.restart),
             retry_failed: self.retry_failed,
             on_error: self.on_error,
             max_failures: self.max_failures,
-            commit_every: Duration::from_secs(self.commit_every),
+            commit_every: self.commit_every.0,
         }
     }
 
     pub fn limits(&self) -> VideoLimits {
         let default = VideoLimits::default();
         VideoLimits {
-            timeout: Duration::from_secs(self.timeout),
+            timeout: self.timeout.0,
             max_pixels: self.max_pixels.unwrap_or(default.max_pixels),
-            max_duration: self.max_duration,
+            max_duration: self.max_duration.map(|Seconds(most)| most),
         }
     }
 }
@@ -89,9 +81,4 @@ impl SafetyArgs {
 pub fn worker_command(mut command_line: Vec<OsString>) -> Vec<OsString> {
     command_line.push("--isolated-worker".into());
     command_line
-}
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-    seconds.ok_or_else(|| "expected a number of seconds".into())
 }
