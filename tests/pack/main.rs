@@ -1,6 +1,7 @@
 //! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
 //! resumes.
 
+mod columns;
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
@@ -8,3 +9,4 @@ mod inputs;
 mod memory;
 mod options;
 mod resume;
+mod roots;
