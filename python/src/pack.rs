@@ -36,6 +36,7 @@ pub struct Options {
     quality: Option<u8>,
     optimize: bool,
     pass_through: bool,
+    reduce_depth: bool,
     timeout: Option<f64>,
     max_pixels: Option<u64>,
     max_duration: Option<f64>,
@@ -54,9 +55,10 @@ pub struct Options {
 impl Options {
     fn into_pack_options(self) -> PyResult<PackOptions> {
         let mut options = PackOptions::default();
-        let Options { root, split, classes, whole_files, shuffle_seed, optimize, pass_through, .. } = self;
+        let Options { root, split, classes, whole_files, shuffle_seed, optimize, pass_through, reduce_depth, .. } =
+            self;
         options.input = InputOptions { root, split, classes, whole_files, shuffle_seed };
-        options.pictures = PictureOptions { optimize, pass_through, ..options.pictures };
+        options.pictures = PictureOptions { optimize, pass_through, reduce_depth, ..options.pictures };
         set(&mut options.frames.count, self.frames);
         set(&mut options.frames.rule, word(self.sample)?);
         set(&mut options.frames.short, word(self.short)?);

@@ -89,6 +89,7 @@ def pack(
     optimize: bool = False,
     decode_all: bool = False,
     pass_through: bool = False,
+    reduce_depth: bool = False,
     picture_rate: Union[str, float, None] = None,
     segment_clock: Optional[str] = None,
     root: Optional[Path] = None,
@@ -156,6 +157,9 @@ def pack(
         Decode every frame of a video, not only what the chosen ones need: finds all damage.
     pass_through : bool, default False
         Store the JPEGs of folders of pictures as they are.
+    reduce_depth : bool, default False
+        Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
+        such a video fails.
     picture_rate : str or float, optional
         Pictures of such a folder that make a second, such as 8, 29.97 or ``"30000/1001"``.
     segment_clock : {"player", "first-frame"}, default "player"
@@ -215,8 +219,9 @@ def pack(
     dict
         ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
         ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
-        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack) and so
-        on. With ``clips`` 0 no data set was made.
+        ``files`` and an ``example`` each), ``manifests`` (what their columns became), ``notes`` (columns that may be
+        misspelled, videos without a label, sources that were kept apart), ``resumed_at`` (videos that were done
+        already, of a resumed pack) and so on. With ``clips`` 0 no data set was made.
 
     Raises
     ------
@@ -250,6 +255,7 @@ def pack(
         "quality": quality,
         "optimize": optimize,
         "pass_through": pass_through,
+        "reduce_depth": reduce_depth,
         "timeout": timeout,
         "max_pixels": max_pixels,
         "max_duration": max_duration,

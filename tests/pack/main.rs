@@ -5,6 +5,7 @@ mod columns;
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod depth;
 mod inputs;
 mod memory;
 mod options;

@@ -28,6 +28,10 @@ pub struct PictureArgs {
     /// Give each JPEG Huffman tables of its own: about 4 % smaller, the same pixels; packing takes some 10 % longer.
     #[arg(long)]
     optimize: bool,
+    /// Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. [default:
+    /// skip such a video]
+    #[arg(long)]
+    reduce_depth: bool,
 }
 
 /// A size such as 320x240.
@@ -38,8 +42,8 @@ fn parse_size(text: &str) -> Result<FrameSize, String> {
 
 impl PictureArgs {
     pub fn options(&self, pass_through: bool) -> PictureOptions {
-        let PictureArgs { quality, optimize, .. } = *self;
-        PictureOptions { size: self.frame_size(), quality, optimize, pass_through }
+        let PictureArgs { quality, optimize, reduce_depth, .. } = *self;
+        PictureOptions { size: self.frame_size(), quality, optimize, pass_through, reduce_depth }
     }
 
     fn frame_size(&self) -> FrameSize {
