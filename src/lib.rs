@@ -120,7 +120,7 @@ pub mod fuzzing {
     pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
 }
 
-pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, SizeStats, Stats, Summary, stats};
+pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, SizeStats, Stats, Summary, stats};
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
