@@ -11,7 +11,7 @@ pub(super) fn notes(sets: &[&Dataset]) -> Result<Vec<String>> {
     if !labeled.contains(&true) {
         return Ok(Vec::new());
     }
-    let without = sets.iter().zip(labeled).filter(|(set, labeled)| !labeled && set.len() > 0);
+    let without = sets.iter().zip(labeled).filter(|(set, labeled)| !labeled && !set.is_empty());
     Ok(without.map(|(set, _)| note(set)).collect())
 }
 

@@ -86,10 +86,11 @@ impl Roots {
     }
 
     fn source<'a>(&self, video: &'a FoundVideo, renamed: &BTreeSet<usize>, depth: usize) -> Cow<'a, str> {
-        if !renamed.contains(&video.root) {
+        // A manifest may give whole paths, which no root changes.
+        if !renamed.contains(&video.root) || Path::new(&video.source).has_root() {
             return Cow::Borrowed(&video.source);
         }
-        format!("{}/{}", self.prefix(video.root, depth), video.source.trim_start_matches('/')).into()
+        format!("{}/{}", self.prefix(video.root, depth), video.source).into()
     }
 
     fn prefix(&self, root: usize, depth: usize) -> String {
@@ -132,6 +133,12 @@ mod tests {
         assert_eq!(sources, ["a/x/3", "b/x/3", "b/x/4", "x/5"]);
         let note = note.unwrap();
         assert!(note.contains("\"x/3\"") && note.contains("\"a\", \"b\""), "{note}");
+    }
+
+    #[test]
+    fn whole_paths_stay() {
+        let (sources, _) = apart(&[("/n/a", "x/3"), ("/n/b", "x/3"), ("/n/b", "/x/3")]);
+        assert_eq!(sources, ["a/x/3", "b/x/3", "/x/3"]);
     }
 
     #[test]
