@@ -71,18 +71,22 @@ impl Roots {
         ))
     }
 
-    /// Two different videos with the same source, if the sources of the roots `renamed` have prefixes.
+    /// All roots with different videos of the same source, if the sources of the roots `renamed` have prefixes.
     fn clash(&self, found: &[FoundVideo], renamed: &BTreeSet<usize>, depth: usize) -> Option<Clash> {
         if self.0.len() < 2 {
             return None;
         }
         let mut first: HashMap<Cow<'_, str>, &FoundVideo> = HashMap::with_capacity(found.len());
-        found.iter().find_map(|video| {
+        let mut clash: Option<Clash> = None;
+        for video in found {
             let source = self.source(video, renamed, depth);
             let other = *first.entry(source.clone()).or_insert(video);
-            let differ = other.root != video.root && self.file(other) != self.file(video);
-            differ.then(|| Clash { source: source.into_owned(), roots: [other.root, video.root] })
-        })
+            if other.root != video.root && self.file(other) != self.file(video) {
+                let new = || Clash { source: source.into_owned(), roots: BTreeSet::new() };
+                clash.get_or_insert_with(new).roots.extend([other.root, video.root]);
+            }
+        }
+        clash
     }
 
     fn source<'a>(&self, video: &'a FoundVideo, renamed: &BTreeSet<usize>, depth: usize) -> Cow<'a, str> {
@@ -104,9 +108,11 @@ impl Roots {
     }
 }
 
+/// Different videos with the same source.
 struct Clash {
+    /// The first such source.
     source: String,
-    roots: [usize; 2],
+    roots: BTreeSet<usize>,
 }
 
 #[cfg(test)]
