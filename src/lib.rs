@@ -122,7 +122,7 @@ pub mod fuzzing {
 }
 
 pub use byte_size::parse_bytes;
-pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, SizeStats, Stats, Summary, stats};
+pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, SizeStats, Stats, Summary, stats};
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batching, Budget, ColorJitter, Crop, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling, Temporal,
+    Augmentation, Batching, Budget, ColorJitter, Crop, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling,
+    Temporal,
 };
 
 use crate::error::{raise, usage};

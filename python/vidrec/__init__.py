@@ -28,6 +28,7 @@ from .errors import (
     Interrupted,
     LimitError,
     LoaderWarning,
+    PackWarning,
     UsageError,
 )
 from .loader import Loader
@@ -47,6 +48,7 @@ __all__ = [
     "LimitError",
     "Loader",
     "LoaderWarning",
+    "PackWarning",
     "UsageError",
     "__version__",
     "append",

@@ -48,7 +48,8 @@ def merge(
     -------
     dict
         ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
-        output), ``not_found`` (what was named but is not in the data set) and ``notes``.
+        output), ``not_found`` (what was named but is not in the data set) and ``notes``, such as data sets without
+        labels beside others.
 
     Examples
     --------
@@ -229,7 +230,7 @@ def append(
     Returns
     -------
     dict
-        As of :func:`merge`, for what was added.
+        As of :func:`merge`, for what was added, and ``whole`` with the ``clips`` and ``frames`` of the whole data set.
 
     Examples
     --------

@@ -94,5 +94,9 @@ class CollateError(UsageError):
     """The function given as ``collate`` failed; the message names the batch and its clips, and the cause is its error."""
 
 
+class PackWarning(UserWarning):
+    """What :func:`vidrec.pack` saw in its inputs that you may not have meant; ``notes`` of the report has the same."""
+
+
 class LoaderWarning(UserWarning):
     """What a loader's batches have that you may not expect."""

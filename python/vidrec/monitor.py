@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import json
 import os
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """Writes lines in a thread of its own, until it is closed or the loader is gone. Made by ``Loader.monitor``.
+    """Writes lines in a thread of its own, until it is closed or the loader or the program ends. Made by ``Loader.monitor``.
+
+    The last line says so: ``"ended": true``.
 
     Nobody waits for whoever reads: of a pipe that is full or that nobody has open, the line is left out.
     """
@@ -33,6 +36,7 @@ class Monitor:
         self._open()
         self._thread = threading.Thread(target=self._run, name="vidrec-monitor", daemon=True)
         self._thread.start()
+        _open.add(self)
 
     def close(self) -> None:
         """Write a last line and end."""
@@ -48,7 +52,7 @@ class Monitor:
     def _run(self) -> None:
         while not self._closed.wait(self._every) and self._write():
             pass
-        self._write()
+        self._write(ended=True)
         if self._file is not None:
             os.close(self._file)
 
@@ -61,12 +65,16 @@ class Monitor:
             if e.errno != errno.ENXIO:
                 raise
 
-    def _write(self) -> bool:
+    def _write(self, ended: bool = False) -> bool:
         """Whether there is still something to tell of."""
         loader = self._loader()
-        if loader is None:
+        if loader is not None:
+            told = self._line(loader)
+        elif ended and self._before:
+            told = {**self._before, "time": time.time()}
+        else:
             return False
-        line = json.dumps(self._line(loader)) + "\n"
+        line = json.dumps({**told, "ended": True} if ended else told) + "\n"
         try:
             if self._file is None:
                 self._open()
@@ -98,3 +106,13 @@ class Monitor:
                 now[name] = min(now[name], 1.0)
         self._before = now
         return now
+
+
+# A daemon thread is stopped with the program, so the last lines are written before.
+_open: "weakref.WeakSet[Monitor]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for monitor in list(_open):
+        monitor.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from . import _isolated, _pack_options, _vidrec
 from ._progress import Progress, Shown
 from .dataset import Path, open
-from .errors import UsageError
+from .errors import PackWarning, UsageError
 
 def inspect(path: Path) -> Dict[str, Any]:
     """Describe a data set.
@@ -95,6 +96,7 @@ def pack(
     enlarge: bool = False,
     quality: Optional[int] = None,
     optimize: bool = False,
+    reduce_depth: bool = False,
     root: Optional[Path] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
@@ -178,6 +180,9 @@ def pack(
         JPEG quality, 1 to 100.
     optimize : bool, default False
         Huffman tables for each JPEG: smaller, the same pixels, slower.
+    reduce_depth : bool, default False
+        Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
+        such a video fails.
     root : path, optional
         Folder that the paths of manifests are relative to. Default: the manifest's folder.
     split : str, optional
@@ -248,9 +253,10 @@ def pack(
     dict
         ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
         ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
-        ``files`` and an ``example`` each), ``resumed_at`` (videos that were done already, of a resumed pack),
-        ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no video was there to retry) and so
-        on. With ``clips`` 0 no data set was made.
+        ``files`` and an ``example`` each), ``manifests`` (what their columns became), ``notes`` (columns that may be
+        misspelled, videos without a label, sources that were kept apart), ``resumed_at`` (videos that were done
+        already, of a resumed pack), ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no
+        video was there to retry) and so on. With ``clips`` 0 no data set was made.
 
         With ``dry_run``, an estimate: ``videos``, ``labeled``, ``classes``, ``missing`` (files that are listed and not
         there), ``probed`` (videos that were packed in memory), ``probe_failures``, and what the pack would give:
@@ -312,6 +318,7 @@ def pack(
             "original": original or short_side is None,
             "enlarge": enlarge,
             "optimize": optimize,
+            "reduce_depth": reduce_depth,
             "whole_files": whole_files,
             "pass_through": pass_through,
             "resume": resume,
@@ -329,4 +336,6 @@ def pack(
         else:
             told = _vidrec.pack(paths, output, options, show, command, mxnet)
     report: Dict[str, Any] = json.loads(told)
+    for note in report.get("notes", ()):
+        warnings.warn(note, PackWarning, stacklevel=2)
     return report

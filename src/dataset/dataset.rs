@@ -9,14 +9,15 @@ use sha2::{Digest, Sha256};
 
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
-use super::listing::{self, ShardFiles};
+use super::listing::{self, Leftover, ShardFiles};
 use super::shard::Shard;
 use super::storage::Io;
 use crate::disk::advice::{Advice, advise};
+use crate::disk::folder_of;
 use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Hint, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
@@ -104,6 +105,14 @@ impl Inner {
     }
 }
 
+/// Damage comes with what to do about it.
+fn suggest_repair(e: Error) -> Error {
+    if e.kind() != ErrorKind::Format || !e.hints().is_empty() {
+        return e;
+    }
+    e.hint(Hint::Verify).hint(Hint::Repair)
+}
+
 impl Dataset {
     /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`.
     ///
@@ -154,8 +163,21 @@ impl Dataset {
     }
 
     pub(crate) fn open_files(files: &[ShardFiles], io: Io) -> Result<Self> {
-        let shards = files.iter().map(|files| Shard::open(files, io).map(Arc::new)).collect::<Result<_>>()?;
+        let open = |files| Shard::open(files, io).map(Arc::new).map_err(suggest_repair);
+        let shards = files.iter().map(open).collect::<Result<_>>()?;
         Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
+    }
+
+    /// What interrupted writes left in the folder of this data set.
+    ///
+    /// ```no_run
+    /// for leftover in vidrec::Dataset::open("train")?.leftovers() {
+    ///     println!("{}", leftover.note);
+    /// }
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn leftovers(&self) -> Vec<Leftover> {
+        self.0.shards.first().map_or(Vec::new(), |shard| listing::leftovers(folder_of(&shard.record_path)))
     }
 
     /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.

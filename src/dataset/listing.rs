@@ -86,16 +86,28 @@ pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
+/// What an interrupted write left in the folder of a data set. The data set itself is whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leftover {
+    /// What it is, in words.
+    pub note: String,
+    /// What a caller can do about it.
+    pub hints: Vec<Hint>,
+}
+
 /// Notes on what interrupted writers left in `dir`, and what to do about it.
-pub(crate) fn leftovers(dir: &Path) -> Vec<String> {
-    let mut notes = Vec::new();
+pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
+    let mut found = Vec::new();
     if dir.join(names::JOURNAL).exists() {
-        notes.push("this folder has an interrupted pack: resume it or start it over".into());
+        let note = "this folder has an interrupted pack: resume it or start it over".into();
+        found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
     }
     if publication::is_pending(dir) {
-        notes.push("an interrupted write left files in this folder: the next write cleans them up".into());
+        let note = "an interrupted write left files in this folder: the next write cleans them up".into();
+        found.push(Leftover { note, hints: Vec::new() });
     }
-    notes
+    found
 }
 
 /// The error that says why `dir` is not a data set.

@@ -16,6 +16,7 @@ pub use dataset::Dataset;
 pub use fingerprint::Fingerprint;
 pub use frame::Frame;
 pub(crate) use index::{Index, proven_bytes};
+pub use listing::Leftover;
 pub(crate) use shard::{Shard, split_payload};
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::copy::{self, refuse_input};
 use super::options::EditOptions;
 use super::output_plan::{Describe, InputSet, OutputPlan};
-use super::report::EditReport;
-use super::{classes, groups};
+use super::report::{EditReport, WholeSize};
+use super::{classes, groups, unlabeled};
 use crate::dataset::listing;
 use crate::format::dataset_json::{self, DatasetJson};
 use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
@@ -16,7 +16,7 @@ use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 ///
 /// Classes go by name and must be known to the data set already. The new shards become part of it in one step, when
 /// `dataset.json` is replaced: until then readers see the old data set, and so they do after a crash.
-/// `options.overwrite` has no effect. The report is about what was added.
+/// `options.overwrite` has no effect. The report is about what was added; [`EditReport::whole`] is the data set that grew.
 ///
 /// # Errors
 ///
@@ -43,8 +43,11 @@ pub fn append(
     // Its shards as the indexes have them, so that the new list has what earlier versions did not list.
     let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
     let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
+    let (clips, frames) = (before.clips, before.frames);
     let writer = Writer::extend(to, meta, lock, before)?;
-    copy::fill_one(&plan, writer, to, options, progress)
+    let report = copy::fill_one(&plan, writer, to, options, progress)?;
+    let whole = Some(WholeSize { clips: clips + report.clips, frames: frames + report.frames });
+    Ok(EditReport { whole, ..report })
 }
 
 fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
@@ -57,6 +60,7 @@ fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
     }
     let mut plan = OutputPlan::whole(more)?;
     plan.meta.classes = union.classes;
+    plan.notes.extend(unlabeled::notes(&[old, more])?);
     let labels = union.labels.into_iter().nth(1).unwrap_or_default();
     let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
     plan.sources = vec![InputSet { set: more.clone(), describe }];

@@ -5,13 +5,14 @@ use std::path::Path;
 use super::options::EditOptions;
 use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied};
 use super::report::EditReport;
-use super::{classes, copy, groups, meta};
+use super::{classes, copy, groups, meta, unlabeled};
 use crate::{Dataset, Error, ProgressFn, Result};
 
 /// Writes the clips of all data sets, one set after the other, as one. An item of `progress` is a clip.
 ///
 /// Joins classes by name: those of the first data set keep their labels, new names get the next ones. Where the settings
-/// differ, or the programs that packed the data sets, the settings list it under `merged`, and the report says so.
+/// differ, or the programs that packed the data sets, the settings list it under `merged`, and the report says so. It also
+/// names data sets whose clips have no label, if those of others have.
 ///
 /// # Errors
 ///
@@ -37,6 +38,7 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
     meta.classes = union.classes;
     let mut notes: Vec<String> = note.into_iter().chain(sets.iter().flat_map(not_copied)).collect();
     notes.dedup();
+    notes.extend(unlabeled::notes(&sets.iter().collect::<Vec<_>>())?);
     let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));
     let sources = sets.iter().zip(union.labels).map(|(set, labels)| {
         let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));

@@ -52,6 +52,7 @@ mod split;
 mod subset;
 #[cfg(test)]
 mod tests;
+mod unlabeled;
 
 pub use append::append;
 pub use clip_list::ClipList;
@@ -64,7 +65,7 @@ pub(crate) use output_plan::as_it_is;
 pub use parts::{SplitBy, SplitPart, split_clips};
 pub use ratio::{KeepTogether, RatioSplit};
 pub use relabel::{Change, Key, Relabeling, relabel};
-pub use report::EditReport;
+pub use report::{EditReport, WholeSize};
 pub use reshard::reshard;
 pub use selection::{SelectedClips, Selection, subset_clips};
 pub use split::split;

@@ -63,6 +63,7 @@ pub(super) fn run(
         left_out: 0,
         not_found: plan.not_found.clone(),
         notes,
+        whole: None,
     })
 }
 

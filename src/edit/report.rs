@@ -8,13 +8,13 @@ use serde::Serialize;
 pub struct EditReport {
     /// The folder of the output.
     pub output: String,
-    /// Number of clips.
+    /// Number of clips written.
     pub clips: u64,
-    /// Number of frames.
+    /// Number of frames written.
     pub frames: u64,
     /// Bytes of record and index files together.
     pub bytes: u64,
-    /// Number of shards.
+    /// Number of shards written.
     pub shards: u64,
     /// Clips of the inputs that are not in this output.
     pub left_out: u64,
@@ -22,4 +22,17 @@ pub struct EditReport {
     pub not_found: Vec<String>,
     /// What else is worth knowing: settings that differ, things that were not copied.
     pub notes: Vec<String>,
+    /// Of an append: the data set with what was added. `None` for other edits, which write the whole data set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeSize>,
+}
+
+/// The size of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WholeSize {
+    /// Number of clips.
+    pub clips: u64,
+    /// Number of frames.
+    pub frames: u64,
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::options::PackOptions;
-use super::plan::{Job, PackPlan, PassedOver};
+use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::run::Failure;
 use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, for_each, pack_one};
 use crate::disk::free_space::{self, free_space};
@@ -41,6 +41,10 @@ pub struct Estimate {
     pub classes: u64,
     /// Files in the input folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<PassedOver>,
+    /// What the columns of each manifest became.
+    pub manifests: Vec<ManifestColumns>,
+    /// What else is worth knowing of the inputs, as in [`PackPlan::notes`].
+    pub notes: Vec<String>,
     /// Files that are listed and not there.
     pub missing: Vec<String>,
     /// Videos that were packed in memory to learn the rest from.
@@ -97,6 +101,8 @@ pub fn estimate<P: AsRef<Path>>(
         labeled: labeled as u64,
         classes: plan.classes.len() as u64,
         passed_over: plan.passed_over.clone(),
+        manifests: plan.manifests.clone(),
+        notes: plan.notes.clone(),
         missing: missing.iter().map(|job| job.source.clone()).collect(),
         probed: probe.done,
         failed,

@@ -23,8 +23,8 @@ mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
-pub use pack::pack;
-pub use plan::{Attributes, InputOptions, Job, PackPlan, PassedOver, Segment, SegmentClock};
+pub use pack::{pack, pack_plan};
+pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
 pub use run::{Failure, Interrupted, MaxFailures, OnError, PackReport, RunOptions, Warning};
 pub use serve::serve;
 pub use work::{FrameOptions, PackStage, PictureOptions, Resources, VideoLimits};

@@ -83,6 +83,8 @@ struct PictureSettings {
     optimize: bool,
     #[serde(skip_serializing_if = "is_off")]
     pass_through: bool,
+    #[serde(skip_serializing_if = "is_off")]
+    reduce_depth: bool,
 }
 
 #[derive(Serialize)]
@@ -119,6 +121,7 @@ impl PictureSettings {
             chroma: "4:2:0",
             optimize: options.optimize,
             pass_through: options.pass_through,
+            reduce_depth: options.reduce_depth,
         }
     }
 }
@@ -212,6 +215,7 @@ mod tests {
                 size: FrameSize::ShortSideAlways(64),
                 optimize: true,
                 pass_through: true,
+                reduce_depth: true,
                 ..PictureOptions::default()
             },
             limits: VideoLimits {
@@ -226,7 +230,7 @@ mod tests {
             "frames": 8, "sample": "random-clip:2", "short": "repeat-last", "seed": 0, "draws": 4,
             "picture_fps": "30000/1001", "segment_clock": "first-frame", "decode": "all", "shuffle_seed": 3,
             "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
-            "optimize": true, "pass_through": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
+            "optimize": true, "pass_through": true, "reduce_depth": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
         });
         assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());
         let by_pace = PackOptions {

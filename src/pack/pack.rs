@@ -55,33 +55,61 @@ pub fn pack<P: AsRef<Path>>(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
+    options.check()?;
+    let plan = PackPlan::from_inputs(inputs, &options.input)?;
+    pack_plan(&plan, out, options, progress)
+}
+
+/// Packs the videos of a plan, as [`pack`] does with the plan of its inputs.
+///
+/// So a program can look at the plan, and say what it is about to do ([`PackPlan::manifests`], [`PackPlan::notes`]), before
+/// hours of work. `options.input` should be the options that the plan was made with.
+///
+/// # Errors
+///
+/// As [`pack`], except those of the inputs.
+///
+/// ```no_run
+/// use vidrec::pack::{PackOptions, PackPlan, pack_plan};
+///
+/// let options = PackOptions::default();
+/// let plan = PackPlan::from_inputs(&["list.csv"], &options.input)?;
+/// plan.notes.iter().for_each(|note| eprintln!("{note}"));
+/// let report = pack_plan(&plan, "train", &options, &mut vidrec::no_progress)?;
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+pub fn pack_plan(
+    plan: &PackPlan,
+    out: impl AsRef<Path>,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
     let started = Instant::now();
     options.check()?;
     video::init();
-    let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let out = out.as_ref();
-    let meta = meta(&plan, options)?;
+    let meta = meta(plan, options)?;
     let mode = options.run.retry_failed.then_some("retry what failed");
-    let fingerprint = RunFingerprint::new(&plan, &meta, mode, options.run.overwrite)?;
+    let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
     let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout);
     let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
     let interrupted = run::find(out)?;
-    let existing = Existing::find(out, &plan, &options.run, &fingerprint, interrupted.as_ref())?;
+    let existing = Existing::find(out, plan, &options.run, &fingerprint, interrupted.as_ref())?;
     if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
-        return existing.report(&plan);
+        return existing.report(plan);
     }
     // A probe decodes in this process, and in no other.
     if interrupted.is_none() && existing.is_none() && pool.is_none() {
-        check_space(&plan, out, options, progress)?;
+        check_space(plan, out, options, progress)?;
     }
-    let done = match run::start(out, lock, interrupted, &plan, meta, &fingerprint, &options.run)? {
+    let done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
         Beginning::At(done) => *done,
         Beginning::Published(report) => return Ok(*report),
     };
-    let run = PackRun::new(out, &plan, &options.run, done, progress);
-    let copies = existing.as_ref().map(|existing| existing.copies(&plan));
+    let run = PackRun::new(out, plan, &options.run, done, progress);
+    let copies = existing.as_ref().map(|existing| existing.copies(plan));
     let threads = options.resources.threads_for(plan.jobs.len());
     let sources = Sources::new(&plan.jobs, options.recipe(), &options.resources, copies, pool.as_ref(), threads);
     work(run, &sources, plan.jobs.len(), threads).finish(out, started)

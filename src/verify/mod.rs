@@ -34,13 +34,17 @@ use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut ProgressFn<'_>) -> Result<VerifyReport> {
-    let mut report = VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new() };
+    let mut report =
+        VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new(), hints: Vec::new() };
     match listing::find(path.as_ref()) {
         Ok(files) => verify_files(&files, options, progress, &mut report)?,
         Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
         Err(e) => return Err(e),
     }
     report.ok = report.problems.is_empty();
+    if !report.ok {
+        report.hints.insert(0, Hint::Repair);
+    }
     Ok(report)
 }
 
@@ -83,7 +87,9 @@ fn verify_files(
     }
     if let Some((path, json)) = &files.json {
         report.problems.extend(verify_failures(path, json).err().map(Problem::from));
-        report.notes = listing::leftovers(folder_of(path));
+        let leftovers = listing::leftovers(folder_of(path));
+        report.hints = leftovers.iter().flat_map(|leftover| leftover.hints.iter().copied()).collect();
+        report.notes = leftovers.into_iter().map(|leftover| leftover.note).collect();
     }
     Ok(())
 }

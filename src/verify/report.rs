@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Hint};
 
 /// Options of [`verify`](crate::verify).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,6 +25,9 @@ pub struct VerifyReport {
     pub problems: Vec<Problem>,
     /// Notes that are not problems: what an interrupted pack or another writer left in the folder.
     pub notes: Vec<String>,
+    /// What a caller can do about the problems and notes. Not in the JSON.
+    #[serde(skip)]
+    pub hints: Vec<Hint>,
 }
 
 /// One problem of a data set.

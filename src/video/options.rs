@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::error::{Stage, VideoError};
-use crate::{Error, limits};
+use crate::{Error, Hint, limits};
+
+/// Most bits of a sample of which 8 are enough for people: those of HDR video.
+const MOST_BITS: u32 = 12;
 
 /// The size of the pictures to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,9 @@ pub struct VideoOptions {
     pub max_pixels: u64,
     /// The longest video, by the times of its packets; a longer one fails before it is decoded. Default: no limit.
     pub max_duration: Option<Duration>,
+    /// Take pictures of more than 12 bits a channel, and keep the upper 8 of their bits. Off by default: such a video
+    /// fails, because depth maps and measurements in 16 bits would be worthless then.
+    pub reduce_depth: bool,
     /// Bytes of compressed video to keep in memory, so that a file is read only once. A longer video is read twice,
     /// with the same result. Default: 64 MiB.
     pub keep_bytes: usize,
@@ -62,6 +68,7 @@ impl Default for VideoOptions {
             timeout: Duration::from_secs(600),
             max_pixels: limits::MAX_PIXELS,
             max_duration: None,
+            reduce_depth: false,
             keep_bytes: 64 << 20,
         }
     }
@@ -90,6 +97,18 @@ impl VideoOptions {
         let error = Error::limit("the pictures are too large")
             .expected(format!("at most {limit} pixels"))
             .found(format!("{width}x{height}"));
+        Err(VideoError::new(Stage::Limit, error))
+    }
+
+    /// Refuses pictures that would lose more than the finest shades, unless [`reduce_depth`](Self::reduce_depth) is set.
+    pub(super) fn check_depth(&self, bits: u32, pixel_format: &str) -> Result<(), VideoError> {
+        if self.reduce_depth || bits <= MOST_BITS {
+            return Ok(());
+        }
+        let error = Error::limit("the pictures have more bits a channel than can be stored")
+            .expected(format!("at most {MOST_BITS}, of which 8 are stored"))
+            .found(format!("{bits} ({pixel_format})"))
+            .hint(Hint::Set("reduce_depth"));
         Err(VideoError::new(Stage::Limit, error))
     }
 

@@ -294,3 +294,44 @@ fn a_split_by_ratio_keeps_together_what_is_asked() {
         shell.error(&format!("split twice -o no --attribute split {flag}"), 2);
     }
 }
+
+/// A set in `name` with a clip of one frame for each label.
+fn labeled(shell: &Shell, name: &str, labels: &[Option<u32>]) {
+    let mut writer = vidrec::Writer::create(shell.at(name), vidrec::WriterOptions::default()).unwrap();
+    let jpeg = common::jpeg((48, 32), 1);
+    for &label in labels {
+        let info = vidrec::ClipInfo { label, width: 48, height: 32, ..vidrec::ClipInfo::default() };
+        writer.append(&info, &[vidrec::FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn data_sets_without_labels_beside_others_are_named() {
+    let shell = Shell::new();
+    labeled(&shell, "some", &[Some(3), None]);
+    labeled(&shell, "none", &[None, None]);
+    let note = "none: its 2 clips have no label and will be without one beside clips that have one";
+    assert_eq!(shell.json("merge some none -o both", 0)["notes"], serde_json::json!([note]));
+    let text = shell.text("merge none some -o both --force", 0);
+    assert!(text.contains(&format!("\n  {note}\n")), "{text}");
+    for line in ["merge none none -o both --force", "merge some some -o both --force"] {
+        assert_eq!(shell.json(line, 0)["notes"], serde_json::json!([]), "{line}");
+    }
+    assert!(shell.text("append some none", 0).contains(note));
+}
+
+#[test]
+fn an_append_says_what_was_added_and_what_there_is_now() {
+    let shell = Shell::new();
+    labeled(&shell, "more", &[Some(0)]);
+    labeled(&shell, "grows", &[Some(0), Some(1)]);
+    let text = shell.text("append grows more", 0);
+    assert!(
+        text.starts_with("grows: added 1 clip, 1 frame, ") && text.contains("\n  now 3 clips, 3 frames\n"),
+        "{text}"
+    );
+    let report = shell.json("append grows more", 0);
+    assert_eq!((&report[0]["clips"], &report[0]["whole"]["clips"]), (&1.into(), &4.into()));
+    assert!(shell.json("merge grows more -o merged", 0).get("whole").is_none());
+}

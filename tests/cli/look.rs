@@ -81,3 +81,48 @@ fn a_table_of_changes_has_some_thousand_columns_at_most() {
         assert!(!temp.path().join("out").exists());
     }
 }
+
+#[test]
+fn extract_replaces_files_only_if_told_to() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &[], &[("a", None, ""), ("b", None, "")]);
+    let extract = |options: &str| vidrec(&format!("extract set {options} -o files"), temp.path());
+    assert!(extract("1").status.success());
+    let file = temp.path().join("files/000001/000.jpg");
+    let stored = std::fs::read(&file).unwrap();
+    std::fs::write(&file, "mine").unwrap();
+    let run = extract("0-1");
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(1) && text.contains("000.jpg") && text.contains("--force"), "{text}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    assert!(!temp.path().join("files/000000").exists(), "nothing is written if something is there");
+    assert!(extract("0-1 --force").status.success());
+    assert_eq!(std::fs::read(&file).unwrap(), stored);
+}
+
+#[test]
+fn what_is_damaged_or_interrupted_comes_with_the_next_command() {
+    let temp = tempfile::tempdir().unwrap();
+    write(temp.path(), &[], &[("a", None, ""), ("b", None, "")]);
+    let said = |line: &str, status: i32| {
+        let run = vidrec(line, temp.path());
+        assert_eq!(run.status.code(), Some(status), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stderr).unwrap()
+    };
+    assert_eq!((said("inspect set", 0), said("verify set", 0)), (String::new(), String::new()));
+    std::fs::write(temp.path().join("set/.pack.journal"), "").unwrap();
+    for command in ["inspect set", "verify set"] {
+        let text = said(command, 0);
+        assert!(
+            text.contains("interrupted pack") && text.contains("\nvidrec: next: run the pack again with --resume"),
+            "{text}"
+        );
+    }
+    let record = common::names::file(temp.path().join("set"), "shard-00000.rec");
+    let bytes = std::fs::read(&record).unwrap();
+    std::fs::write(&record, &bytes[..bytes.len() - 4]).unwrap();
+    for (command, status) in [("inspect set", 1), ("verify set", 3)] {
+        let text = said(command, status);
+        assert!(text.contains("run `vidrec repair`"), "{text}");
+    }
+}

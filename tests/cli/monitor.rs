@@ -69,6 +69,36 @@ fn a_file_is_followed_whatever_is_in_it() {
 }
 
 #[test]
+fn the_last_line_of_a_loader_says_that_it_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    fs::write(&path, told(7) + &told(8).replace("\"more\"", "\"ended\": true, \"more\"")).unwrap();
+    let mut monitor = Monitor::start(&path);
+    assert!(monitor.line().ends_with("  7 batches\n"));
+    assert!(monitor.line().ends_with("  8 batches  the loader has ended\n"));
+    append(&path, &told(1));
+    assert!(monitor.line().ends_with("  1 batches\n"), "another loader");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_that_its_writer_closes_says_that_the_loader_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let command = command.arg("monitor").arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let said = child.stderr.take().map(BufReader::new);
+    let mut monitor = Monitor { shown: child.stdout.take().map(BufReader::new), child };
+    fs::write(&path, told(1)).unwrap();
+    assert!(monitor.line().contains("  1 batches"));
+    let mut line = String::new();
+    said.unwrap().read_line(&mut line).unwrap();
+    assert_eq!(line, "vidrec: the loader has ended\n");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_pipe_is_followed_from_one_writer_to_the_next() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,13 @@
 //! `vidrec pack` from outside: what it makes of its inputs, what it says of damage, how much memory it takes, and how it
 //! resumes.
 
+mod columns;
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod depth;
 mod inputs;
 mod memory;
 mod options;
 mod resume;
+mod roots;

@@ -409,6 +409,8 @@ fn resume_begins_where_there_is_nothing_and_is_done_where_all_is_done() {
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&report["clips"], &report["failed"], &report["resumed_at"]), (&4.into(), &1.into(), &5.into()));
     same(&videos.files("set"), &whole, "nothing is written");
+    let text = String::from_utf8(videos.pack("set", &["--resume"]).stdout).unwrap();
+    assert!(text.starts_with("nothing to do: ") && text.contains("1 video skipped; --retry-failed"), "{text}");
     let run = videos.pack("set", &["--resume", "--quality", "80"]);
     assert_eq!(run.status.code(), Some(1), "{}", show(&run));
     assert!(stderr(&run).contains("\"quality\"") && stderr(&run).contains("--force"), "{}", show(&run));
@@ -557,8 +559,10 @@ fn what_failed_is_retried_as_if_it_had_not() {
         let text = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.code() == Some(0) && text.contains("nothing to retry"), "{}", show(&run));
         assert!(!text.contains("videos/s"), "{text}");
-        let text = String::from_utf8(videos.pack("set", &[&more[..], &["--resume"]].concat()).stdout).unwrap();
-        assert!(text.starts_with("packed ") && !text.contains("videos/s"), "nothing was done: {text}");
+        let run = videos.pack("set", &[&more[..], &["--resume"]].concat());
+        let text = String::from_utf8(run.stdout).unwrap();
+        assert_eq!(run.status.code(), Some(0), "{text}");
+        assert!(text.starts_with("nothing to do: the pack of ") && !text.contains("videos/s"), "{text}");
         let other = [&retry[..], &["--quality", "70"]].concat();
         let run = videos.pack("set", &other);
         assert!(run.status.code() == Some(1) && stderr(&run).contains("\"quality\""), "{}", show(&run));

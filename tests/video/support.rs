@@ -51,7 +51,8 @@ impl Clips {
 }
 
 pub fn options(size: FrameSize) -> VideoOptions {
-    VideoOptions { size, ..VideoOptions::default() }
+    // Formats of 16 bits are compared too.
+    VideoOptions { size, reduce_depth: true, ..VideoOptions::default() }
 }
 
 /// All frames.

@@ -1,10 +1,11 @@
 //! `vidrec extract`: stored JPEGs as files, byte for byte.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use vidrec::Dataset;
+use vidrec::{Clip, Dataset};
 
 use crate::output::{bytes, count};
 use crate::ranges::{self, ClipRange};
@@ -12,7 +13,8 @@ use crate::{Outcome, Run, output};
 
 /// Write the JPEGs of some clips as files, byte for byte.
 ///
-/// Files are named DIR/CLIP/FRAME.jpg, such as 000012/003.jpg. vidrec checks their checksums.
+/// Files are named DIR/CLIP/FRAME.jpg, such as 000012/003.jpg. vidrec checks their checksums. It does not replace files
+/// that are there already.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -23,6 +25,9 @@ pub struct Args {
     /// The folder to write to.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// Replace files that are there already.
+    #[arg(long)]
+    force: bool,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
@@ -38,15 +43,21 @@ struct Report {
 pub fn run(args: &Args) -> Run {
     let dataset = Dataset::open(&args.dataset)?;
     let mut report = Report { clips: 0, frames: 0, bytes: 0 };
-    for ordinal in ranges::ordinals(&args.clip, dataset.len())? {
+    let ordinals = ranges::ordinals(&args.clip, dataset.len())?;
+    if !args.force {
+        // First, so that nothing is written if not everything can be.
+        for &ordinal in &ordinals {
+            refuse_existing(&args.output, &dataset.clip(ordinal)?)?;
+        }
+    }
+    for ordinal in ordinals {
         let clip = dataset.clip(ordinal)?;
-        let folder = args.output.join(format!("{ordinal:06}"));
+        let folder = clip_folder(&args.output, ordinal);
         fs::create_dir_all(&folder).map_err(|e| format!("{}: could not create the folder: {e}", folder.display()))?;
         for (t, frame) in clip.frames().enumerate() {
             let frame = frame?;
             frame.check()?;
-            let path = folder.join(format!("{t:03}.jpg"));
-            fs::write(&path, frame.jpeg()).map_err(|e| format!("{}: could not write: {e}", path.display()))?;
+            write(&frame_file(&folder, t), frame.jpeg(), args.force)?;
             report.frames += 1;
             report.bytes += frame.jpeg().len() as u64;
         }
@@ -57,4 +68,33 @@ pub fn run(args: &Args) -> Run {
         format!("wrote {} of {}, {}, to {to}\n", count(r.frames, "frame"), count(r.clips, "clip"), bytes(r.bytes))
     })?;
     Ok(Outcome::Done)
+}
+
+fn clip_folder(output: &Path, ordinal: u64) -> PathBuf {
+    output.join(format!("{ordinal:06}"))
+}
+
+fn frame_file(folder: &Path, frame: usize) -> PathBuf {
+    folder.join(format!("{frame:03}.jpg"))
+}
+
+/// An error if one of the clip's files is there already.
+fn refuse_existing(output: &Path, clip: &Clip<'_>) -> Result<(), String> {
+    let folder = clip_folder(output, clip.ordinal());
+    let mut files = (0..clip.frame_count() as usize).map(|t| frame_file(&folder, t));
+    files.find(|path| path.symlink_metadata().is_ok()).map_or(Ok(()), |path| Err(is_there(&path)))
+}
+
+fn is_there(path: &Path) -> String {
+    format!("{}: the file is there already; replace it with --force, or choose another folder", path.display())
+}
+
+fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), String> {
+    let mut options = OpenOptions::new();
+    let options =
+        if replace { options.write(true).create(true).truncate(true) } else { options.write(true).create_new(true) };
+    options.open(path).and_then(|mut file| file.write_all(jpeg)).map_err(|e: io::Error| match e.kind() {
+        ErrorKind::AlreadyExists => is_there(path),
+        _ => format!("{}: could not write: {e}", path.display()),
+    })
 }

@@ -91,6 +91,10 @@ pub fn run(args: &Args) -> Run {
         let overview = overview(&dataset, args.classes)?;
         output::print(args.json, &overview, render)?;
     }
+    for leftover in dataset.leftovers() {
+        eprintln!("vidrec: {}", leftover.note);
+        output::tell_next(&leftover.hints);
+    }
     Ok(Outcome::Done)
 }
 

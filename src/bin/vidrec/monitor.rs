@@ -21,7 +21,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Show what a running loader does: batches ready, frames per second, and whether training or the loader waits.
 ///
-/// On a terminal, vidrec updates one line. Elsewhere, it prints a line of text for each line of PATH. Ctrl-C ends it.
+/// On a terminal, vidrec updates one line. Elsewhere, it prints a line of text for each line of PATH. When the loader ends,
+/// vidrec says so and waits for the next one. Ctrl-C ends it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The file or named pipe to which the loader writes: in Python, `loader.monitor(PATH)`.
@@ -44,7 +45,12 @@ pub fn run(args: &Args) -> Run {
     loop {
         match lines.next().map_err(about)? {
             Some(line) => shown.show(line)?,
-            None => sleep(PAUSE),
+            None => {
+                if lines.writer_closed()? {
+                    shown.end()?;
+                }
+                sleep(PAUSE);
+            }
         }
     }
 }
@@ -59,6 +65,9 @@ struct Told {
     frames_per_second: f64,
     waiting: f64,
     loader_waiting: f64,
+    /// Whether this is the last line of the loader.
+    #[serde(default)]
+    ended: bool,
 }
 
 impl Told {
@@ -87,25 +96,53 @@ fn number(value: f64) -> String {
     if value.abs() < 1e12 { format!("{value:.0}") } else { format!("{value:.0e}") }
 }
 
+/// What is shown behind the last line of a loader.
+const ENDED: &str = "  the loader has ended";
+
 /// Turns lines into text and prints it.
 struct Shown {
     terminal: Option<Term>,
     /// Lines that a loader did not write.
     strange: u64,
     latest: String,
+    /// Whether a loader is writing, as far as is known.
+    running: bool,
 }
 
 impl Shown {
     fn new() -> Self {
         let terminal = Some(Term::stdout()).filter(Term::is_term);
-        Shown { terminal, strange: 0, latest: "no lines from a loader yet".into() }
+        Shown { terminal, strange: 0, latest: "no lines from a loader yet".into(), running: false }
     }
 
     fn show(&mut self, line: &[u8]) -> io::Result<()> {
         match serde_json::from_slice::<Told>(line) {
-            Ok(told) => self.latest = told.text(),
+            Ok(told) => {
+                self.latest = told.text();
+                self.running = !told.ended;
+                if told.ended {
+                    self.latest += ENDED;
+                }
+            }
             Err(_) => self.strange += 1,
         }
+        self.print()
+    }
+
+    /// The writer of the pipe has closed it, perhaps without a last line.
+    fn end(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.running) {
+            return Ok(());
+        }
+        if self.terminal.is_some() {
+            self.latest += ENDED;
+            return self.print();
+        }
+        // Not on standard output, which has a line for each line of the loader.
+        writeln!(io::stderr(), "vidrec: the loader has ended")
+    }
+
+    fn print(&self) -> io::Result<()> {
         let mut text = self.latest.clone();
         if self.strange > 0 {
             text += &format!("  ({} not from a loader)", count(self.strange, "line"));
@@ -165,6 +202,11 @@ impl<F: Follow> Lines<F> {
         }
     }
 
+    /// Whether nobody has the pipe open for writing, after the end was reached. Nobody knows that of a file.
+    fn writer_closed(&self) -> io::Result<bool> {
+        self.file.writer_closed()
+    }
+
     fn read(&mut self) -> io::Result<usize> {
         loop {
             match self.file.read(&mut self.chunk) {
@@ -179,6 +221,9 @@ impl<F: Follow> Lines<F> {
 trait Follow: Read {
     /// Goes to the start if the file was truncated. Returns whether it was.
     fn begins_anew(&mut self) -> io::Result<bool>;
+
+    /// Whether what was read last is the end because the writer closed it.
+    fn writer_closed(&self) -> io::Result<bool>;
 }
 
 impl Follow for File {
@@ -189,6 +234,11 @@ impl Follow for File {
             self.rewind()?;
         }
         Ok(cut)
+    }
+
+    fn writer_closed(&self) -> io::Result<bool> {
+        // Reading from a pipe waits as long as somebody can write to it, so its end is that of the writer.
+        Ok(!self.metadata()?.is_file())
     }
 }
 
@@ -210,6 +260,10 @@ mod tests {
 
     impl Follow for Pieces<'_> {
         fn begins_anew(&mut self) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        fn writer_closed(&self) -> io::Result<bool> {
             Ok(false)
         }
     }
@@ -239,6 +293,7 @@ mod tests {
             frames_per_second: rate,
             waiting: rate,
             loader_waiting: -rate,
+            ended: false,
         };
         assert!(told(4, 3, 1234.4).text().contains("[###.] 3 ready  1234 frames/s  training waits 123440%"));
         assert!(told(0, 3, 0.0).text().contains("[] 3 ready  0 frames/s  training waits 0%"));

@@ -51,6 +51,16 @@ pub fn flags(hint: Hint) -> String {
     }
 }
 
+/// What to do next, on standard error.
+pub fn tell_next(hints: &[Hint]) {
+    if hints.is_empty() {
+        return;
+    }
+    let next: Vec<String> = hints.iter().map(|&hint| flags(hint)).collect();
+    // If standard error is closed, there is nothing to do.
+    let _ = writeln!(io::stderr(), "vidrec: next: {}", next.join(", or "));
+}
+
 /// The flag for an option of the library.
 fn flag(option: &str) -> String {
     match option {

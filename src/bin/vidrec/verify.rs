@@ -26,6 +26,7 @@ pub fn run(args: &Args) -> Run {
     let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep }, &mut watch::of("frames"))?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
+    output::tell_next(&report.hints);
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })
 }
 

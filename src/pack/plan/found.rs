@@ -13,6 +13,8 @@ use crate::{Error, Result};
 pub(super) struct FoundVideo {
     pub path: PathBuf,
     pub source: String,
+    /// Its root, by its number in [`Roots`](super::roots::Roots).
+    pub root: usize,
     pub label: Label,
     pub segment: Option<Segment>,
     pub split: Option<String>,
@@ -23,7 +25,16 @@ pub(super) struct FoundVideo {
 impl FoundVideo {
     /// A whole video of which nothing else is known.
     pub fn new(path: PathBuf, source: String, label: Label) -> Self {
-        FoundVideo { path, source, label, segment: None, split: None, attributes: Attributes::default(), fault: None }
+        FoundVideo {
+            path,
+            source,
+            root: 0,
+            label,
+            segment: None,
+            split: None,
+            attributes: Attributes::default(),
+            fault: None,
+        }
     }
 
     /// The video with its place in the order of the inputs, and its label as a number.

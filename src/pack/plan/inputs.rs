@@ -6,9 +6,11 @@ use std::path::Path;
 use super::found::FoundVideo;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
+use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
-use super::{folders, manifest, video_folder};
+use super::roots::Roots;
+use super::{folders, manifest, notes, video_folder};
 use crate::order::Permutation;
 use crate::{Error, Hint, Result, source_name};
 
@@ -22,6 +24,11 @@ pub struct PackPlan {
     pub classes: Vec<String>,
     /// Files in folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<PassedOver>,
+    /// What the columns of each manifest became.
+    pub manifests: Vec<ManifestColumns>,
+    /// What else is worth knowing before the work begins: columns that may be misspelled, videos without a label, sources
+    /// that begin with the name of their folder because they would be the same otherwise.
+    pub notes: Vec<String>,
 }
 
 impl PackPlan {
@@ -36,7 +43,7 @@ impl PackPlan {
         for input in inputs {
             gathered.add(input.as_ref(), options)?;
         }
-        let Gathered { mut found, classes, passed_over } = gathered;
+        let Gathered { mut found, classes, passed_over, manifests, roots } = gathered;
         if found.is_empty() {
             let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
             return Err(Error::usage(format!("no videos in {}", names.join(", ")))
@@ -45,7 +52,9 @@ impl PackPlan {
         if let Some(split) = &options.split {
             keep_split(&mut found, split)?;
         }
+        let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
+        let notes = notes::of(&manifests, &found).into_iter().chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -56,7 +65,7 @@ impl PackPlan {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
         };
-        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list() })
+        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes })
     }
 
     /// The videos that are missing. Each would fail by itself.
@@ -71,22 +80,47 @@ struct Gathered {
     found: Vec<FoundVideo>,
     classes: Option<Classes>,
     passed_over: PassedOverTally,
+    manifests: Vec<ManifestColumns>,
+    roots: Roots,
 }
 
 impl Gathered {
+    /// Adds the videos of an input.
     fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
         let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
         if meta.is_dir() {
-            let lists = video_folder::lists(path)?;
-            if lists.is_empty() {
-                folders::walk(path, &mut self.found, &mut self.passed_over)?;
-            }
-            return lists.into_iter().try_for_each(|(list, split)| self.add_list(&list, split, options).map(drop));
+            return self.add_folder(path, options);
         }
         if !self.add_list(path, None, options)? {
             let source = source_name::of_os_str(path.file_name().unwrap_or_default());
-            self.found.push(FoundVideo::new(path.to_owned(), source, Label::None));
+            let root = self.roots.number(path.parent().unwrap_or(Path::new("")))?;
+            self.found.push(FoundVideo { root, ..FoundVideo::new(path.to_owned(), source, Label::None) });
         }
+        Ok(())
+    }
+
+    fn add_folder(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        let lists = video_folder::lists(path)?;
+        if !lists.is_empty() {
+            let before = self.found.len();
+            lists.into_iter().try_for_each(|(list, split)| self.add_list(&list, split, options).map(drop))?;
+            // Their sources begin with the split, and so below this folder.
+            if options.root.is_none() {
+                self.set_root(before, path)?;
+            }
+            return Ok(());
+        }
+        let before = self.found.len();
+        folders::walk(path, &mut self.found, &mut self.passed_over)?;
+        // A folder of frames by itself is called by its own name.
+        let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
+        self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })
+    }
+
+    /// Says that the videos from place `first` on are below `root`.
+    fn set_root(&mut self, first: usize, root: &Path) -> Result<()> {
+        let root = self.roots.number(root)?;
+        self.found[first..].iter_mut().for_each(|found| found.root = root);
         Ok(())
     }
 
@@ -100,7 +134,10 @@ impl Gathered {
                 found.source = format!("{split}/{}", found.source);
             }
         }
+        let root = self.roots.number(&manifest.root)?;
+        manifest.videos.iter_mut().for_each(|found| found.root = root);
         self.found.append(&mut manifest.videos);
+        self.manifests.push(manifest.columns);
         match (&self.classes, manifest.classes) {
             (Some(known), Some(new)) if *known != new => {
                 return Err(Error::usage("the inputs come with different classes")

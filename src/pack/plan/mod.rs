@@ -5,6 +5,8 @@
 //! folders.rs     videos and folders of pictures below a folder; video_folder.rs: lists in it
 //! manifest/      lists, one file for each format
 //! labels.rs      labels and class names to numbers
+//! roots.rs       different sources for videos that several inputs call the same
+//! notes.rs       what is worth knowing before the work begins
 //! ```
 
 mod attributes;
@@ -15,15 +17,20 @@ mod inputs;
 mod job;
 mod labels;
 mod manifest;
+mod manifest_columns;
+mod near_names;
+mod notes;
 mod options;
 mod passed_over;
 mod pictures;
+mod roots;
 mod segment;
 mod video_folder;
 
 pub use attributes::Attributes;
 pub use inputs::PackPlan;
 pub use job::Job;
+pub use manifest_columns::ManifestColumns;
 pub use options::InputOptions;
 pub use passed_over::PassedOver;
 pub(super) use pictures::{is_jpeg, pictures};

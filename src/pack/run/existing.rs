@@ -164,6 +164,7 @@ impl Existing {
         report.bytes += self.set.index_bytes();
         report.failures_file.clone_from(&self.failures_file);
         report.resumed_at = Some(report.videos());
+        report.was_there = true;
         Ok(report)
     }
 

@@ -1,9 +1,11 @@
 //! What a run reports at the end.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::outcome::{Failure, Outcome};
-use crate::pack::plan::{Job, PackPlan, PassedOver};
+use crate::ClipInfo;
+use crate::pack::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 
 /// The outcome of a run. The program prints it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -11,6 +13,8 @@ use crate::pack::plan::{Job, PackPlan, PassedOver};
 pub struct PackReport {
     /// Clips written.
     pub clips: u64,
+    /// Of these, how many have a label or labels.
+    pub labeled: u64,
     /// Frames written.
     pub frames: u64,
     /// Videos skipped.
@@ -46,6 +50,10 @@ pub struct PackReport {
     pub warnings: Vec<Warning>,
     /// Files in the input folders that are neither videos nor frames, by kind.
     pub passed_over: Vec<PassedOver>,
+    /// What the columns of each manifest became.
+    pub manifests: Vec<ManifestColumns>,
+    /// What else is worth knowing of the inputs, as in [`PackPlan::notes`].
+    pub notes: Vec<String>,
     /// What the machine ran out of, and how many videos were packed at a time because of that. It costs time and nothing
     /// else.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,6 +61,9 @@ pub struct PackReport {
     /// Number of videos that an interrupted run had done when this one resumed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<u64>,
+    /// Whether a data set of all these videos was there already.
+    #[serde(skip)]
+    pub(super) was_there: bool,
     /// Place in the plan of the last video that gave a clip.
     #[serde(skip)]
     pub(super) last_clip_job: Option<u64>,
@@ -75,6 +86,7 @@ impl PackReport {
     pub(super) fn new(plan: &PackPlan) -> Self {
         PackReport {
             clips: 0,
+            labeled: 0,
             frames: 0,
             failed: 0,
             short: 0,
@@ -92,8 +104,11 @@ impl PackReport {
             failures_file: None,
             warnings: Vec::new(),
             passed_over: plan.passed_over.clone(),
+            manifests: plan.manifests.clone(),
+            notes: plan.notes.clone(),
             shortage: None,
             resumed_at: None,
+            was_there: false,
             last_clip_job: None,
             videos: 0,
         }
@@ -113,7 +128,7 @@ impl PackReport {
 
     /// Whether everything was there already, so that this run had nothing to do.
     pub fn is_unchanged(&self) -> bool {
-        self.resumed_at == Some(self.videos)
+        self.was_there
     }
 
     /// Adds the next video of the plan.
@@ -122,6 +137,7 @@ impl PackReport {
             Outcome::Packed { clips, troubles } => {
                 self.last_clip_job = Some(self.videos);
                 self.clips += clips.len() as u64;
+                self.labeled += clips.iter().filter(|c| has_label(&c.info)).count() as u64;
                 self.frames += clips.iter().map(|c| u64::from(c.frames)).sum::<u64>();
                 self.short += clips.iter().map(|c| u64::from(c.info.short)).sum::<u64>();
                 self.repeated_frames += troubles.repeated_frames;
@@ -148,4 +164,9 @@ impl PackReport {
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.warnings.is_empty()
     }
+}
+
+fn has_label(info: &ClipInfo) -> bool {
+    let several = info.attributes.0.get("labels").and_then(Value::as_array);
+    info.label.is_some() || several.is_some_and(|labels| !labels.is_empty())
 }

@@ -96,11 +96,20 @@ pub struct PictureOptions {
     pub optimize: bool,
     /// Store the JPEGs of folders of pictures as they are, without decoding and scaling. Off by default.
     pub pass_through: bool,
+    /// Store pictures of more than 12 bits a channel, such as depth maps, with the upper 8 of their bits. Off by default:
+    /// such a video fails.
+    pub reduce_depth: bool,
 }
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        PictureOptions { size: FrameSize::ShortSide(256), quality: 90, optimize: false, pass_through: false }
+        PictureOptions {
+            size: FrameSize::ShortSide(256),
+            quality: 90,
+            optimize: false,
+            pass_through: false,
+            reduce_depth: false,
+        }
     }
 }
 

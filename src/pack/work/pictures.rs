@@ -83,8 +83,10 @@ impl PictureReader<'_> {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
             let decode = self.recipe.frames.decode;
             let max_pixels = self.recipe.limits.max_pixels;
+            let reduce_depth = self.recipe.pictures.reduce_depth;
+            let size = self.size;
             let options =
-                VideoOptions { size: self.size, decode, timeout: left, max_pixels, ..VideoOptions::default() };
+                VideoOptions { size, decode, timeout: left, max_pixels, reduce_depth, ..VideoOptions::default() };
             let sampled =
                 video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| match too_large(path, max_pixels) {
                     Some(too_large) => named(Stage::Limit, &too_large),

@@ -25,6 +25,7 @@ pub(super) fn sample(
         timeout: recipe.limits.timeout,
         max_pixels: recipe.limits.max_pixels,
         max_duration: recipe.limits.max_duration,
+        reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };
     let video = Video::open(path, &video_options)?;

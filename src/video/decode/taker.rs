@@ -75,6 +75,9 @@ impl<'a, T> Taker<'a, T> {
         let changed = self.last.is_some_and(|last| (last.size, last.format) != (picture.size, picture.format));
         self.found.format_changes += u32::from(changed);
         self.found.size_changes += u32::from(self.last.is_some_and(|last| last.size != picture.size));
+        if changed || self.last.is_none() {
+            self.options.check_depth(picture.stored_depth, picture.name)?;
+        }
         self.last = Some(picture);
         if self.found.look.is_none() {
             self.found.look = Some(Look::new(frame, picture, self.stream, self.options)?);

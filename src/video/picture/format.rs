@@ -33,8 +33,10 @@ pub(crate) struct PictureFormat {
     pub siting: (c_int, c_int),
     /// Each component has its own plane of whole bytes or native 16-bit words, which can be read without swscale.
     pub plain_planes: bool,
-    /// Significant bits of a sample.
+    /// Significant bits of a sample, as FFmpeg's scaler gives them: at most 16.
     pub depth: u32,
+    /// Bits of the largest sample, as stored: 32 for floats, 16 for a Bayer mosaic of 16 bits.
+    pub stored_depth: u32,
 }
 
 impl PictureFormat {
@@ -78,6 +80,7 @@ impl PictureFormat {
             siting: siting(location, subsampling),
             plain_planes: class != Class::Rgb && plain_planes(desc),
             depth,
+            stored_depth: stored_depth(desc),
         })
     }
 
@@ -107,6 +110,15 @@ impl PictureFormat {
             ColorRange::Full { .. } => "full",
         }
     }
+}
+
+fn stored_depth(desc: &ffi::AVPixFmtDescriptor) -> u32 {
+    let components = desc.comp.iter().take(usize::from(desc.nb_components)).map(|c| c.depth.max(0) as u32);
+    if desc.flags & ffi::AV_PIX_FMT_FLAG_BAYER as u64 != 0 {
+        // The channels share one sample for each pixel, and FFmpeg counts the average bits of each.
+        return components.sum();
+    }
+    components.max().unwrap_or(0)
 }
 
 fn class(desc: &ffi::AVPixFmtDescriptor, name: &str) -> Class {

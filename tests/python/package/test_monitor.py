@@ -24,6 +24,7 @@ def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
     told = lines(tmp_path / "log")
     assert told[-1]["batches"] == 15 and told[-1]["frames"] == 480 and told[-1]["epoch"] == 5
     assert all(a["time"] <= b["time"] and a["batches"] <= b["batches"] for a, b in zip(told, told[1:]))
+    assert [line.get("ended", False) for line in told] == [False] * (len(told) - 1) + [True]
     assert all(0 <= line[share] <= 1 for line in told for share in ("waiting", "loader_waiting"))
     assert all(line["frames_per_second"] >= 0 for line in told)
 
@@ -32,6 +33,14 @@ def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
     gc.collect()
     thread.join(60)
     assert not thread.is_alive()
+    assert lines(tmp_path / "other")[-1]["ended"] is True
+
+
+def test_a_program_that_ends_says_so(ds, tmp_path):
+    program = f"import vidrec; loader = vidrec.Loader({str(ds)!r}, 4, size=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    told = lines(tmp_path / "log")
+    assert len(told) == 1 and told[0]["ended"] is True and told[0]["batches"] == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
@@ -68,4 +77,4 @@ def test_the_lines_are_shown(ds, tmp_path):
     line = shown.stdout.readline()
     shown.kill()
     shown.wait()
-    assert "3 batches" in line and "frames/s" in line
+    assert "3 batches" in line and "frames/s" in line and line.endswith("  the loader has ended\n")

@@ -1,5 +1,6 @@
 //! `vidrec pack`: videos in, a data set out.
 
+mod columns;
 mod frames;
 mod inputs;
 mod number;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use vidrec::ProgressFn;
-use vidrec::pack::{FrameOptions, PackOptions, Resources, estimate, pack, serve};
+use vidrec::pack::{FrameOptions, PackOptions, PackPlan, Resources, estimate, pack_plan, serve};
 use vidrec::video::Decode;
 
 use self::number::number;
@@ -41,8 +42,8 @@ pub struct Args {
     /// video are ignored and counted by ending. Hidden ones, whose names begin with a dot, are not looked at.
     ///
     /// .csv, .tsv or .jsonl: columns path (or file_name, filename, video), label (or labels, with ";" between them),
-    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. A .csv of Kinetics
-    /// (youtube_id, time_start).
+    /// start and end in seconds (see --segment-clock), split; any other is kept as an attribute. vidrec says what each
+    /// column became. A .csv of Kinetics (youtube_id, time_start).
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
@@ -128,11 +129,13 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
         return Ok(Outcome::Done);
     }
     options.resources.isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
-    let report = with_bar(|progress| pack(&args.input, &args.output, &options, progress))?;
+    let plan = PackPlan::from_inputs(&args.input, &options.input)?;
+    // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
+    let _ = columns::tell(&plan.manifests, &plan.notes);
+    let report = with_bar(|progress| pack_plan(&plan, &args.output, &options, progress))?;
     if args.mxnet && report.clips > 0 {
         with_bar(|progress| vidrec::interop::mxnet::export_within(&args.output, progress))?;
     }
-    // Where standard error is closed there is nobody to tell.
     let _ = report::tell(&report);
     output::print(args.json, &report, |r| report::render(r, &args.output, args.safety.retry_failed))?;
     Ok(match (&report, report.is_clean()) {
@@ -144,6 +147,7 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
 
 fn dry_run(args: &Args) -> Run {
     let e = with_bar(|progress| estimate(&args.input, &args.output, &args.options(), progress))?;
+    let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })

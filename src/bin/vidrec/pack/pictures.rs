@@ -27,12 +27,16 @@ pub struct PictureArgs {
     /// Give each JPEG Huffman tables of its own: about 4 % smaller, the same pixels; packing takes some 10 % longer.
     #[arg(long)]
     optimize: bool,
+    /// Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. [default:
+    /// skip such a video]
+    #[arg(long)]
+    reduce_depth: bool,
 }
 
 impl PictureArgs {
     pub fn options(&self, pass_through: bool) -> PictureOptions {
-        let PictureArgs { short_side, size, original, quality, enlarge, optimize } = *self;
+        let PictureArgs { short_side, size, original, quality, enlarge, optimize, reduce_depth } = *self;
         let size = frame_size(size, original, short_side, enlarge);
-        PictureOptions { size, quality, optimize, pass_through }
+        PictureOptions { size, quality, optimize, pass_through, reduce_depth }
     }
 }

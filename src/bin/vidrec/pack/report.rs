@@ -74,10 +74,23 @@ fn duration(seconds: f64) -> String {
     }
 }
 
+/// What a run says that found everything packed already.
+fn nothing_to_do(r: &PackReport, output: &Path, retried: bool) -> String {
+    let (out, clips) = (output.display(), count(r.clips, "clip"));
+    if retried {
+        return format!("nothing to retry: no video of {out} failed; {clips} are there\n");
+    }
+    let mut text = format!("nothing to do: the pack of {out} is finished; {clips} are there\n");
+    if r.failed > 0 {
+        text += &format!("  {} skipped; --retry-failed packs what failed once more\n", count(r.failed, "video"));
+    }
+    text
+}
+
 pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
     let out = output.display();
-    if retried && r.is_unchanged() {
-        return format!("nothing to retry: no video of {out} failed; {} are there\n", count(r.clips, "clip"));
+    if r.is_unchanged() {
+        return nothing_to_do(r, output, retried);
     }
     if r.clips == 0 {
         let skipped = count(r.failed, "video");
@@ -92,6 +105,9 @@ pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
         text += &format!(" in {:.1} s ({rate:.1} videos/s)", r.seconds);
     }
     text.push('\n');
+    if r.labeled == 0 {
+        text += "  no clip has a label\n";
+    }
     let mut line = |n: u64, what: &str, rest: &str| {
         if n > 0 {
             text += &format!("  {} {rest}\n", count(n, what));

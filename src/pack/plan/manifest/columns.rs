@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::attributes::Attributes;
 use super::super::labels::{Label, Tag, whole_number};
+use super::super::manifest_columns::ColumnUse;
+use super::super::near_names::meant;
 use super::super::segment::{Segment, microseconds};
 use super::row::ManifestRow;
 
@@ -50,6 +52,19 @@ impl ColumnRole {
             () => ColumnRole::Attribute,
         }
     }
+
+    /// The same in a report; `None` for a column that vidrec takes no notice of.
+    pub fn in_report(self) -> Option<ColumnUse> {
+        match self {
+            ColumnRole::Path => Some(ColumnUse::Path),
+            ColumnRole::Label | ColumnRole::Labels => Some(ColumnUse::Label),
+            ColumnRole::Start => Some(ColumnUse::Start),
+            ColumnRole::End => Some(ColumnUse::End),
+            ColumnRole::Split => Some(ColumnUse::Split),
+            ColumnRole::Attribute => Some(ColumnUse::Attribute),
+            ColumnRole::Nothing => None,
+        }
+    }
 }
 
 /// A row in the making, cell by cell.
@@ -93,7 +108,9 @@ impl Cells {
 
     /// The row; an error names its column.
     pub fn finish(self, line: u64) -> Result<ManifestRow, (&'static str, String)> {
-        let path = self.path.ok_or(("path", "the path is empty".to_owned()))?;
+        let near = || self.attributes.keys().find(|name| meant(name) == Some("path"));
+        let asked = || near().map_or(String::new(), |name| format!("; did you mean \"path\" by {name:?}?"));
+        let path = self.path.clone().ok_or_else(|| ("path", format!("the path is empty{}", asked())))?;
         let segment = Segment::new(self.start_us, self.end_us).map_err(|what| ("end", what))?;
         let label = self.label.unwrap_or_default();
         Ok(ManifestRow {

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
+use super::super::manifest_columns::ColumnTally;
 use super::columns::{Cells, ColumnRole};
 use super::row::{Context, ManifestRow, lines};
 use crate::{Error, Result};
 
-pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
     let text = context.text()?;
     let row = |(line, text): (u64, &str)| {
         let object: Map<String, Value> = serde_json::from_str(text).map_err(|e| {
@@ -16,7 +17,9 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
         })?;
         let mut cells = Cells::default();
         for (name, value) in object {
-            cells.set(ColumnRole::of(&name), &name, value).map_err(|what| context.bad(line, &name, what))?;
+            let role = ColumnRole::of(&name);
+            role.in_report().into_iter().for_each(|column| columns.add(column, &name));
+            cells.set(role, &name, value).map_err(|what| context.bad(line, &name, what))?;
         }
         cells.finish(line).map_err(|(column, what)| context.bad(line, column, what))
     };

@@ -6,6 +6,7 @@
 
 use csv::StringRecord;
 
+use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::super::segment::microseconds;
 use super::columns::{Cells, ColumnRole};
 use super::lookup::Lookup;
@@ -29,8 +30,12 @@ pub(super) struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    pub fn new(context: &'a Context<'a>, header: &'a StringRecord) -> Result<Self> {
-        let roles = header.iter().map(ColumnRole::of).collect();
+    pub fn new(context: &'a Context<'a>, header: &'a StringRecord, columns: &mut ColumnTally) -> Result<Self> {
+        let roles: Vec<ColumnRole> = header.iter().map(ColumnRole::of).collect();
+        columns.add(ColumnUse::Path, "youtube_id");
+        for (name, role) in header.iter().zip(&roles) {
+            role.in_report().into_iter().for_each(|column| columns.add(column, name));
+        }
         Ok(List { context, files: Lookup::new(&context.root)?, header, roles })
     }
 

@@ -7,27 +7,45 @@
 
 use super::super::endings::has_video_ending;
 use super::super::labels::{Classes, Label, Tag};
+use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::row::{Context, ManifestRow, lines};
 use crate::Result;
 use std::path::Path;
 
-pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
+/// The attribute for the number of frames that a list gives.
+const TOTAL_FRAMES: &str = "total_frames";
+
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
     let text = context.text()?;
+    let mut most = 0;
     let rows: Result<Vec<ManifestRow>> = lines(&text)
         .map(|(line, text)| {
             let (path, fields) = split(context, text);
             if path.is_empty() {
                 return Err(context.bad(line, "path", "the path is empty"));
             }
+            most = most.max(fields.len());
             Ok(row(context, line, path, &fields))
         })
         .collect();
     let mut rows = rows?;
+    name_columns(&rows, most, columns);
     even_out(&mut rows);
     if let (Some(file), true) = (&context.options.classes, rows.iter().all(|row| row.label == Label::None)) {
         take_folders(&mut rows, &Classes::read(file)?);
+        columns.add(ColumnUse::Label, "the first folder of the path");
     }
     Ok(rows)
+}
+
+/// Says what the columns are; `most` is the largest number of them behind the path.
+fn name_columns(rows: &[ManifestRow], most: usize, columns: &mut ColumnTally) {
+    columns.add_number(ColumnUse::Path, 1);
+    let counted = rows.iter().any(|row| !row.attributes.as_json().is_empty());
+    if counted {
+        columns.add(ColumnUse::Attribute, TOTAL_FRAMES);
+    }
+    (usize::from(counted)..most).for_each(|field| columns.add_number(ColumnUse::Label, field + 2));
 }
 
 /// Whether the first line of a text names a video or a folder, so that it is no header.
@@ -77,7 +95,7 @@ fn row(context: &Context<'_>, line: u64, path: &str, fields: &[&str]) -> Manifes
         && is_number(frames)
         && context.path(path).is_dir()
     {
-        row.attributes.insert("total_frames", frames.parse::<u64>().unwrap_or(u64::MAX));
+        row.attributes.insert(TOTAL_FRAMES, frames.parse::<u64>().unwrap_or(u64::MAX));
         fields = labels;
     }
     let tag = |text: &&str| Tag::Name((*text).to_owned());

@@ -22,17 +22,21 @@ mod row;
 mod something;
 mod table;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::found::FoundVideo;
 use super::labels::{Classes, number_all};
+use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
-use crate::Result;
+use crate::{Result, source_name};
 use row::{Context, ManifestRow};
 
 /// What a manifest holds.
 pub(super) struct Manifest {
     pub videos: Vec<FoundVideo>,
+    pub columns: ManifestColumns,
+    /// Where its paths begin.
+    pub root: PathBuf,
     /// Classes that come with the format.
     pub classes: Option<Classes>,
 }
@@ -68,13 +72,14 @@ pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifes
     };
     let context = Context { file, root, options };
     let mut classes = None;
+    let mut columns = ColumnTally::new(source_name::of_path(file));
     let mut rows = match format {
-        ManifestFormat::Table(delimiter) => table::read(&context, delimiter)?,
-        ManifestFormat::JsonLines => json_lines::read(&context)?,
-        ManifestFormat::List => list::read(&context)?,
-        ManifestFormat::Lst => mxnet::read(&context)?,
+        ManifestFormat::Table(delimiter) => table::read(&context, delimiter, &mut columns)?,
+        ManifestFormat::JsonLines => json_lines::read(&context, &mut columns)?,
+        ManifestFormat::List => list::read(&context, &mut columns)?,
+        ManifestFormat::Lst => mxnet::read(&context, &mut columns)?,
         ManifestFormat::Json => {
-            let (rows, own) = something::read(&context)?;
+            let (rows, own) = something::read(&context, &mut columns)?;
             classes = own;
             rows
         }
@@ -83,7 +88,8 @@ pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifes
         let ManifestRow { line, path, .. } = &rows[i];
         context.bad(*line, "label", format!("{path}: {what}"))
     })?;
-    Ok(Some(Manifest { videos: rows.into_iter().map(|row| context.found(row)).collect(), classes }))
+    let videos = rows.into_iter().map(|row| context.found(row)).collect();
+    Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
 }
 
 #[cfg(test)]

@@ -2,13 +2,16 @@
 //! is none: that is what exports of ours write, and what vidrec stores in records of clips without a label.
 
 use super::super::labels::{Label, Tag, number};
+use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::list;
 use super::row::{Context, ManifestRow, lines};
 use crate::Result;
 
-pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
     let text = context.text()?;
     let mut rows = Vec::new();
+    columns.add(ColumnUse::Path, "the last column");
+    columns.add(ColumnUse::Attribute, "index");
     for (line, text) in lines(&text) {
         let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
         let [index, labels @ .., path] = fields.as_slice() else {
@@ -25,6 +28,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<Vec<ManifestRow>> {
         let id: u64 = index
             .parse()
             .map_err(|_| context.bad(line, "index", format!("expected a whole number, found {index:?}")))?;
+        (0..labels.len()).for_each(|label| columns.add_number(ColumnUse::Label, label + 2));
         let tags: Result<Vec<Option<Tag>>, String> = labels.iter().map(|text| tag(text)).collect();
         let tags = tags.map_err(|what| context.bad(line, "label", what))?;
         let label = match <[Option<Tag>; 1]>::try_from(tags) {

@@ -54,6 +54,7 @@ impl Context<'_> {
         FoundVideo {
             source: source_name::of_path(&path),
             path: self.root.join(path),
+            root: 0,
             label,
             segment,
             split,

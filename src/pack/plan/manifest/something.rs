@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::super::attributes::Attributes;
 use super::super::labels::{Classes, Label};
+use super::super::manifest_columns::{ColumnTally, ColumnUse};
 use super::lookup::Lookup;
 use super::row::{Context, ManifestRow};
 use crate::{Error, Hint, Result, source_name};
@@ -17,7 +18,7 @@ use crate::{Error, Hint, Result, source_name};
 /// Names under which the data set's own file of classes is known.
 const LABELS: [&str; 2] = ["labels.json", "something-something-v2-labels.json"];
 
-pub(super) fn read(context: &Context<'_>) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
+pub(super) fn read(context: &Context<'_>, columns: &mut ColumnTally) -> Result<(Vec<ManifestRow>, Option<Classes>)> {
     let fault = |what: String| Error::usage(what).file(context.file);
     let entries: Value = serde_json::from_str(&context.text()?).map_err(|e| fault(format!("not JSON: {e}")))?;
     let Value::Array(entries) = entries else {
@@ -28,7 +29,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<ManifestRow>, Option<Cl
     let mut rows = Vec::with_capacity(entries.len());
     for (n, entry) in (1..).zip(entries) {
         let row = match entry {
-            Value::Object(entry) => row(&files, n, entry),
+            Value::Object(entry) => row(&files, n, entry, columns),
             other => Err(("id", format!("expected an object, found {other}"))),
         };
         rows.push(row.map_err(|(key, what)| fault(format!("entry {n}, key \"{key}\": {what}")))?);
@@ -38,12 +39,21 @@ pub(super) fn read(context: &Context<'_>) -> Result<(Vec<ManifestRow>, Option<Cl
     Ok((rows, classes))
 }
 
-fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>) -> Result<ManifestRow, (&'static str, String)> {
+fn row(
+    files: &Lookup,
+    n: u64,
+    mut entry: Map<String, Value>,
+    columns: &mut ColumnTally,
+) -> Result<ManifestRow, (&'static str, String)> {
     let id = match entry.remove("id") {
         Some(Value::String(id)) if !id.is_empty() => id,
         Some(Value::Number(id)) => id.to_string(),
         other => return Err(("id", format!("expected the name of a video, found {}", other.unwrap_or_default()))),
     };
+    columns.add(ColumnUse::Path, "id");
+    if entry.contains_key("template") {
+        columns.add(ColumnUse::Label, "template");
+    }
     let label = match entry.remove("template") {
         Some(Value::String(template)) => Label::name(&template.replace(['[', ']'], "")),
         None | Some(Value::Null) => Label::None,
@@ -52,6 +62,7 @@ fn row(files: &Lookup, n: u64, mut entry: Map<String, Value>) -> Result<Manifest
     if let Some(caption) = entry.remove("label") {
         entry.insert("caption".into(), caption);
     }
+    entry.keys().for_each(|name| columns.add(ColumnUse::Attribute, name));
     let found = files.find(&id, "").map(source_name::of_path);
     let path = found.unwrap_or_else(|| if files.has_folder(&id) { id.clone() } else { format!("{id}.webm") });
     entry.insert("id".into(), id.into());

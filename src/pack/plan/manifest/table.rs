@@ -4,13 +4,15 @@ use std::fs::File;
 
 use csv::{ReaderBuilder, StringRecord};
 
+use super::super::manifest_columns::ColumnTally;
+use super::super::near_names::meant;
 use super::columns::{Cells, ColumnRole};
 use super::row::{Context, ManifestRow, line};
 use super::{kinetics, list};
 use crate::{Error, Result, limits};
 
 /// Reads a table, or what else has its ending: a list of Kinetics, or paths and labels without a header.
-pub(super) fn read(context: &Context<'_>, delimiter: u8) -> Result<Vec<ManifestRow>> {
+pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
     let file = File::open(context.file).map_err(|e| Error::io("open the manifest", context.file, e))?;
     let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(file);
     let header = reader.headers().map_err(|e| fault(context, e))?.clone();
@@ -21,16 +23,19 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8) -> Result<Vec<ManifestR
             .found(header.len()));
     }
     if kinetics::is_header(&header) {
-        let list = kinetics::List::new(context, &header)?;
+        let list = kinetics::List::new(context, &header, columns)?;
         return rows(context, reader, |record| list.row(record));
     }
     let roles: Vec<ColumnRole> = header.iter().map(ColumnRole::of).collect();
     if !roles.contains(&ColumnRole::Path) {
         return if list::is_row(context, &context.text()?) {
-            list::read(context)
+            list::read(context, columns)
         } else {
             Err(no_paths(context, &header))
         };
+    }
+    for (name, role) in header.iter().zip(&roles) {
+        role.in_report().into_iter().for_each(|column| columns.add(column, name));
     }
     rows(context, reader, |record| {
         let line = line(record);
@@ -68,8 +73,13 @@ fn no_paths(context: &Context<'_>, header: &StringRecord) -> Error {
     if header.len() > COLUMNS_SHOWN {
         found += &format!(" and {} more", header.len() - COLUMNS_SHOWN);
     }
+    let near = header.iter().find(|name| meant(name) == Some("path"));
+    let help = match near {
+        Some(name) => format!("did you mean \"path\" by {name:?}?"),
+        None => "the first line must name the columns, for instance: path,label".into(),
+    };
     Error::usage("line 1: the header has no column \"path\" or \"file_name\", and the line is not a path and a label")
         .file(context.file)
         .found(found)
-        .help("the first line must name the columns, for instance: path,label")
+        .help(help)
 }

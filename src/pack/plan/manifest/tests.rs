@@ -205,7 +205,7 @@ fn something_something_takes_its_own_classes() {
         r#"{"Pushing something": "1", "Holding something next to something": "0"}"#,
     )
     .unwrap();
-    let Manifest { videos: found, classes } = read().unwrap();
+    let Manifest { videos: found, classes, .. } = read().unwrap();
     assert_eq!(
         short(&found),
         [("videos/78687.webm", name("Holding something next to something")), ("3", name("Pushing something"))]
@@ -293,5 +293,36 @@ fn errors_name_file_line_and_column() {
         for part in parts.iter().chain([&file]) {
             assert!(e.contains(part), "{text:?}: {e:?} lacks {part:?}");
         }
+    }
+}
+
+/// What the columns became: path, label, start, end, attributes.
+fn columns(name: &str, text: &str) -> [String; 5] {
+    let dir = folder(&["videos/c"], (name, text));
+    let m = read_in(dir.path(), name, &InputOptions::default()).unwrap().columns;
+    [m.path, m.label, m.start, m.end, m.attributes].map(|names| names.join("+"))
+}
+
+#[test]
+fn every_format_says_what_its_columns_became() {
+    let table = "video_path,action,start,end,fps,\na.mp4,run,1,2,25,x\n";
+    assert_eq!(columns("l.csv", table), ["video_path", "", "start", "end", "action+fps"]);
+    let lines = "{\"path\": \"a\", \"Label\": 1}\n{\"path\": \"b\", \"lable\": 2, \"Label\": 1}\n";
+    assert_eq!(columns("l.jsonl", lines), ["path", "Label", "", "", "lable"]);
+    assert_eq!(columns("l.csv", "a.mp4,run\nb.mp4,jump\n"), ["column 1", "column 2", "", "", ""]);
+    assert_eq!(columns("l.txt", "a.mp4\n"), ["column 1", "", "", "", ""]);
+    assert_eq!(columns("l.txt", "a.mp4 1 2\n"), ["column 1", "column 2+column 3", "", "", ""]);
+    assert_eq!(columns("l.txt", "videos 30 2\n"), ["column 1", "column 3", "", "", "total_frames"]);
+    assert_eq!(columns("l.lst", "0\t3\ta.mp4\n"), ["the last column", "column 2", "", "", "index"]);
+    let kinetics = "label,youtube_id,time_start,time_end,split\nrun,abc,1,2,train\n";
+    assert_eq!(columns("k.csv", kinetics), ["youtube_id", "label", "time_start", "time_end", ""]);
+    assert_eq!(columns("s.json", "[{\"id\": \"1\", \"label\": \"a man\"}]"), ["id", "", "", "", "caption"]);
+}
+
+#[test]
+fn a_missing_path_has_a_near_name() {
+    for (name, text) in [("l.csv", "pth,label\na b,run\n"), ("l.jsonl", "{\"pth\": \"a.mp4\"}\n")] {
+        let e = parse(name, text).unwrap_err().to_string();
+        assert!(e.contains("did you mean \"path\" by \"pth\"?"), "{e}");
     }
 }
