@@ -34,6 +34,8 @@ class Monitor:
         self._before: Dict[str, Any] = {}
         # At once, so that a folder that is not there is an error of the caller.
         self._open()
+        # What the last line says if the loader is gone before the first one.
+        self._line(loader)
         self._thread = threading.Thread(target=self._run, name="vidrec-monitor", daemon=True)
         self._thread.start()
         _open.add(self)
@@ -70,7 +72,7 @@ class Monitor:
         loader = self._loader()
         if loader is not None:
             told = self._line(loader)
-        elif ended and self._before:
+        elif ended:
             told = {**self._before, "time": time.time()}
         else:
             return False

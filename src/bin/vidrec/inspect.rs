@@ -175,7 +175,7 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
 }
 
 fn render(o: &Overview<'_>) -> String {
-    let per_clip = o.frames_per_clip.map_or("a varying number".into(), |n| n.to_string());
+    let per_clip = o.frames_per_clip.map_or("various numbers of".into(), |n| n.to_string());
     let mut text = format!(
         "vidrec format {}, written by {}\n{} of {per_clip} frames, {} in all, {}\n",
         o.format_version,

@@ -36,8 +36,8 @@ def test_a_file_gets_lines_until_the_loader_is_gone(ds, tmp_path):
     assert lines(tmp_path / "other")[-1]["ended"] is True
 
 
-def test_a_program_that_ends_says_so(ds, tmp_path):
-    program = f"import vidrec; loader = vidrec.Loader({str(ds)!r}, 4, size=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
+def test_a_program_that_ends_says_so(train, tmp_path):
+    program = f"import vidrec; loader = vidrec.Loader({str(train)!r}, 4, size=32); loader.monitor({str(tmp_path / 'log')!r}, every=60)"
     subprocess.run([sys.executable, "-c", program], check=True)
     told = lines(tmp_path / "log")
     assert len(told) == 1 and told[0]["ended"] is True and told[0]["batches"] == 0
