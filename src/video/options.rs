@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::error::{Stage, VideoError};
-use crate::{Error, Hint, limits};
+use crate::{Error, limits};
 
 /// Most bits of a sample of which 8 are enough for people: those of HDR video.
 const MOST_BITS: u32 = 12;
@@ -108,7 +108,7 @@ impl VideoOptions {
         let error = Error::limit("the pictures have more bits a channel than can be stored")
             .expected(format!("at most {MOST_BITS}, of which 8 are stored"))
             .found(format!("{bits} ({pixel_format})"))
-            .hint(Hint::Set("reduce_depth"));
+            .help("if the loss is meant, choose to reduce the depth");
         Err(VideoError::new(Stage::Limit, error))
     }
 

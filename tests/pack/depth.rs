@@ -46,7 +46,7 @@ fn depth_maps_are_refused_unless_the_loss_is_meant() {
     let failed = failures(&run);
     assert_eq!((failed.len(), failed[0][0].as_str(), failed[0][1].as_str()), (1, "a/deep", "limit"));
     let why = &failed[0][2];
-    assert!(["1.png", "at most 12", "found 16", "gray16", "reduce_depth"].iter().all(|w| why.contains(w)), "{why}");
+    assert!(["1.png", "at most 12", "found 16", "gray16", "reduce the depth"].iter().all(|w| why.contains(w)), "{why}");
     assert!(settings(temp.path()).get("reduce_depth").is_none());
 
     let run = pack(temp.path(), &["--reduce-depth"]);
