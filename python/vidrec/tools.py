@@ -207,7 +207,7 @@ def pack(
     retry_failed : bool, default False
         Pack again only what failed when the data set in ``output`` was packed with the same inputs and options.
     commit_every : float, default 10.0
-        Bring what is done to the disk after this many seconds, again and again; 0: after each video.
+        Write finished clips to the disk this often, in seconds; 0: after each video.
     on_error : str, default "skip"
         What to do with a video that cannot be read: ``"skip"`` it and list it, or ``"stop"``, which raises.
     max_failures : int or str, optional

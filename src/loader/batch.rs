@@ -94,7 +94,7 @@ pub struct SampleParams {
 /// let batch = vidrec::Batch::default();
 /// assert_eq!(batch.shape(), [0; 5]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
     /// The data, row-major in [`shape`](Self::shape).
     pub data: BatchData,
@@ -113,21 +113,6 @@ pub struct Batch {
     /// What was drawn for each clip.
     pub params: Vec<SampleParams>,
     shape: [usize; 5],
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Batch {
-            data: BatchData::default(),
-            labels: Vec::new(),
-            clips: Vec::new(),
-            mask: Vec::new(),
-            frame_mask: Vec::new(),
-            fields: Vec::new(),
-            params: Vec::new(),
-            shape: [0; 5],
-        }
-    }
 }
 
 impl Batch {

@@ -91,13 +91,14 @@ impl Loader {
     /// A loader of `dataset`, which it shares. Clones share threads, counters, and the memory of batches, which is kept
     /// from epoch to epoch.
     ///
-    /// This costs the same whatever the number of clips, if all have the same number of frames. If not,
-    /// [`Temporal::Dense`] looks at the entry of every clip.
+    /// This costs the same whatever the number of clips, if all have the same number of frames. If not, it looks at the
+    /// entry of every clip; so do [`Batching`]'s buckets and sizes. [`LoaderOptions::fps`] looks at the entries of all
+    /// frames, [`LoaderOptions::fields`] at all attributes.
     ///
     /// # Errors
     ///
-    /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, a batch larger
-    /// than memory can be, or no threads.
+    /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, an epoch without
+    /// batches, a clip that fits no bucket, a batch larger than memory can be, or no threads.
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
         Ok(Loader::of(Engine::new(dataset, options)?))
     }

@@ -296,13 +296,16 @@ proptest! {
         lengths in prop::collection::vec(1u32..10, 1..14),
         (batch_size, budget) in (1u32..4, prop::option::of(10u64..30)),
         (world, world_after) in (1u32..4, 1u32..4),
-        order in prop::sample::select(vec![Order::Sequential, Order::Shuffled, Order::Blocks { block: 2, window: 2 }]),
+        kind in 0usize..4,
         drawn_epoch in 0u64..3,
         stop in 0.0f64..1.0,
         buckets in prop::sample::select(vec![vec![], vec![9], vec![4, 9], vec![2, 3, 10]]),
     ) {
         let (_folder, dir) = of_lengths(&lengths);
         let set = Dataset::open(&dir).unwrap();
+        let backwards: Vec<u64> = (0..lengths.len() as u64).rev().collect();
+        let blocks = Order::Blocks { block: 2, window: 2 };
+        let order = [Order::Sequential, Order::Shuffled, blocks, Order::Given(backwards.into())][kind].clone();
         let budget = budget.filter(|_| !buckets.is_empty()).map(Budget::Frames);
         let of_rank = |rank, world_size| LoaderOptions {
             frames: Frames::Any { most: None },
@@ -358,6 +361,54 @@ proptest! {
         let mut both = counted(&all, 0..stop);
         both.extend(counted(&others, 0..others[0].len()));
         prop_assert_eq!(once(both), everyone);
+    }
+
+    /// Every policy with every rule, against what each clip should give.
+    #[test]
+    fn every_policy_gives_each_clip_its_frames_and_masks(
+        lengths in prop::collection::vec(1u32..10, 1..10),
+        (count, stride) in (1u32..7, 1u32..4),
+        rule in 0usize..5,
+        short in prop::sample::select(vec![ShortClips::Repeat, ShortClips::Pad, ShortClips::Skip]),
+        order in prop::sample::select(vec![Order::Sequential, Order::Shuffled]),
+    ) {
+        let run = Temporal::Clip { stride, start: Start::Random };
+        let center = Temporal::Clip { stride, start: Start::Center };
+        let dense = Temporal::Dense { stride, hop: 100 };
+        let temporal = [Temporal::Uniform, Temporal::RandomSegments, run, center, dense][rule];
+        let (_folder, dir) = of_lengths(&lengths);
+        let o = LoaderOptions {
+            frames: Frames::Fixed(count),
+            temporal,
+            short,
+            sampling: Sampling { order, allow_empty: true, ..Sampling::default() },
+            ..options(1, (2, 2))
+        };
+        let loader = loader(&dir, o);
+        let needs = if rule < 2 { count } else { (count - 1) * stride + 1 };
+        let is_short = |clip: u64| lengths[clip as usize] < needs;
+        let batches = epoch(&loader, 3);
+        let mut clips: Vec<u64> = batches.iter().map(|b| b.clips[0]).collect();
+        clips.sort_unstable();
+        let all = 0..lengths.len() as u64;
+        let expected: Vec<u64> = all.clone().filter(|&clip| short != ShortClips::Skip || !is_short(clip)).collect();
+        prop_assert_eq!(&clips, &expected);
+        let stats = loader.stats();
+        prop_assert_eq!(stats.short_clips, all.filter(|&clip| is_short(clip)).count() as u64);
+        prop_assert_eq!(stats.skipped_clips, lengths.len() as u64 - clips.len() as u64);
+        for batch in &batches {
+            let (clip, n, params) = (batch.clips[0], lengths[batch.clips[0] as usize], &batch.params[0]);
+            prop_assert_eq!(batch.shape()[1], count as usize);
+            prop_assert!(params.frames.iter().all(|&t| t < n) && params.frames.is_sorted());
+            let meant = batch.frame_mask.iter().filter(|&&meant| meant).count() as u32;
+            let there = if rule < 2 { n } else { n.div_ceil(stride) };
+            prop_assert_eq!(meant, if is_short(clip) { there } else { count }, "clip of {} frames", n);
+            prop_assert_eq!(params.frames.len() as u32, if short == ShortClips::Pad { meant } else { count });
+            let mut meant_frames: Vec<u32> =
+                params.frames.iter().zip(&batch.frame_mask).filter(|(_, meant)| **meant).map(|(&t, _)| t).collect();
+            meant_frames.dedup();
+            prop_assert_eq!(meant_frames.len() as u32, meant, "no frame is meant twice");
+        }
     }
 
     /// `Drop` gives whole batches only and no clip twice; `Wrap` gives all clips, and masks that are all true.

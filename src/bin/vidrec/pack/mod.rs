@@ -30,7 +30,7 @@ const RUN: &str = "Run";
 ///
 /// vidrec skips a video it cannot read and lists it in OUTPUT/failures-*.jsonl; the exit status is then 3.
 ///
-/// What is done is brought to the disk every few seconds. After a crash, a full disk or Ctrl-C, the same command with
+/// vidrec writes finished clips to the disk every few seconds. After a crash, a full disk or Ctrl-C, the same command with
 /// --resume continues the run, and the result is byte for byte that of a run that was not interrupted. At Ctrl-C (or
 /// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
 #[derive(clap::Args)]

@@ -17,7 +17,7 @@ pub struct SafetyArgs {
     /// Discard an interrupted run and start over.
     #[arg(long)]
     restart: bool,
-    /// Bring what is done to the disk after this many seconds, again and again; 0: after each video.
+    /// Write finished clips to the disk this often, in seconds; 0: after each video.
     #[arg(long, default_value_t = Seconds(RunOptions::default().commit_every), value_name = "SECONDS")]
     commit_every: Seconds,
     /// Skip a video that cannot be packed, or stop at it.
