@@ -14,9 +14,9 @@ Array = Any
 class Batch:
     """Clips that are trained on together.
 
-    It stays as it is for as long as you hold it, or any array or tensor made from it without a copy. Its memory is
-    filled again only when all of those are gone. (With ``out=``, it is yours, and filled again when the next batch is
-    asked for.)
+    It does not change while you hold it, or any array or tensor made from it without a copy; its memory is reused only
+    when all of those are gone. (With ``out=``, the memory is yours, and is filled again when you ask for the next
+    batch.)
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Batch:
     clips : torch.Tensor or numpy.ndarray
         Index of each clip in the data set: int64 of shape (B,).
     mask : torch.Tensor or numpy.ndarray
-        False for a clip that only fills up the last batch and should not count: bool of shape (B,).
+        False for a clip that only fills the last batch and should not count: bool of shape (B,).
     frame_mask : torch.Tensor or numpy.ndarray
         False for a frame that pads its clip (zeros), or stands in for one that a short clip does not have: bool of
         shape (B, T).

@@ -56,7 +56,7 @@ def open(path: Path, *, io: str = "map") -> Dataset:
 class Dataset(Sequence["Clip"]):
     """Clips, in order. Made by :func:`open`.
 
-    Cheap to copy, to slice and to send to another process: it goes by its path. Slices, :meth:`select`,
+    Cheap to copy, to slice and to send to another process, which opens it by its path. Slices, :meth:`select`,
     :meth:`filter`, :meth:`subset`, :meth:`split`, :meth:`split_by` and :meth:`concat` share the files and copy no
     pictures.
 
@@ -379,7 +379,7 @@ class Clip:
 
     @property
     def attributes(self) -> Dict[str, Any]:
-        """What else is known of it: further columns of the manifest, and what the packer noted."""
+        """Everything else about it: further columns of the manifest, and what the packer noted."""
         found: Dict[str, Any] = json.loads(self._told[3] or "{}")
         return found
 
@@ -396,7 +396,7 @@ class Clip:
 
     @property
     def is_short(self) -> bool:
-        """Whether the video had fewer frames than asked for, so that some stand more than once."""
+        """Whether the video had fewer frames than asked for, so that some are repeated."""
         return self._told[6]
 
     @property

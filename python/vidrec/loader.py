@@ -111,36 +111,38 @@ class Loader:
     weights : sequence of float, optional
         Instead: a weight for each sample, by which they are drawn, with replacement.
     draws : {"rotate", "all"}, default "rotate"
-        Of several draws that were packed of each video: one in each epoch, in turn; or all, each a sample of its own.
+        If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
     seed : int, default 0
-        Seed of everything that is drawn.
+        Seed of everything random.
     rank, world_size : int, optional
-        Number of this process among those that train together, and how many they are. Default: those of
-        ``torch.distributed`` where it is initialized, else 0 and 1.
+        Number of this process among those that train together, and how many there are. Default: those of
+        ``torch.distributed`` if it is initialized, else 0 and 1.
     last : {"pad", "drop", "wrap"}, default "pad"
-        What becomes of clips that do not fill a batch on every rank: they come, filled up by others with a ``mask`` of
-        False; they are left out; or they come, filled up from the start of the epoch.
+        What happens to clips that do not fill a batch on every rank. ``"pad"``: the batch is filled with other clips
+        whose ``mask`` is False; ``"drop"``: this epoch skips them; ``"wrap"``: the batch is filled from the start of the
+        epoch.
     threads : int, optional
         Threads that decode. Default: as many as there are cores, up to 8.
     check_crc : bool, default True
         Whether every frame's checksum is compared.
     on_bad_frame : {"error", "substitute"}, default "error"
-        What becomes of a clip that cannot be read: an exception for its batch (the next batch still comes), or another
-        clip in its place, which :attr:`Batch.params` and :meth:`stats` tell.
+        What happens to a clip that cannot be read: its batch raises an exception (the next batch still comes), or
+        another clip replaces it, which :attr:`Batch.params` and :meth:`stats` say.
     prefetch : int, default 4
         Batches that are made ahead.
     prefetch_bytes : int, default 1 GiB
-        Memory to which they are kept, but for one batch. The loader keeps it, and that of one more batch, between epochs.
+        Limit for the memory of those batches; one batch is always made. Between epochs the loader keeps this memory and
+        that of one more batch.
     readahead : int, default 4
-        Batches after those of which the system is asked for the pages.
+        Batches after those whose pages the system is asked to read.
     pin_memory : bool, default False
-        Decode straight into pinned memory of torch, for copies with ``non_blocking=True``. Where torch finds no accelerator,
-        it warns, and the memory is not pinned.
+        Decode straight into torch's pinned memory, for copies with ``non_blocking=True``. If torch finds no accelerator,
+        it warns, and memory is not pinned.
     out : tensor or list of tensors, optional
-        Your own memory, torch's or NumPy's, for the batches to be decoded into, in turn. The one of a batch is filled
-        again when the next batch is asked for; all but one of them are filled ahead.
+        Your own memory, torch's or NumPy's, into which batches are decoded in turn. A batch's memory is filled again
+        when you ask for the next batch; all but one are filled ahead.
     output : {"torch", "numpy"}, optional
-        What batches are made of. Default: torch if it is installed.
+        Whether batches hold tensors or arrays. Default: torch if it is installed.
 
     Raises
     ------
@@ -157,7 +159,7 @@ class Loader:
     ...     for batch in loader:
     ...         assert tuple(batch.frames.shape) == (4, 8, 3, 64, 64)
 
-    A run that stopped goes on exactly, also with another number of ranks:
+    A run that stopped resumes exactly, also with another number of ranks:
 
     >>> batches = iter(loader)
     >>> batch = next(batches)
@@ -281,11 +283,11 @@ class Loader:
         self._pin_memory, self._out = pin_memory, _memory.listed(out)
         self._collate = collate
         self._next_epoch = 0
-        # Epoch and batches done of the loop that is under way.
+        # The epoch of the running loop, and its batches so far.
         self._place: Optional[Tuple[int, int]] = None
         # Of which loop.
         self._under_way: Optional[object] = None
-        # Where another run stopped, while this one goes on in the same epoch.
+        # Where another run stopped, for as long as this one is in the same epoch.
         self._resumed: Optional[str] = None
         # The engine, and what it is for: process, rank, world size, state.
         self._engine: Optional[_vidrec.Engine] = None
@@ -321,7 +323,7 @@ class Loader:
         return dict(self.__dict__, _engine=None, _made_for=None, _under_way=None, _ranks=ranks)
 
     def __len__(self) -> int:
-        """Batches of a whole epoch, of this rank; a loop that goes on in the middle of one has fewer."""
+        """Batches of a whole epoch on this rank; a loop that resumes in the middle of one has fewer."""
         return self._ready().batches_per_epoch()
 
     def __iter__(self) -> Iterator[Any]:
@@ -332,7 +334,7 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch under way, or the next one where none is."""
+        """The epoch of the running loop, or the next one if no loop is running."""
         return self._place[0] if self._place else self._next_epoch
 
     @property
@@ -371,7 +373,7 @@ class Loader:
         return state
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Go on where another run stood: the next loop is the rest of its epoch.
+        """Resume another run: the next loop is the rest of its epoch.
 
         Parameters
         ----------
@@ -393,7 +395,7 @@ class Loader:
             raise
 
     def batch(self, epoch: int, number: int) -> Any:
-        """One batch, made at once, whatever loop is under way.
+        """One batch, made now. A running loop is not affected.
 
         Parameters
         ----------
@@ -407,13 +409,13 @@ class Loader:
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
 
-        A line of JSON each time, in a thread of its own; nothing here waits for whoever reads. It ends with the loader, or
-        with ``close()`` of what is returned. ``vidrec monitor PATH`` shows it in a terminal.
+        It writes a line of JSON each time, in a thread of its own, and never waits for the reader. It ends with the
+        loader, or when you close what is returned. ``vidrec monitor PATH`` shows it in a terminal.
 
         Parameters
         ----------
         path : str or path-like
-            Lines are appended. Of a pipe that is full or that nobody reads they are left out.
+            Lines are appended. If a pipe is full or nobody reads it, lines are dropped.
         every : float, default 1
             Seconds from line to line.
 
@@ -426,7 +428,7 @@ class Loader:
         return Monitor(self, os.fspath(path), every)
 
     def stats(self) -> Dict[str, Any]:
-        """What was done since the loader was made (or began to go on from a state).
+        """Counters since the loader was made or resumed.
 
         Returns
         -------
@@ -501,7 +503,7 @@ class _Iterator:
         self._last: Any = None
         # Tensors that are being filled, in order.
         self._given: Deque[Any] = deque()
-        # Of several loops at a time the loader tells of the one that began last. A reference to this iterator would keep it.
+        # If several loops run, the loader describes the one that began last. A reference to this iterator would keep it.
         self._token = object()
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
         if loader._out is not None:

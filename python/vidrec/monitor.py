@@ -23,7 +23,7 @@ class Monitor:
 
     The last line says so: ``"ended": true``.
 
-    Nobody waits for whoever reads: of a pipe that is full or that nobody has open, the line is left out.
+    It never waits for the reader: if a pipe is full or nobody has it open, the line is dropped.
     """
 
     def __init__(self, loader: Loader, path: str, every: float) -> None:
@@ -85,7 +85,7 @@ class Monitor:
         except BlockingIOError:
             pass
         except OSError:
-            # Whoever read it went away, or the disk is full: training goes on.
+            # The reader went away, or the disk is full: training continues.
             if self._file is not None:
                 os.close(self._file)
             self._file = None
@@ -100,7 +100,7 @@ class Monitor:
             ("waiting", "consumer_wait_seconds"),
             ("loader_waiting", "producer_wait_seconds"),
         ):
-            # Of a loader that began anew, as it does when it goes on from a state, counters begin anew.
+            # The counters of a loader that resumes begin at 0 again.
             gain = now[counter] - self._before.get(counter, 0)
             now[name] = gain / seconds if seconds > 0 and gain >= 0 else 0.0
             if name != "frames_per_second":

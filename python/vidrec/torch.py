@@ -28,7 +28,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
     """The batches of a loader, shared out among a ``DataLoader``'s workers.
 
     Worker ``i`` of ``n`` makes batches ``i``, ``i + n``, ..., so the ``DataLoader`` gives exactly those of the loader, in
-    its order, for any number of workers. It must be told that they are batches already: ``batch_size=None``.
+    its order, for any number of workers. Give the ``DataLoader`` ``batch_size=None``: these are batches already.
 
     Parameters
     ----------
@@ -87,6 +87,14 @@ class _Part(Iterator[Batch]):
         self._epoch, self._taken, self._batches = state["epoch"], state["taken"], None
 
 
+# Options of a loader that are about batches, their order and their memory.
+_OF_BATCHES = {
+    *("batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "last", "allow_empty"),
+    *("shuffle", "order", "weights", "rank", "world_size"),
+    *("out", "pin_memory", "output"),
+}
+
+
 class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     """One sample at a time, for a ``DataLoader`` with a sampler and a batch size of its own.
 
@@ -96,7 +104,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     ----------
     dataset : vidrec.Dataset or path
     **options
-        As :class:`vidrec.Loader` takes them, but for what is about batches and their order. With ``fields``, a sample
+        As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields``, a sample
         has a dict of them as a third part. With ``frames="all"``, samples differ in length.
 
     Examples
@@ -110,9 +118,9 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
 
     def __init__(self, dataset: Union[Dataset, Path], **options: Any) -> None:
         super().__init__()
-        refused = {"batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "shuffle", "order", "weights", "rank", "world_size", "last", "out", "pin_memory", "output"}
-        if refused & options.keys():
-            raise UsageError(f"of single samples there is no {', '.join(sorted(refused & options.keys()))}")
+        refused = sorted(_OF_BATCHES & options.keys())
+        if refused:
+            raise UsageError(f"single samples have no {', '.join(refused)}")
         # Frames of one sample side by side are little work to share; a DataLoader has processes.
         options.setdefault("threads", 1)
         self._loader = Loader(dataset, 1, rank=0, world_size=1, output="torch", **options)
