@@ -97,11 +97,16 @@ impl Planner {
         let known = frame.0 > 0 && frame.1 > 0;
         let view = view(&self.augmentation, size, seat.key, if known { frame } else { (1, 1) });
         let color = ColorDraw::new(&self.augmentation.color, seat.key);
+        // One allocation, whatever their number.
+        let mut times = Vec::with_capacity(frames.len());
+        for &t in &frames {
+            times.push(clip.seconds(t)?);
+        }
         let params = SampleParams {
             sample: seat.sample,
             view: self.temporal.view(seat.place.number) * self.augmentation.crop.count() + seat.place.crop,
             frames: Vec::new(),
-            times: frames.iter().map(|&t| clip.seconds(t)).collect::<Result<_>>()?,
+            times,
             window: known.then(|| view.window(size)),
             flip: view.flip,
             color,
