@@ -78,7 +78,7 @@ impl Planner {
         let count = if any { self.temporal.length(n, length) } else { length };
         let is_short = self.temporal.needs(count) > n.into();
         if is_short && self.short == ShortClips::Pad {
-            // Those that a longer clip would begin with.
+            // As many as the clip has; the rest of the sample is padding.
             let count = self.temporal.length(n, count);
             let frames = self.temporal.frames(n, count, 0, seat.key);
             let meant = vec![true; frames.len()];
