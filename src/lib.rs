@@ -75,6 +75,7 @@ pub mod interop;
 pub mod jpeg;
 pub mod limits;
 mod loader;
+mod location;
 mod machine;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod natural_order;
@@ -84,6 +85,8 @@ pub mod pack;
 mod planes;
 mod progress;
 mod random;
+#[cfg(feature = "remote")]
+mod remote;
 mod repair;
 pub mod sampler;
 #[cfg(test)]
@@ -91,6 +94,7 @@ pub mod sampler;
 mod skip;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
+mod storage;
 mod threads;
 mod verify;
 #[cfg(feature = "pack")]
@@ -122,7 +126,7 @@ pub mod fuzzing {
 }
 
 pub use byte_size::parse_bytes;
-pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, SizeStats, Stats, Summary, stats};
+pub use dataset::{Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary, stats};
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use format::dataset_json;
@@ -137,7 +141,10 @@ pub use loader::{
 pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
+#[cfg(feature = "remote")]
+pub use remote::RemoteStats;
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use storage::Storage;
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
 

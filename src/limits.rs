@@ -6,6 +6,10 @@ pub const MAX_RECORD_BYTES: u64 = (1 << 29) - 1;
 /// Largest `META` section, in bytes. It is the one index section that is read in full when a shard is opened.
 pub const MAX_META_BYTES: u64 = 64 << 20;
 
+/// Largest object that is fetched whole from object storage, in bytes: lists of failures.
+#[cfg(feature = "remote")]
+pub(crate) const MAX_SMALL_OBJECT_BYTES: u64 = 1 << 30;
+
 /// Maximum number of sections in an index file.
 pub const MAX_SECTIONS: u32 = 64;
 

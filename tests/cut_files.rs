@@ -56,7 +56,7 @@ fn a_loader_tells_of_every_clip_that_is_lost_and_gives_the_others_unchanged() {
 fn verify_reports_a_file_that_is_cut_while_it_looks() {
     let (_folder, dir) = common::set(20, 4, (160, 120));
     let once = Once::new();
-    let report = verify(&dir, VerifyOptions { deep: true }, &mut |_| {
+    let report = verify(&dir, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut |_| {
         once.call_once(|| cut(records(&dir), half(&records(&dir))));
         std::ops::ControlFlow::Continue(())
     });

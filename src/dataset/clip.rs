@@ -132,7 +132,7 @@ impl<'a> Clip<'a> {
     /// [`Usage`](crate::ErrorKind::Usage) if there is no such frame; [`Format`](crate::ErrorKind::Format) if its entry
     /// or its record is damaged. [`Frame::check`] compares the JPEG's CRC-32.
     pub fn frame(&self, t: u32) -> Result<Frame<'a>> {
-        let found = self.shard.frame(self.frame_ordinal(t)?);
+        let found = self.shard.frame(self.frame_ordinal(t)?, self.entry.frames());
         self.place(t, found)
     }
 
@@ -146,7 +146,7 @@ impl<'a> Clip<'a> {
     where
         'a: 'b,
     {
-        let found = self.shard.frame_with(self.frame_ordinal(t)?, buffer);
+        let found = self.shard.frame_with(self.frame_ordinal(t)?, self.entry.frames(), buffer);
         self.place(t, found)
     }
 

@@ -10,14 +10,19 @@ use sha2::{Digest, Sha256};
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
 use super::listing::{self, Leftover, ShardFiles};
+#[cfg(feature = "pack")]
+use super::index::Bytes;
+use super::open_options::{OpenOptions, Source};
 use super::shard::Shard;
+use super::slot::Slot;
 use super::storage::Io;
 use crate::disk::advice::{Advice, advise};
 use crate::disk::folder_of;
 use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
-use crate::{Error, ErrorKind, Hint, Result};
+use crate::location::is_remote;
+use crate::{Error, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
@@ -42,7 +47,7 @@ pub struct Dataset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shards: Vec<Arc<Shard>>,
+    shards: Vec<Arc<Slot>>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
     frame_count: u64,
@@ -71,31 +76,33 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 }
 
 impl Inner {
-    fn new(shards: Vec<Arc<Shard>>, io: Io) -> Result<Self> {
+    fn new(shards: Vec<Arc<Slot>>, io: Io) -> Result<Self> {
         let Some(first) = shards.first() else {
             return Err(Error::usage("there are no shards to open"));
         };
+        let first = first.open()?;
         for other in &shards[1..] {
-            if other.index.meta.classes != first.index.meta.classes {
-                return Err(Error::format("dataset-classes", "the shards do not have the same class names")
-                    .file(&other.index_path)
-                    .expected(format!("those of {}", first.index_path.display())));
+            if let Some(opened) = other.opened() {
+                opened.prove_kind(first)?;
             }
         }
         let mut starts = vec![0];
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
         }
-        let frame_count = shards.iter().map(|s| s.index.header.frame_count).sum();
+        let frame_count = shards.iter().map(|s| s.frame_count()).sum();
         Ok(Inner { shards, starts, frame_count, io, chosen: None })
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
     fn draws(&self) -> u32 {
-        let of = |shard: &Arc<Shard>| shard.index.meta.draws.unwrap_or(1);
-        let draws = self.shards.first().map_or(1, of);
-        let whole =
-            |shard: &Arc<Shard>| of(shard) == draws && shard.clip_count().is_multiple_of(u64::from(draws.max(1)));
+        let of = |shard: &Shard| shard.index.meta.draws.unwrap_or(1);
+        let draws = self.shards.first().and_then(|slot| slot.opened()).map_or(1, of);
+        // A shard that is not open yet is refused if its draws are others.
+        let whole = |slot: &Arc<Slot>| {
+            slot.opened().is_none_or(|shard| of(shard) == draws)
+                && slot.clip_count().is_multiple_of(u64::from(draws.max(1)))
+        };
         if self.shards.iter().all(whole) { draws.max(1) } else { 1 }
     }
 
@@ -105,16 +112,9 @@ impl Inner {
     }
 }
 
-/// Damage comes with what to do about it.
-fn suggest_repair(e: Error) -> Error {
-    if e.kind() != ErrorKind::Format || !e.hints().is_empty() {
-        return e;
-    }
-    e.hint(Hint::Verify).hint(Hint::Repair)
-}
-
 impl Dataset {
-    /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`.
+    /// Opens a data set's folder, a `.rec` file, a `.vidx` file or a `dataset.json`: on this machine's file systems, in
+    /// object storage (`s3://bucket/train`, `gs://`, `az://`) or on a web server (`https://`).
     ///
     /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by
     /// either of its files.
@@ -127,18 +127,23 @@ impl Dataset {
         Self::open_with(path, Io::Map)
     }
 
-    /// Like [`open`](Self::open), with a choice of how to read the files.
+    /// Like [`open`](Self::open), with a choice of how to read the files: an [`Io`], a [`Storage`](crate::Storage) or both.
     ///
     /// ```no_run
-    /// let train = vidrec::Dataset::open_with("/net/train", vidrec::Io::Read)?;
+    /// use vidrec::{Dataset, Io, Storage};
+    ///
+    /// let train = Dataset::open_with("/net/train", Io::Read)?;
+    /// let storage = Storage { cache: Some("/scratch/vidrec".into()), ..Storage::default() };
+    /// let other = Dataset::open_with("s3://bucket/train", storage)?;
     /// # Ok::<(), vidrec::Error>(())
     /// ```
     ///
     /// # Errors
     ///
     /// See [`open`](Self::open).
-    pub fn open_with(path: impl AsRef<Path>, io: Io) -> Result<Self> {
-        Self::open_files(&listing::find(path.as_ref())?.shards, io)
+    pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
+        let source = Source::of(path.as_ref(), &options.into())?;
+        Self::open_files(&listing::find(path.as_ref(), &source)?.shards, &source)
     }
 
     /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
@@ -157,15 +162,20 @@ impl Dataset {
     /// # Errors
     ///
     /// See [`open_shards`](Self::open_shards).
-    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], io: Io) -> Result<Self> {
-        let files = paths.iter().map(|path| listing::shard(path.as_ref())).collect::<Result<Vec<_>>>()?;
-        Self::open_files(&files, io)
+    pub fn open_shards_with<P: AsRef<Path>>(paths: &[P], options: impl Into<OpenOptions>) -> Result<Self> {
+        let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
+        if let Some(other) = paths.iter().map(AsRef::as_ref).find(|path| is_remote(path) != is_remote(first)) {
+            let e = Error::usage("local and remote shards together").file(other);
+            return Err(e.help("open them as two data sets and concatenate these"));
+        }
+        let source = Source::of(first, &options.into())?;
+        let files = paths.iter().map(|path| listing::shard(path.as_ref(), &source)).collect::<Result<Vec<_>>>()?;
+        Self::open_files(&files, &source)
     }
 
-    pub(crate) fn open_files(files: &[ShardFiles], io: Io) -> Result<Self> {
-        let open = |files| Shard::open(files, io).map(Arc::new).map_err(suggest_repair);
-        let shards = files.iter().map(open).collect::<Result<_>>()?;
-        Ok(Dataset(Arc::new(Inner::new(shards, io)?)))
+    pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
+        let shards = files.iter().map(|files| Slot::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
+        Ok(Dataset(Arc::new(Inner::new(shards, source.io())?)))
     }
 
     /// What interrupted writes left in the folder of this data set.
@@ -177,7 +187,8 @@ impl Dataset {
     /// # Ok::<(), vidrec::Error>(())
     /// ```
     pub fn leftovers(&self) -> Vec<Leftover> {
-        self.0.shards.first().map_or(Vec::new(), |shard| listing::leftovers(folder_of(&shard.record_path)))
+        let local = self.0.shards.first().filter(|slot| !is_remote(slot.record_path()));
+        local.map_or(Vec::new(), |slot| listing::leftovers(folder_of(slot.record_path())))
     }
 
     /// Selects clips by their ordinals in this data set, in the order of `clips`. An ordinal may occur more than once.
@@ -267,7 +278,7 @@ impl Dataset {
 
     /// Settings and provenance of the first shard.
     pub fn meta(&self) -> Option<&Meta> {
-        self.0.shards.first().map(|s| &s.index.meta)
+        self.0.shards.first().and_then(|slot| slot.opened()).map(|shard| &shard.index.meta)
     }
 
     /// The number K of consecutive clips that are draws of one video: clips `i K` to `i K + K - 1`. It is 1 if there is
@@ -279,14 +290,14 @@ impl Dataset {
 
     /// What `dataset.json` should contain according to the indexes: everything except `failures`.
     pub fn to_json(&self) -> DatasetJson {
-        let shards = self.0.shards.iter().map(|shard| shard.to_json()).collect();
+        let shards = self.0.shards.iter().filter_map(|slot| slot.to_json()).collect();
         let none = Meta::default();
         DatasetJson::new(self.meta().unwrap_or(&none), shards)
     }
 
     /// Paths of the record files, in order of the clips.
     pub fn record_files(&self) -> impl Iterator<Item = &Path> {
-        self.0.shards.iter().map(|s| s.record_path.as_path())
+        self.0.shards.iter().map(|slot| slot.record_path())
     }
 
     /// The number of frames per clip, if all clips seem to have the same; `None` if they differ or there are no clips.
@@ -305,8 +316,9 @@ impl Dataset {
         }
         let Some(first) = self.clips().next() else { return Ok(None) };
         let frames = first?.frame_count();
-        let fits = |s: &Arc<Shard>| s.clip_count().checked_mul(frames.into()) == Some(s.index.header.frame_count);
-        let count = PROBES.min(self.len());
+        let fits = |s: &Arc<Slot>| s.clip_count().checked_mul(frames.into()) == Some(s.frame_count());
+        // Each probe of a remote data set is a request.
+        let count = if self.is_remote() { 1 } else { PROBES.min(self.len()) };
         // The product does not overflow: an ordinal needs no more than 48 bits.
         let mut probes = (0..count).map(|i| i * self.len() / count);
         // Other code reports entries that cannot be read.
@@ -326,7 +338,7 @@ impl Dataset {
     /// Identifies this data set in a few bytes: see [`Fingerprint`].
     pub fn fingerprint(&self) -> Fingerprint {
         let mut digest = Sha256::new();
-        self.0.shards.iter().for_each(|shard| digest.update(shard.index.binding.sha256));
+        self.0.shards.iter().for_each(|slot| digest.update(slot.sha256()));
         let chosen = self.0.chosen.iter().flat_map(|chosen| &chosen.clips);
         chosen.for_each(|clip| digest.update(clip.to_le_bytes()));
         Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
@@ -362,12 +374,12 @@ impl Dataset {
     /// Total size of all index files in bytes.
     #[cfg(feature = "pack")]
     pub(crate) fn index_bytes(&self) -> u64 {
-        self.0.shards.iter().map(|s| s.index_bytes.len() as u64).sum()
+        self.0.shards.iter().filter_map(|slot| slot.opened()).map(|shard| shard.index_bytes.length()).sum()
     }
 
     /// Paths of all index and record files.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.0.shards.iter().flat_map(|s| [s.index_path.as_path(), s.record_path.as_path()])
+        self.0.shards.iter().flat_map(|slot| [slot.index_path(), slot.record_path()])
     }
 
     /// Clip `ordinal`, counted from 0 over all shards.
@@ -383,14 +395,35 @@ impl Dataset {
             );
         }
         let at = self.shard_of(ordinal);
-        let shard = &*self.0.shards[at];
+        let shard = self.shard(at)?;
         let entry = shard.clip(self.stored_ordinal(ordinal) - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
         Ok(Clip { shard, ordinal, entry })
     }
 
-    /// The shards, in order of the clips.
-    pub(crate) fn shards(&self) -> &[Arc<Shard>] {
-        &self.0.shards
+    /// The number of shards.
+    pub(crate) fn shard_count(&self) -> usize {
+        self.0.shards.len()
+    }
+
+    /// Shard `at`, which must exist.
+    pub(crate) fn shard(&self, at: usize) -> Result<&Shard> {
+        let slot = &self.0.shards[at];
+        if let Some(shard) = slot.opened() {
+            return Ok(shard);
+        }
+        let shard = slot.open()?;
+        shard.prove_kind(self.0.shards[0].open()?)?;
+        Ok(shard)
+    }
+
+    /// The shards, in order of the clips, all of them open.
+    pub(crate) fn shards(&self) -> Result<Vec<&Shard>> {
+        (0..self.shard_count()).map(|at| self.shard(at)).collect()
+    }
+
+    /// Whether any part of the data set is not on this machine's file systems.
+    pub fn is_remote(&self) -> bool {
+        self.0.shards.iter().any(|slot| is_remote(slot.record_path()))
     }
 
     /// Ordinal of the shard that holds clip `ordinal`, which must exist.

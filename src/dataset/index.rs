@@ -3,6 +3,8 @@
 //! Opening takes the same time for ten frames as for a hundred million. It checks the header, the footer, the section
 //! table and the two small sections. Each entry has its own CRC-32, which is checked when the entry is used.
 
+use std::ops::Range;
+
 use byteorder::{ByteOrder, LittleEndian as LE};
 
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
@@ -14,6 +16,26 @@ use crate::format::meta::Meta;
 use crate::format::section::{self, SectionEntry, SectionId};
 use crate::format::{align_up, crc32};
 use crate::{Error, Result, limits};
+
+/// The bytes of an index, wherever they are. Parts that are not on this machine are fetched when they are used.
+pub(crate) trait Bytes {
+    /// Length of the file.
+    fn length(&self) -> u64;
+
+    /// A part of the file; `None` if it is not within the file.
+    fn part(&self, range: Range<u64>) -> Result<Option<&[u8]>>;
+}
+
+impl Bytes for [u8] {
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn part(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
+        let place = |at| usize::try_from(at).ok();
+        Ok(place(range.start).zip(place(range.end)).and_then(|(begin, end)| self.get(begin..end)))
+    }
+}
 
 /// The checked structure of an index file. It holds no reference to the file's bytes, which each method takes.
 #[derive(Debug)]
@@ -31,7 +53,7 @@ pub(crate) struct Index {
 
 impl Index {
     /// Checks the parts of an index that every reader depends on.
-    pub fn prove(bytes: &[u8]) -> Result<Self> {
+    pub fn prove(bytes: &(impl Bytes + ?Sized)) -> Result<Self> {
         let header = prove_header(bytes)?;
         let sections = prove_section_table(bytes, &header)?;
         let find = |id| find_section(&sections, id);
@@ -43,7 +65,7 @@ impl Index {
         let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
         let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
         let meta = parse_meta(bytes, &find(SectionId::META)?)?;
-        let header_crc32 = LE::read_u32(&bytes[header::BYTES - 4..]);
+        let header_crc32 = LE::read_u32(&head_bytes(bytes)?[header::BYTES - 4..]);
         Ok(Index { header, header_crc32, sections, binding, meta, frames, clips, strings })
     }
 
@@ -56,7 +78,7 @@ impl Index {
     }
 
     /// The entry of clip `ordinal` of this shard.
-    pub fn clip(&self, bytes: &[u8], ordinal: u64) -> Result<ClipEntry> {
+    pub fn clip(&self, bytes: &(impl Bytes + ?Sized), ordinal: u64) -> Result<ClipEntry> {
         let (at, entry) = table_entry(bytes, &self.clips, ordinal, self.header.clip_count)?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section(SectionId::CLIPS.name()).at(at);
         let entry = ClipEntry::from_bytes(entry, ordinal)
@@ -80,7 +102,7 @@ impl Index {
     }
 
     /// The entry of frame `ordinal` of this shard.
-    pub fn frame(&self, bytes: &[u8], ordinal: u64) -> Result<FrameEntry> {
+    pub fn frame(&self, bytes: &(impl Bytes + ?Sized), ordinal: u64) -> Result<FrameEntry> {
         let (at, entry) = table_entry(bytes, &self.frames, ordinal, self.header.frame_count)?;
         FrameEntry::from_bytes(entry, ordinal).ok_or_else(|| {
             Error::format("frame-crc", "the frame entry's CRC-32 does not match")
@@ -90,7 +112,7 @@ impl Index {
     }
 
     /// The source, class and attributes of a clip, after a check of their CRC-32.
-    pub fn strings<'a>(&self, bytes: &'a [u8], clip: &ClipEntry) -> Result<[&'a str; 3]> {
+    pub fn strings<'a>(&self, bytes: &'a (impl Bytes + ?Sized), clip: &ClipEntry) -> Result<[&'a str; 3]> {
         let refs = [clip.source, clip.class, clip.attributes];
         let mut hasher = crc32fast::Hasher::new();
         let mut texts = [""; 3];
@@ -110,14 +132,14 @@ impl Index {
         Ok(texts)
     }
 
-    fn string_bytes<'a>(&self, bytes: &'a [u8], at: StringRef) -> Result<&'a [u8]> {
+    fn string_bytes<'a>(&self, bytes: &'a (impl Bytes + ?Sized), at: StringRef) -> Result<&'a [u8]> {
         if at.length == 0 {
             return Ok(&[]);
         }
-        let pool = slice(bytes, &self.strings).unwrap_or_default();
-        let begin = usize::try_from(at.offset).ok();
-        let end = begin.and_then(|b| b.checked_add(at.length as usize));
-        begin.zip(end).and_then(|(b, e)| pool.get(b..e)).ok_or_else(|| {
+        let end = at.offset.checked_add(at.length.into()).filter(|&end| end <= self.strings.length);
+        let range = end.and_then(|end| self.strings.part(at.offset..end));
+        let found = range.map(|range| bytes.part(range)).transpose()?.flatten();
+        found.ok_or_else(|| {
             self.string_fault("clip-string", at, "a string is not in the string pool")
                 .expected(format!("at most {} bytes", self.strings.length))
                 .found(format!("{} bytes from {}", at.length, at.offset))
@@ -130,11 +152,20 @@ impl Index {
     }
 }
 
-fn prove_header(bytes: &[u8]) -> Result<Header> {
-    let length = bytes.len() as u64;
-    let least = header::BYTES + footer::BYTES;
-    let ends = bytes.first_chunk::<{ header::BYTES }>().zip(bytes.last_chunk::<{ footer::BYTES }>());
-    let Some((head, foot)) = ends.filter(|_| bytes.len() >= least) else {
+/// The first bytes of an index that is long enough to have a header.
+fn head_bytes(bytes: &(impl Bytes + ?Sized)) -> Result<&[u8]> {
+    Ok(bytes.part(0..header::BYTES as u64)?.unwrap_or_default())
+}
+
+fn prove_header(bytes: &(impl Bytes + ?Sized)) -> Result<Header> {
+    let length = bytes.length();
+    let least = (header::BYTES + footer::BYTES) as u64;
+    let foot = match length.checked_sub(footer::BYTES as u64).filter(|_| length >= least) {
+        Some(at) => bytes.part(at..length)?,
+        None => None,
+    };
+    let ends = head_bytes(bytes)?.first_chunk().zip(foot.and_then(|foot| foot.first_chunk()));
+    let Some((head, foot)) = ends else {
         return Err(Error::format("index-length", "the file is too short for an index file")
             .expected(format!("at least {least} bytes"))
             .found(format!("{length} bytes")));
@@ -155,7 +186,7 @@ fn prove_header(bytes: &[u8]) -> Result<Header> {
     Ok(header)
 }
 
-fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry>> {
+fn prove_section_table(bytes: &(impl Bytes + ?Sized), header: &Header) -> Result<Vec<SectionEntry>> {
     let fault = |rule, what: &str| {
         Error::format(rule, what.to_owned()).section("section table").at(header.section_table_offset)
     };
@@ -167,8 +198,9 @@ fn prove_section_table(bytes: &[u8], header: &Header) -> Result<Vec<SectionEntry
     if end.and_then(|e| e.checked_add(footer::BYTES as u64)) != Some(header.file_length) {
         return Err(fault("index-table-bounds", "the section table does not end where the footer begins"));
     }
-    let begin = header.section_table_offset as usize;
-    let table = bytes.get(begin..begin + length).ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
+    let begin = header.section_table_offset;
+    let table = bytes.part(begin..begin + length as u64)?;
+    let table = table.ok_or_else(|| fault("index-table-bounds", "outside the file"))?;
     let crc = crc32(table);
     if crc != header.section_table_crc32 {
         return Err(fault("index-table-crc", "the section table's CRC-32 does not match")
@@ -244,13 +276,9 @@ fn prove_length(s: &SectionEntry, count: u64, entry_bytes: usize) -> Result<()> 
         .found(format!("{} bytes", s.length)))
 }
 
-fn slice<'a>(bytes: &'a [u8], s: &SectionEntry) -> Option<&'a [u8]> {
-    bytes.get(usize::try_from(s.offset).ok()?..usize::try_from(s.end()?).ok()?)
-}
-
 /// A section's bytes, after a check of their CRC-32.
-pub(crate) fn proven_bytes<'a>(bytes: &'a [u8], s: &SectionEntry) -> Result<&'a [u8]> {
-    let found = slice(bytes, s).ok_or_else(|| missing(s.id))?;
+pub(crate) fn proven_bytes<'a>(bytes: &'a (impl Bytes + ?Sized), s: &SectionEntry) -> Result<&'a [u8]> {
+    let found = s.end().map(|end| bytes.part(s.offset..end)).transpose()?.flatten().ok_or_else(|| missing(s.id))?;
     let crc = crc32(found);
     if crc != s.crc32 {
         return Err(Error::format("section-crc", "the section's CRC-32 does not match")
@@ -262,7 +290,7 @@ pub(crate) fn proven_bytes<'a>(bytes: &'a [u8], s: &SectionEntry) -> Result<&'a 
     Ok(found)
 }
 
-fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
+fn parse_meta(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<Meta> {
     if s.length > limits::MAX_META_BYTES {
         return Err(Error::limit("section META is too long")
             .at(s.offset)
@@ -275,17 +303,22 @@ fn parse_meta(bytes: &[u8], s: &SectionEntry) -> Result<Meta> {
 }
 
 fn table_entry<'a, const N: usize>(
-    bytes: &'a [u8],
+    bytes: &'a (impl Bytes + ?Sized),
     table: &SectionEntry,
     ordinal: u64,
     count: u64,
 ) -> Result<(u64, &'a [u8; N])> {
     // Opening checked that the table holds `count` entries and lies in the file.
-    let entry = (ordinal < count).then(|| slice(bytes, table)).flatten();
-    let entry = entry.and_then(|t| t.get(ordinal as usize * N..)).and_then(|rest| rest.first_chunk::<N>());
-    let entry = entry.ok_or_else(|| {
+    let range = (ordinal < count).then(|| entry_range::<N>(table, ordinal)).flatten();
+    let entry = range.clone().map(|range| bytes.part(range)).transpose()?.flatten().and_then(|e| e.first_chunk::<N>());
+    range.zip(entry).map(|(range, entry)| (range.start, entry)).ok_or_else(|| {
         Error::usage(format!("there is no entry {ordinal} in {}", table.id.name()))
             .expected(format!("less than {count}"))
-    })?;
-    Ok((table.offset + ordinal * N as u64, entry))
+    })
+}
+
+/// Where entry `ordinal` of a table is in the file.
+fn entry_range<const N: usize>(table: &SectionEntry, ordinal: u64) -> Option<Range<u64>> {
+    let at = ordinal.checked_mul(N as u64)?;
+    table.part(at..at.checked_add(N as u64)?)
 }

@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::open_options::Source;
 use crate::disk::{folder_of, publication};
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::names;
+#[cfg(feature = "remote")]
+use crate::remote::Remote;
 use crate::{Error, Hint, Result, limits};
 
 /// The files of a shard.
@@ -26,25 +29,41 @@ pub(crate) struct Listing {
 }
 
 /// Finds the shards of a data set's folder, a `.rec`, a `.vidx` or a `dataset.json`.
-pub(crate) fn find(path: &Path) -> Result<Listing> {
+pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
+    match source {
+        Source::Local(_) => find_local(path, source),
+        #[cfg(feature = "remote")]
+        Source::Remote(_) => match path.extension().and_then(|e| e.to_str()) {
+            Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
+            Some("json") => listed(path, source),
+            _ => listed(&path.join(dataset_json::FILE_NAME), source),
+        },
+    }
+}
+
+fn find_local(path: &Path, source: &Source) -> Result<Listing> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
     if meta.is_dir() {
         publication::check_whole(path)?;
         let listing = path.join(dataset_json::FILE_NAME);
-        return if listing.exists() { listed(&listing) } else { Err(missing(path)) };
+        return if listing.exists() { listed(&listing, source) } else { Err(missing(path)) };
     }
     match path.extension().and_then(|e| e.to_str()) {
-        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path)?], json: None }),
+        Some("rec" | "vidx") => Ok(Listing { shards: vec![shard(path, source)?], json: None }),
         Some("json") => {
             publication::check_whole(folder_of(path))?;
-            listed(path)
+            listed(path, source)
         }
         _ => Err(Error::usage("not a data set").file(path).help("give its folder, a .rec, a .vidx or a dataset.json")),
     }
 }
 
-fn listed(path: &Path) -> Result<Listing> {
-    let json = read(path)?;
+fn listed(path: &Path, source: &Source) -> Result<Listing> {
+    let json = match source {
+        Source::Local(_) => read(path)?,
+        #[cfg(feature = "remote")]
+        Source::Remote(remote) => read_remote(path, remote)?,
+    };
     let files = |shard: &ShardJson| ShardFiles {
         index: path.with_file_name(&shard.index_file),
         record: Some(path.with_file_name(&shard.record_file)),
@@ -54,16 +73,26 @@ fn listed(path: &Path) -> Result<Listing> {
 }
 
 /// The files of one shard, by the path of either.
-pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
+pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
     if path.extension().is_none_or(|e| e != "rec") {
         return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, listed: None });
     }
     let (beside, record) = (path.with_extension("vidx"), Some(path.to_owned()));
-    if beside.exists() || !path.exists() {
-        return Ok(ShardFiles { index: beside, record, listed: None });
-    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let json = read(&path.with_file_name(dataset_json::FILE_NAME)).ok();
+    let listing = path.with_file_name(dataset_json::FILE_NAME);
+    let json = match source {
+        Source::Local(_) if beside.exists() || !path.exists() => {
+            return Ok(ShardFiles { index: beside, record, listed: None });
+        }
+        Source::Local(_) => read(&listing).ok(),
+        // Nothing is listed, so names with digits of a digest are looked up.
+        #[cfg(feature = "remote")]
+        Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
+            return Ok(ShardFiles { index: beside, record, listed: None });
+        }
+        #[cfg(feature = "remote")]
+        Source::Remote(remote) => Some(read_remote(&listing, remote)?),
+    };
     let listed = json.and_then(|json| json.shards.into_iter().find(|shard| shard.record_file == name));
     match listed {
         Some(listed) => Ok(ShardFiles { index: path.with_file_name(&listed.index_file), record, listed: Some(listed) }),
@@ -74,6 +103,21 @@ pub(crate) fn shard(path: &Path) -> Result<ShardFiles> {
                 .help("a record file cannot be read without its index"))
         }
     }
+}
+
+/// As [`read`], for a remote one.
+#[cfg(feature = "remote")]
+fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
+    let Some(bytes) = remote.read(path, limits::MAX_META_BYTES)? else {
+        return Err(Error::usage("there is no data set here")
+            .file(path.parent().unwrap_or(path))
+            .expected(dataset_json::FILE_NAME)
+            .help("check the location: bucket or host, and path"));
+    };
+    DatasetJson::prove(&bytes).map_err(|e| match bytes.trim_ascii_start().first() {
+        Some(b'<') => e.file(path).found("a web page").help("the server gives a page in place of the file: check the location"),
+        _ => e.file(path),
+    })
 }
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.

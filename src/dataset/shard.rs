@@ -1,18 +1,32 @@
 //! One record file and its index, open for reading.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::sync::Arc;
 
+#[cfg(feature = "remote")]
+use super::index::Bytes;
 use super::index::Index;
 use super::listing::ShardFiles;
-use super::storage::{IndexBytes, Io, Records};
+use super::open_options::Source;
+use super::storage::{self, IndexBytes, Records, plain_record_bytes};
 use crate::disk::map;
 use crate::format::clip_entry::ClipEntry;
 use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::{self, RecordHeader};
-use crate::format::{data_binding, names, recordio};
-use crate::{Error, Hint, Result};
+use crate::format::{crc32, data_binding, names, recordio};
+use crate::location::is_remote;
+#[cfg(feature = "remote")]
+use crate::remote::{Opening, Remote};
+use crate::{Error, ErrorKind, Hint, Result};
+
+/// The end of a remote index that the first request after the head brings: as a rule all sections but the tables and
+/// the strings.
+#[cfg(feature = "remote")]
+const INDEX_TAIL_BYTES: u64 = 64 << 10;
 
 /// One record file and its index.
 #[derive(Debug)]
@@ -25,9 +39,9 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    pub fn open(files: &ShardFiles, io: Io) -> Result<Self> {
-        let shard = Self::open_unbound(files, io).map_err(|e| match &files.listed {
-            Some(_) if e.path().is_some_and(|path| !path.exists()) => {
+    pub fn open(files: &ShardFiles, source: &Source) -> Result<Self> {
+        let shard = Self::open_unbound(files, source).map_err(|e| match &files.listed {
+            Some(_) if e.path().is_some_and(|path| !is_remote(path) && !path.exists()) => {
                 e.help("dataset.json lists it: restore it, or save the other clips").hint(Hint::Repair)
             }
             _ => e,
@@ -38,13 +52,36 @@ impl Shard {
     }
 
     /// Opens the index and the record file without checking that they belong together.
-    pub fn open_unbound(files: &ShardFiles, io: Io) -> Result<Self> {
+    pub fn open_unbound(files: &ShardFiles, source: &Source) -> Result<Self> {
+        let io = match source {
+            Source::Local(io) => *io,
+            #[cfg(feature = "remote")]
+            Source::Remote(remote) => return Self::open_remote(files, remote),
+        };
         let index_path = files.index.clone();
         let index_bytes = IndexBytes::open(&index_path, io)?;
         let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
         let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
         let records = Records::open(&record_path, io)?;
         Ok(Shard { record_path, index_path, records, index_bytes, index })
+    }
+
+    /// Opens a remote index and record file: both heads at once, then both tails.
+    #[cfg(feature = "remote")]
+    fn open_remote(files: &ShardFiles, remote: &Arc<Remote>) -> Result<Self> {
+        let index_path = files.index.clone();
+        let is_empty = files.listed.as_ref().is_some_and(|listed| listed.bytes == 0);
+        let records = |path: &Path| Opening::start(remote, path, is_empty);
+        let (opening, known) = (Opening::start(remote, &index_path, false)?, files.record.as_deref().map(records));
+        let index_file = Arc::new(opening.finish()?);
+        let tail = index_file.len().saturating_sub(INDEX_TAIL_BYTES)..index_file.len();
+        let early = known.transpose()?.map(Opening::finish).transpose()?;
+        index_file.fetch_tables(&[tail])?;
+        let index_bytes = IndexBytes::Remote(index_file);
+        let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
+        let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
+        let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
+        Ok(Shard { record_path, index_path, records: Records::Remote(Arc::new(file)), index_bytes, index })
     }
 
     /// Checks in constant time that this is the shard that `dataset.json` lists.
@@ -86,6 +123,16 @@ impl Shard {
         Ok(())
     }
 
+    /// Checks that this can be in a data set with `first`.
+    pub fn prove_kind(&self, first: &Shard) -> Result<()> {
+        if self.index.meta.classes == first.index.meta.classes {
+            return Ok(());
+        }
+        Err(Error::format("dataset-classes", "the shards do not have the same class names")
+            .file(&self.index_path)
+            .expected(format!("those of {}", first.index_path.display())))
+    }
+
     pub fn clip_count(&self) -> u64 {
         self.index.header.clip_count
     }
@@ -107,14 +154,18 @@ impl Shard {
         self.of_index(|index, bytes| index.clip(bytes, ordinal))
     }
 
-    /// Reads from the index. Reads again if a page was lost meanwhile, so that no entry is a mix of data and zeros.
-    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a [u8]) -> Result<T>) -> Result<T> {
+    /// Reads from the index. Reads again if a page was lost meanwhile, so that no entry is a mix of data and zeros; and
+    /// once more if what was fetched is wrong.
+    pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a IndexBytes) -> Result<T>) -> Result<T> {
         loop {
             let lost = self.index_bytes.lost();
             let found = read(&self.index, &self.index_bytes);
+            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget() {
+                continue;
+            }
             if self.index_bytes.lost() == lost {
                 return found
-                    .map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { e.file(&self.index_path) });
+                    .map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
             }
         }
     }
@@ -130,11 +181,22 @@ impl Shard {
 
     /// An error in a record: because of the file's bytes, or because they are lost.
     fn in_record(&self, e: Error) -> Error {
-        if self.records.lost() > 0 { map::lost(&self.record_path) } else { e.file(&self.record_path) }
+        match e.path() {
+            // Of what could not be fetched, the error says more.
+            Some(path) if is_remote(path) => e,
+            _ if self.records.lost() > 0 => map::lost(&self.record_path),
+            _ => e.file(&self.record_path),
+        }
     }
 
-    /// Entry, record header and JPEG of frame `ordinal` of the shard.
-    pub fn frame(&self, ordinal: u64) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
+    fn in_index(&self, e: Error) -> Error {
+        // Of what could not be fetched, the error says more.
+        if e.path().is_some() { e } else { e.file(&self.index_path) }
+    }
+
+    /// Entry, record header and JPEG of frame `ordinal` of the shard. `clip` has the ordinals of the frames that will be
+    /// read with it.
+    pub fn frame(&self, ordinal: u64, clip: Range<u64>) -> Result<(FrameEntry, RecordHeader, Cow<'_, [u8]>)> {
         let entry = self.frame_entry(ordinal)?;
         if let Records::Mapped(map) = &self.records {
             let record = recordio::read(map, entry.record_offset).and_then(|record| split_record(record, &entry));
@@ -142,7 +204,7 @@ impl Shard {
             return Ok((entry, header, jpeg));
         }
         let mut buffer = Vec::new();
-        let (entry, header, jpeg) = self.frame_with(ordinal, &mut buffer)?;
+        let (entry, header, jpeg) = self.frame_with(ordinal, clip, &mut buffer)?;
         let jpeg = jpeg.into_owned();
         Ok((entry, header, Cow::Owned(jpeg)))
     }
@@ -151,17 +213,65 @@ impl Shard {
     pub fn frame_with<'a>(
         &'a self,
         ordinal: u64,
+        clip: Range<u64>,
         buffer: &'a mut Vec<u8>,
     ) -> Result<(FrameEntry, RecordHeader, Cow<'a, [u8]>)> {
         let entry = self.frame_entry(ordinal)?;
-        let record = self.records.record(&entry, buffer).and_then(|record| split_record(record, &entry));
+        let around = || self.records_of(clip.clone()).unwrap_or_default();
+        if self.records.is_remote() && !self.load_right(&entry, around, buffer)? {
+            // Once more: it may have been damaged on the way.
+            self.records.forget(&self.place_of(&entry));
+            if !self.load_right(&entry, around, buffer)? {
+                let found = storage::loaded(&entry, buffer).and_then(|record| split_record(record, &entry));
+                let wrong = || Error::format("jpeg-crc", "the JPEG's CRC-32 does not match the index");
+                let e = found.map_or_else(|e| e, |_| wrong().section("record").at(entry.record_offset));
+                return Err(self.in_record(e.help("it was fetched twice: the object is damaged")));
+            }
+        }
+        let record = match self.records.is_remote() {
+            true => storage::loaded(&entry, buffer),
+            false => self.records.record(&entry, buffer),
+        };
+        let record = record.and_then(|record| split_record(record, &entry));
         let (header, jpeg) = record.map_err(|e| self.in_record(e))?;
         Ok((entry, header, jpeg))
+    }
+
+    /// Reads a record into `buffer`, and says whether it is as the index says.
+    fn load_right(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
+        match self.records.load(entry, around, buffer) {
+            Err(e) if e.kind() != ErrorKind::Format => return Err(self.in_record(e)),
+            Err(_) => return Ok(false),
+            Ok(()) => {}
+        }
+        let record = storage::loaded(entry, buffer).and_then(|record| split_record(record, entry));
+        Ok(record.is_ok_and(|(_, jpeg)| crc32(&jpeg) == entry.jpeg_crc32))
+    }
+
+    fn place_of(&self, entry: &FrameEntry) -> Range<u64> {
+        entry.record_offset..entry.record_offset.saturating_add(plain_record_bytes(entry))
+    }
+
+    /// Where the records of some frames are. Reads the entries of the first and the last.
+    pub fn records_of(&self, frames: Range<u64>) -> Result<Range<u64>> {
+        let Some(last) = frames.clone().next_back() else { return Ok(0..0) };
+        let (first, last) = (self.frame_entry(frames.start)?, self.frame_entry(last)?);
+        Ok(first.record_offset..self.place_of(&last).end)
     }
 
     pub fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
         self.of_index(|index, bytes| index.frame(bytes, ordinal))
     }
+}
+
+/// Says what came instead of an index, if it looks like a web page.
+#[cfg(feature = "remote")]
+fn not_an_index(e: Error, bytes: &IndexBytes) -> Error {
+    let head = bytes.part(0..bytes.length().min(64)).ok().flatten().unwrap_or_default();
+    if head.trim_ascii_start().starts_with(b"<") {
+        return e.found("a web page").help("the server gives a page in place of the file: check the location");
+    }
+    e
 }
 
 /// Header and JPEG of a record.
@@ -194,7 +304,7 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
 fn record_of(index_path: &Path, index: &Index) -> PathBuf {
     let same = index_path.with_extension("rec");
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();
-    if same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
+    if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
         return same;
     }
     index_path.with_file_name(names::with_digest(names::stem(&name), &index.binding.sha256, "rec"))

@@ -221,7 +221,7 @@ impl Count {
         Stats {
             clips: set.len(),
             frames: set.frame_count(),
-            shards: set.shards().len() as u64,
+            shards: set.shard_count() as u64,
             classes,
             frames_per_clip: self.frames,
             frames_per_clip_bins: self.frame_bins.into_bins(),

@@ -1,10 +1,13 @@
 //! Access to the bytes of a data set: through a map, or by positional reads.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::path::Path;
+#[cfg(feature = "remote")]
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::index::Bytes;
 use crate::disk::advice::Advice;
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::{FILES, MAPS};
@@ -12,6 +15,8 @@ use crate::disk::positional::PositionalFile;
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
+#[cfg(feature = "remote")]
+use crate::remote::RemoteFile;
 use crate::words::words;
 use crate::{Error, Result, limits};
 
@@ -51,6 +56,8 @@ const SMALL_INDEX_BYTES: u64 = 64 << 10;
 pub(crate) enum IndexBytes {
     Mapped(MappedFile),
     Read(Vec<u8>),
+    #[cfg(feature = "remote")]
+    Remote(Arc<RemoteFile>),
 }
 
 impl IndexBytes {
@@ -72,15 +79,51 @@ impl IndexBytes {
     pub fn lost(&self) -> u64 {
         if let IndexBytes::Mapped(map) = self { map.lost() } else { 0 }
     }
+
+    /// Brings parts of a remote index, several requests at a time, so that [`Bytes::part`] finds them. Local ones are
+    /// there.
+    pub fn bring(&self, ranges: &[Range<u64>]) -> Result<()> {
+        match self {
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) => file.fetch_tables(ranges),
+            _ => {
+                let _ = ranges;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives up what was read of a remote index, because some of it proved wrong: it is fetched once more. Returns
+    /// whether that was possible.
+    pub fn forget(&self) -> bool {
+        match self {
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) => file.forget_tables(),
+            _ => false,
+        }
+    }
 }
 
-impl Deref for IndexBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
+impl Bytes for IndexBytes {
+    fn length(&self) -> u64 {
         match self {
-            IndexBytes::Mapped(map) => map,
-            IndexBytes::Read(bytes) => bytes,
+            IndexBytes::Mapped(map) => map.length(),
+            IndexBytes::Read(bytes) => bytes.length(),
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) => file.len(),
+        }
+    }
+
+    fn part(&self, range: Range<u64>) -> Result<Option<&[u8]>> {
+        match self {
+            IndexBytes::Mapped(map) => map.part(range),
+            IndexBytes::Read(bytes) => bytes.part(range),
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) if range.start <= range.end && range.end <= file.len() => {
+                file.table(range).map(Some)
+            }
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(_) => Ok(None),
         }
     }
 }
@@ -98,6 +141,8 @@ fn map(path: &Path) -> Result<Option<MappedFile>> {
 pub(crate) enum Records {
     Mapped(MappedFile),
     Read(PositionalFile),
+    #[cfg(feature = "remote")]
+    Remote(Arc<RemoteFile>),
 }
 
 impl Records {
@@ -115,6 +160,17 @@ impl Records {
         match self {
             Records::Mapped(map) => map.len() as u64,
             Records::Read(file) => file.len(),
+            #[cfg(feature = "remote")]
+            Records::Remote(file) => file.len(),
+        }
+    }
+
+    /// Whether the file is not on this machine's file systems.
+    pub fn is_remote(&self) -> bool {
+        match self {
+            #[cfg(feature = "remote")]
+            Records::Remote(_) => true,
+            _ => false,
         }
     }
 
@@ -127,11 +183,11 @@ impl Records {
     pub fn edge_crc32(&self) -> Result<u32> {
         match self {
             Records::Mapped(map) => Ok(data_binding::edge_crc32(map)),
-            Records::Read(file) => {
-                let n = file.len().min(EDGE_BYTES as u64);
+            _ => {
+                let n = self.len().min(EDGE_BYTES as u64);
                 let (mut head, mut tail) = (Vec::new(), Vec::new());
-                file.read(0..n, &mut head)?;
-                file.read(file.len() - n..file.len(), &mut tail)?;
+                self.read(0..n, &mut head)?;
+                self.read(self.len() - n..self.len(), &mut tail)?;
                 Ok(data_binding::edges_crc32(&head, &tail))
             }
         }
@@ -145,8 +201,8 @@ impl Records {
             let end = at.saturating_add(STRETCH).min(self.len());
             match self {
                 Records::Mapped(map) => digest.update(&map[at as usize..end as usize]),
-                Records::Read(file) => {
-                    file.read(at..end, &mut buffer)?;
+                _ => {
+                    self.read(at..end, &mut buffer)?;
                     digest.update(&buffer);
                 }
             }
@@ -156,16 +212,34 @@ impl Records {
         Ok(digest.finalize().into())
     }
 
+    /// Replaces the contents of `buffer` with a range of the file.
+    fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        self.read_around(range.clone(), || range, buffer)
+    }
+
+    /// As [`read`](Self::read); `around` says what will be read next, which one request may bring.
+    fn read_around(&self, range: Range<u64>, around: impl FnOnce() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let _ = &around;
+        match self {
+            Records::Mapped(map) => {
+                let bytes = map.part(range)?.ok_or_else(|| Error::internal("a range outside of a map"))?;
+                buffer.clear();
+                buffer.extend_from_slice(bytes);
+                Ok(())
+            }
+            Records::Read(file) => file.read(range, buffer),
+            #[cfg(feature = "remote")]
+            Records::Remote(file) => file.read(range, around, buffer),
+        }
+    }
+
     /// The record that `entry` points to, and where it ends in the file. `buffer` is used if the file is not mapped.
     pub fn record<'a>(&'a self, entry: &FrameEntry, buffer: &'a mut Vec<u8>) -> Result<recordio::Record<'a>> {
-        match self {
-            Records::Mapped(map) => recordio::read(map, entry.record_offset),
-            Records::Read(file) => {
-                read_record(file, entry, buffer)?;
-                let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
-                Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
-            }
+        if let Records::Mapped(map) = self {
+            return recordio::read(map, entry.record_offset);
         }
+        self.load(entry, || 0..0, buffer)?;
+        loaded(entry, buffer)
     }
 
     /// Gives advice on a range of the file.
@@ -178,8 +252,49 @@ impl Records {
                 file.advise(pages, advice);
             }
             (Records::Read(file), _) => file.advise(range, advice),
+            // What will be read is asked for by whoever plans the requests.
+            #[cfg(feature = "remote")]
+            (Records::Remote(_), _) => {}
         }
     }
+
+    /// Forgets bytes of a remote file that proved wrong, so that the next read fetches them. Returns whether that was
+    /// possible.
+    pub fn forget(&self, range: &Range<u64>) -> bool {
+        match self {
+            #[cfg(feature = "remote")]
+            Records::Remote(file) => file.forget(range),
+            _ => {
+                let _ = range;
+                false
+            }
+        }
+    }
+
+    /// Reads the record that `entry` points to into `buffer`, for [`loaded`]. It reads the likely length first, and doubles
+    /// it as long as the record is longer. `around` is a range of the file with this record and what will be read next.
+    pub fn load(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let start = entry.record_offset.min(self.len());
+        let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
+        loop {
+            let end = start.saturating_add(wanted).min(self.len());
+            self.read_around(start..end, &around, buffer).map_err(|e| e.section("record"))?;
+            match recordio::read(buffer, 0) {
+                Err(e)
+                    if e.rule() == Some("record-bounds") && end < self.len() && wanted < 2 * limits::MAX_RECORD_BYTES =>
+                {
+                    wanted *= 2;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+/// The record that [`Records::load`] has read, and where it ends in the file.
+pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordio::Record<'a>> {
+    let record = recordio::read(buffer, 0).map_err(|e| e.at(entry.record_offset))?;
+    Ok(recordio::Record { end: record.end.saturating_add(entry.record_offset), ..record })
 }
 
 /// The size of a page of the page cache on most systems. If pages are larger, less is released.
@@ -189,24 +304,6 @@ const PAGE_BYTES: u64 = 4096;
 pub(crate) fn plain_record_bytes(entry: &FrameEntry) -> u64 {
     let data = record_header::BYTES as u64 + u64::from(entry.jpeg_length);
     recordio::PART_HEAD_BYTES as u64 + data.next_multiple_of(4)
-}
-
-/// Reads a record into `buffer`. It reads the likely length first, and doubles it as long as the record is longer.
-fn read_record(file: &PositionalFile, entry: &FrameEntry, buffer: &mut Vec<u8>) -> Result<()> {
-    let start = entry.record_offset.min(file.len());
-    let mut wanted = plain_record_bytes(entry).min(2 * limits::MAX_RECORD_BYTES);
-    loop {
-        let end = start.saturating_add(wanted).min(file.len());
-        file.read(start..end, buffer).map_err(|e| e.section("record"))?;
-        match recordio::read(buffer, 0) {
-            Err(e)
-                if e.rule() == Some("record-bounds") && end < file.len() && wanted < 2 * limits::MAX_RECORD_BYTES =>
-            {
-                wanted *= 2;
-            }
-            _ => return Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]

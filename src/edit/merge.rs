@@ -34,9 +34,12 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         groups::require(other, group)?;
     }
     let union = classes::union(sets)?;
-    let (mut meta, note) = meta::joined(sets);
+    let (mut meta, note) = meta::joined(sets)?;
     meta.classes = union.classes;
-    let mut notes: Vec<String> = note.into_iter().chain(sets.iter().flat_map(not_copied)).collect();
+    let mut notes: Vec<String> = note.into_iter().collect();
+    for set in sets {
+        notes.extend(not_copied(set)?);
+    }
     notes.dedup();
     notes.extend(unlabeled::notes(&sets.iter().collect::<Vec<_>>())?);
     let picks = sets.iter().enumerate().flat_map(|(source, s)| (0..s.len()).map(move |clip| Pick { source, clip }));

@@ -3,15 +3,18 @@
 use serde_json::{Map, Value};
 
 use crate::format::meta::Meta;
-use crate::{Dataset, JsonObject};
+use crate::{Dataset, JsonObject, Result};
 
 /// Key in the settings: an object for each combination of the settings that differed.
 const MERGED: &str = "merged";
 
 /// The META of all shards of some data sets as one, and a note if they differ. Class names are those of the first.
-pub(super) fn joined(sets: &[Dataset]) -> (Meta, Option<String>) {
-    let metas: Vec<&Meta> = sets.iter().flat_map(|s| s.shards().iter().map(|shard| &shard.index.meta)).collect();
-    merged_meta(&metas)
+pub(super) fn joined(sets: &[Dataset]) -> Result<(Meta, Option<String>)> {
+    let mut metas: Vec<&Meta> = Vec::new();
+    for set in sets {
+        metas.extend(set.shards()?.into_iter().map(|shard| &shard.index.meta));
+    }
+    Ok(merged_meta(&metas))
 }
 
 /// What the metas have in common, what differs under [`MERGED`], and a note of that.

@@ -44,12 +44,12 @@ impl OutputPlan<'_> {
 
     /// Some clips of a data set as they are.
     pub fn of(set: &Dataset, clips: Vec<u64>) -> Result<Self> {
-        let (meta, note) = meta::joined(std::slice::from_ref(set));
+        let (meta, note) = meta::joined(std::slice::from_ref(set))?;
         Ok(OutputPlan {
             meta,
             group: groups::size(set)?,
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
-            notes: note.into_iter().chain(not_copied(set)).collect(),
+            notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
             not_found: Vec::new(),
         })
@@ -77,11 +77,11 @@ pub(crate) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
 }
 
 /// What other writers have put into an index and this crate does not know, and so does not copy.
-pub(super) fn not_copied(set: &Dataset) -> Vec<String> {
-    let mut notes: Vec<String> = set.shards().iter().flat_map(|shard| unknown_in(shard)).collect();
+pub(super) fn not_copied(set: &Dataset) -> Result<Vec<String>> {
+    let mut notes: Vec<String> = set.shards()?.into_iter().flat_map(unknown_in).collect();
     notes.sort();
     notes.dedup();
-    notes
+    Ok(notes)
 }
 
 fn unknown_in(shard: &Shard) -> Vec<String> {

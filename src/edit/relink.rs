@@ -29,7 +29,7 @@ pub(super) fn run(
     let replaced = writer::replaceable(out, options.overwrite, &lock)?;
     let mut counter = Counter::new(Some(set.len()), progress);
     let (mut files, mut shards, mut bytes, mut copied, mut first) = (Vec::new(), Vec::new(), 0, 0, 0);
-    for (ordinal, shard) in set.shards().iter().enumerate() {
+    for (ordinal, shard) in set.shards()?.into_iter().enumerate() {
         let stem = names::shard(ordinal);
         let path = |ending: &str| out.join(format!("{stem}.{ending}"));
         let mut index = IndexWriter::create(&path("vidx"))?;
@@ -47,7 +47,7 @@ pub(super) fn run(
         files.extend([(record, json.record_file.clone()), (index.file.seal(), json.index_file.clone())]);
         shards.push(json);
     }
-    let json = DatasetJson::new(&meta_of(plan, &set.shards()[0]), shards);
+    let json = DatasetJson::new(&meta_of(plan, set.shard(0)?), shards);
     publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {

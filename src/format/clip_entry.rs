@@ -50,6 +50,11 @@ pub struct ClipEntry {
 }
 
 impl ClipEntry {
+    /// The ordinals of its frames in the shard.
+    pub fn frames(&self) -> std::ops::Range<u64> {
+        self.first_frame..self.first_frame.saturating_add(self.frame_count.into())
+    }
+
     /// The bytes on disk of the entry of clip `ordinal` of the shard, with the entry's own CRC-32.
     pub fn to_bytes(&self, ordinal: u64) -> [u8; BYTES] {
         let mut b = [0; BYTES];

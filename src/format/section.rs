@@ -87,6 +87,13 @@ impl SectionEntry {
         }
     }
 
+    /// Where a part of the section is in the file; `None` if it is not within the section.
+    pub fn part(&self, range: std::ops::Range<u64>) -> Option<std::ops::Range<u64>> {
+        let is_within = range.start <= range.end && range.end <= self.length;
+        let begin = self.offset.checked_add(range.start).filter(|_| is_within)?;
+        Some(begin..self.offset.checked_add(range.end)?)
+    }
+
     /// The offset of the byte after the section; `None` if it does not fit in 64 bits.
     pub fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.length)

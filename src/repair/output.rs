@@ -9,7 +9,7 @@ use super::report::RepairReport;
 use super::salvage::SalvagedClip;
 use super::shards::{Files, ShardFiles};
 use crate::dataset::Io;
-use crate::dataset::listing;
+use crate::dataset::{Source, listing};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, folder_of, write_file};
 use crate::format::data_binding::{DataBinding, hex};
@@ -191,7 +191,7 @@ fn is_listed(index: &Path) -> bool {
 /// Opens a shard that is intact.
 fn open(shard: &ShardFiles) -> Result<Dataset> {
     let (index, record) = (shard.index_path.clone(), Some(shard.record_path.clone()));
-    Dataset::open_files(&[listing::ShardFiles { index, record, listed: None }], Io::Map)
+    Dataset::open_files(&[listing::ShardFiles { index, record, listed: None }], &Source::Local(Io::Map))
 }
 
 /// The list of failures, if it has the digest that `dataset.json` lists, or the digest in its name.

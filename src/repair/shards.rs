@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::old_index::OldIndex;
-use crate::dataset::listing;
+use crate::dataset::{Io, Source, listing};
 use crate::disk::folder_of;
 use crate::disk::map::MappedFile;
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
@@ -59,7 +59,7 @@ pub(super) fn find(path: &Path) -> Result<Files> {
 }
 
 fn find_one(path: &Path) -> Result<Files> {
-    let shard = match listing::shard(path) {
+    let shard = match listing::shard(path, &Source::Local(Io::Map)) {
         Ok(files) => {
             let record = files.record.or_else(|| record_of(&files.index, |name| path.with_file_name(name).exists()));
             ShardFiles::open(record.unwrap_or(path.with_extension("rec")), files.index, files.listed)?

@@ -10,10 +10,11 @@ use sha2::{Digest, Sha256};
 
 pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use crate::dataset::listing::Listing;
-use crate::dataset::{Io, Shard, listing};
+use crate::dataset::{Shard, Source, listing};
 use crate::disk::folder_of;
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::DatasetJson;
+use crate::location::is_remote;
 use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
 
@@ -29,15 +30,16 @@ use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
 /// ([`Interrupted`](crate::ErrorKind::Interrupted)). Damage to the data set is not an error but is in the report.
 ///
 /// ```no_run
-/// let report = vidrec::verify("train", vidrec::VerifyOptions { deep: true }, &mut vidrec::no_progress)?;
+/// let report = vidrec::verify("train", vidrec::VerifyOptions { deep: true, ..vidrec::VerifyOptions::default() }, &mut vidrec::no_progress)?;
 /// assert!(report.ok, "{:#?}", report.problems);
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut ProgressFn<'_>) -> Result<VerifyReport> {
     let mut report =
         VerifyReport { ok: false, clips: 0, frames: 0, problems: Vec::new(), notes: Vec::new(), hints: Vec::new() };
-    match listing::find(path.as_ref()) {
-        Ok(files) => verify_files(&files, options, progress, &mut report)?,
+    let source = Source::of(path.as_ref(), &options.storage.clone().into())?;
+    match listing::find(path.as_ref(), &source) {
+        Ok(files) => verify_files(&files, &source, options, progress, &mut report)?,
         Err(e) if e.kind() == ErrorKind::Format => report.problems.push(e.into()),
         Err(e) => return Err(e),
     }
@@ -50,6 +52,7 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut Pro
 
 fn verify_files(
     files: &Listing,
+    source: &Source,
     options: VerifyOptions,
     progress: &mut ProgressFn<'_>,
     report: &mut VerifyReport,
@@ -59,7 +62,7 @@ fn verify_files(
     let total = files.json.as_ref().map(|(_, json)| json.frames.saturating_mul(passes));
     let counter = &mut Counter::new(total, progress);
     for paths in &files.shards {
-        let shard = match Shard::open_unbound(paths, Io::Map) {
+        let shard = match Shard::open_unbound(paths, source) {
             Ok(shard) => shard,
             Err(e) if e.kind() == ErrorKind::Resources => return Err(e),
             Err(e) => {
@@ -79,15 +82,15 @@ fn verify_files(
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
     }
-    match (&files.json, Dataset::open_files(&files.shards, Io::Map)) {
+    match (&files.json, Dataset::open_files(&files.shards, source)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
         (_, Err(e)) if e.kind() == ErrorKind::Resources => return Err(e),
         _ => {}
     }
     if let Some((path, json)) = &files.json {
-        report.problems.extend(verify_failures(path, json).err().map(Problem::from));
-        let leftovers = listing::leftovers(folder_of(path));
+        report.problems.extend(verify_failures(path, json, source).err().map(Problem::from));
+        let leftovers = if is_remote(path) { Vec::new() } else { listing::leftovers(folder_of(path)) };
         report.hints = leftovers.iter().flat_map(|leftover| leftover.hints.iter().copied()).collect();
         report.notes = leftovers.into_iter().map(|leftover| leftover.note).collect();
     }
@@ -109,10 +112,10 @@ fn compare_listing(path: &Path, listed: &DatasetJson, dataset: &Dataset) -> Opti
 }
 
 /// Checks that the list of failures is the one that `dataset.json` lists.
-fn verify_failures(listing: &Path, json: &DatasetJson) -> Result<()> {
+fn verify_failures(listing: &Path, json: &DatasetJson, source: &Source) -> Result<()> {
     let Some(listed) = &json.failures else { return Ok(()) };
     let path = listing.with_file_name(&listed.file);
-    let bytes = std::fs::read(&path).map_err(|e| Error::io("read the file", &path, e))?;
+    let bytes = source.read(&path)?;
     let found = hex(&Sha256::digest(&bytes));
     if found == listed.sha256 {
         return Ok(());

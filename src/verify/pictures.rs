@@ -29,7 +29,7 @@ pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<
 
 fn check_picture(shard: &Shard, pixels: &mut RgbPicture, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
     // A record that cannot be read is already reported.
-    let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t)).ok()?;
+    let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t), clip.frames()).ok()?;
     let e = decode(&jpeg, pixels, (clip.width, clip.height)).err()?;
     Some(e.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path).into())
 }

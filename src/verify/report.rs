@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 
-use crate::{Error, ErrorKind, Hint};
+use crate::{Error, ErrorKind, Hint, Storage};
 
 /// Options of [`verify`](crate::verify).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// Also decode every frame and compare its size with the clip's. Off by default.
     pub deep: bool,
+    /// How a remote data set is read.
+    pub storage: Storage,
 }
 
 /// The report of [`verify`](crate::verify). `vidrec verify --json` prints the same.

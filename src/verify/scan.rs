@@ -1,7 +1,7 @@
 //! Checking one shard from its first byte to its last.
 
 use super::report::Problem;
-use crate::dataset::{Shard, proven_bytes};
+use crate::dataset::{Bytes, Shard, proven_bytes};
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
@@ -29,17 +29,20 @@ struct ShardScan<'a> {
 impl ShardScan<'_> {
     /// Checks the CRC-32 of every section, and that the padding between them is zero.
     fn index(&mut self) {
-        let (index, bytes) = (&self.shard.index, &self.shard.index_bytes[..]);
+        let (index, bytes) = (&self.shard.index, &self.shard.index_bytes);
         for (i, s) in index.sections.iter().enumerate() {
             if let Err(e) = proven_bytes(bytes, s) {
                 self.problems.push(e.file(&self.shard.index_path).into());
             }
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
             let end = s.end().unwrap_or(next);
-            let padding = bytes.get(end as usize..next as usize).unwrap_or_default();
-            if padding.iter().any(|&b| b != 0) {
-                let e = Error::format("section-padding", "the padding after the section is not zero").at(end);
-                self.problems.push(e.file(&self.shard.index_path).into());
+            match bytes.part(end..next) {
+                Ok(padding) if padding.unwrap_or_default().iter().any(|&b| b != 0) => {
+                    let e = Error::format("section-padding", "the padding after the section is not zero").at(end);
+                    self.problems.push(e.file(&self.shard.index_path).into());
+                }
+                Ok(_) => {}
+                Err(e) => self.problems.push(e.into()),
             }
         }
     }
@@ -154,7 +157,7 @@ impl ShardScan<'_> {
             Err(_) => self.next_offset(ordinal).unwrap_or(at),
         };
         end?;
-        let (_, header, jpeg) = self.shard.frame(ordinal)?;
+        let (_, header, jpeg) = self.shard.frame(ordinal, clip.frames())?;
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
         if at != expected_at {
             return Err(fault("record-order", "the record does not begin where the previous record ends")

@@ -51,7 +51,7 @@ pub fn seal(index: &mut [u8]) {
 
 /// Opens what is at `path`, a folder or an index, and reads of it what a user may ask for.
 pub fn read_everything(path: &Path) {
-    let _ = verify(path, VerifyOptions { deep: true }, &mut vidrec::no_progress);
+    let _ = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress);
     let Ok(set) = Dataset::open(path) else { return };
     for c in 0..set.len().min(5) {
         let Ok(clip) = set.clip(c) else { continue };

@@ -29,7 +29,7 @@ impl State {
             Ok(set) => set,
             Err(e) => return State::Refused(words(&e)),
         };
-        match verify(path, VerifyOptions { deep: true }, &mut vidrec::no_progress) {
+        match verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress) {
             Err(e) => State::Broken(words(&e)),
             Ok(report) if !report.ok => State::Broken(report.problems[0].message.clone()),
             Ok(_) => State::Whole(content(path, &set)),

@@ -81,7 +81,7 @@ fn parse_frame(frame: &Frame<'_>) -> Result<Value> {
 
 /// Kinds of the problems that `verify` finds.
 fn problems(path: &Path, deep: bool) -> BTreeSet<String> {
-    let report = verify(path, VerifyOptions { deep }, &mut vidrec::no_progress).unwrap();
+    let report = verify(path, VerifyOptions { deep, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
     report.problems.into_iter().map(|p| p.kind).collect()
 }
 

@@ -36,12 +36,12 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     let mut all = All::default();
     let counter = &mut Counter::new(Some(dataset.len()), progress);
     let stem = |shard: &Shard| names::stem(&text::name(&shard.record_path)).to_owned();
-    let stems: HashSet<String> = dataset.shards().iter().map(|shard| stem(shard)).collect();
-    if stems.len() < dataset.shards().len() {
+    let stems: HashSet<String> = dataset.shards()?.into_iter().map(stem).collect();
+    if stems.len() < dataset.shard_count() {
         return Err(Error::usage("two shards have record files of the same name").help("export the shards one by one"));
     }
     let mut symbolic = false;
-    for shard in dataset.shards() {
+    for shard in dataset.shards()? {
         let stem = stem(shard);
         symbolic |= folder.link(&shard.record_path, format!("{stem}.rec"))?;
         let lines = lines(shard, &mut all, counter)?;
@@ -98,7 +98,7 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
         let source = strings[0].replace(['\t', '\n', '\r'], " ");
         all.renamed |= source != strings[0];
         for t in 0..clip.frame_count {
-            let frame = shard.frame_with(clip.first_frame + u64::from(t), &mut buffer);
+            let frame = shard.frame_with(clip.first_frame + u64::from(t), clip.frames(), &mut buffer);
             let (entry, header, _) = frame.map_err(|e| e.in_clip(c).in_frame(t))?;
             // Writing to a string cannot fail.
             let _ = writeln!(lines.idx, "{}\t{}", header.id, entry.record_offset);

@@ -1,0 +1,89 @@
+//! A place in the list of shards: open, or to be opened when it is used.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::listing::ShardFiles;
+use super::open_options::Source;
+use super::shard::Shard;
+use crate::format::data_binding;
+use crate::format::dataset_json::ShardJson;
+use crate::{Error, ErrorKind, Hint, Result};
+
+/// A shard of a data set. Remote ones are opened when they are first used, because each takes several requests.
+/// `dataset.json` says enough about the others to count clips, and opening proves that they are what it says.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    files: ShardFiles,
+    source: Source,
+    shard: OnceLock<Shard>,
+}
+
+/// Damage comes with what to do about it.
+fn suggest_repair(e: Error) -> Error {
+    if e.kind() != ErrorKind::Format || !e.hints().is_empty() {
+        return e;
+    }
+    e.hint(Hint::Verify).hint(Hint::Repair)
+}
+
+impl Slot {
+    /// A slot for a shard, which is opened at once unless it is remote and listed.
+    pub fn new(files: &ShardFiles, source: &Source) -> Result<Self> {
+        let slot = Slot { files: files.clone(), source: source.clone(), shard: OnceLock::new() };
+        if matches!(source, Source::Local(_)) || files.listed.is_none() {
+            slot.open()?;
+        }
+        Ok(slot)
+    }
+
+    /// The open shard.
+    pub fn open(&self) -> Result<&Shard> {
+        if let Some(shard) = self.shard.get() {
+            return Ok(shard);
+        }
+        let shard = Shard::open(&self.files, &self.source).map_err(suggest_repair)?;
+        // Another thread may have opened it, too: one of the two is as good as the other.
+        Ok(self.shard.get_or_init(|| shard))
+    }
+
+    /// The shard, if it is open.
+    pub fn opened(&self) -> Option<&Shard> {
+        self.shard.get()
+    }
+
+    /// SHA-256 of the record file.
+    pub fn sha256(&self) -> [u8; 32] {
+        let said = || self.listed().and_then(|s| data_binding::from_hex(&s.sha256)).unwrap_or_default();
+        self.shard.get().map_or_else(said, |shard| shard.index.binding.sha256)
+    }
+
+    /// Number of clips.
+    pub fn clip_count(&self) -> u64 {
+        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.clips), Shard::clip_count)
+    }
+
+    /// Number of frames.
+    pub fn frame_count(&self) -> u64 {
+        let open = |shard: &Shard| shard.index.header.frame_count;
+        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.frames), open)
+    }
+
+    /// What `dataset.json` should say about it.
+    pub fn to_json(&self) -> Option<ShardJson> {
+        self.shard.get().map(Shard::to_json).or_else(|| self.listed().cloned())
+    }
+
+    pub fn record_path(&self) -> &Path {
+        let named = || self.files.record.as_deref().unwrap_or(&self.files.index);
+        self.shard.get().map_or_else(named, |shard| &shard.record_path)
+    }
+
+    pub fn index_path(&self) -> &Path {
+        &self.files.index
+    }
+
+    fn listed(&self) -> Option<&ShardJson> {
+        self.files.listed.as_ref()
+    }
+}

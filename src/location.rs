@@ -1,0 +1,45 @@
+//! Where a data set is: in a folder, in object storage, or on a web server.
+//!
+//! A location is a [`Path`] all the way through, so that errors name it as they name files. One that begins with a scheme
+//! (`s3://bucket/train`) is remote.
+
+use std::path::Path;
+
+/// The schemes of remote locations.
+#[cfg(feature = "remote")]
+pub(crate) const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
+
+/// The scheme of a location and what follows `://`; `None` for a path.
+///
+/// A scheme is as in RFC 3986, section 3.1, but of two characters or more: `C://videos` is a folder on Windows.
+pub(crate) fn split(location: &Path) -> Option<(&str, &str)> {
+    let (scheme, rest) = location.to_str()?.split_once("://")?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_scheme.then_some((scheme, rest))
+}
+
+/// Whether a location is not on this machine's file systems.
+pub(crate) fn is_remote(location: &Path) -> bool {
+    split(location).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_tells_a_remote_location_from_a_path() {
+        for location in ["s3://bucket/train", "https://host:80/a%20b", "az://c", "weird+x://y"] {
+            assert!(is_remote(Path::new(location)), "{location}");
+        }
+        for path in ["train", "./s3:/x", "a/b://c", "C://videos", "://x", "3s://x", "s3:/x", ""] {
+            assert!(!is_remote(Path::new(path)), "{path}");
+        }
+        // As records and indexes of a data set are named.
+        let location = Path::new("s3://bucket/train").join("dataset.json");
+        assert_eq!(location.to_str(), Some("s3://bucket/train/dataset.json"));
+        assert_eq!(location.with_file_name("x.rec").to_str(), Some("s3://bucket/train/x.rec"));
+    }
+}

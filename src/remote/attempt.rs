@@ -1,0 +1,224 @@
+//! One request for a range of an object, and what came of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use object_store::path::Path as Key;
+use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
+
+use super::counters::{Counters, add};
+use super::http::Answer;
+use super::sink::Sink;
+
+/// The longest that a server may send nothing, before the request is made once more.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Which version of an object it is: what every answer must agree with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Version {
+    pub length: u64,
+    /// The ETag; the time of the last change where a server gives none; empty where it gives neither.
+    pub tag: String,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    pub store: Arc<dyn ObjectStore>,
+    pub key: Key,
+    /// `None` asks for the whole object, of at most so many bytes.
+    pub range: Result<Range<u64>, u64>,
+    /// The version that it must be of, if that is known.
+    pub version: Option<Version>,
+}
+
+/// Why a request gave nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Another try would give the same.
+    Final { what: String, help: &'static str, kind: FinalKind },
+    /// Another try may succeed.
+    Passing { what: String, wait: Option<Duration>, is_overload: bool },
+}
+
+/// What callers tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FinalKind {
+    NotFound,
+    Replaced,
+    Other,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Got {
+    pub version: Version,
+    /// From the request to the answer's head.
+    pub first_byte: Duration,
+}
+
+fn refuse(what: impl Into<String>, help: &'static str) -> Failure {
+    Failure::Final { what: what.into(), help, kind: FinalKind::Other }
+}
+
+fn passing(what: impl Into<String>) -> Failure {
+    Failure::Passing { what: what.into(), wait: None, is_overload: false }
+}
+
+/// Makes one request. What arrives goes to `sink`, also before a failure.
+pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> Result<Got, Failure> {
+    let answer = Arc::new(Answer::default());
+    let mut extensions = Extensions::new();
+    extensions.insert(answer.clone());
+    // A weak ETag never matches (RFC 9110, section 13.1.1).
+    let strong = |tag: &&str| tag.starts_with('"') || !tag.contains(['/', ' ']);
+    let if_match = ask.version.as_ref().map(|v| &*v.tag).filter(|tag| !tag.is_empty()).filter(strong).map(str::to_owned);
+    let range = ask.range.clone().ok().map(GetRange::Bounded);
+    let options = GetOptions { if_match, range, extensions, ..GetOptions::default() };
+    add(&counters.requests, 1);
+    let begin = Instant::now();
+    let response = tokio::time::timeout(SILENCE, ask.store.get_opts(&ask.key, options)).await;
+    let response = response.map_err(|_| passing(format!("no answer for {} s", SILENCE.as_secs())))?;
+    let response = response.map_err(|e| explain(&e, &answer))?;
+    let first_byte = begin.elapsed();
+    let tag = response.meta.e_tag.clone().unwrap_or_else(|| match response.meta.last_modified.timestamp_millis() {
+        0 => String::new(),
+        changed => format!("changed {changed}"),
+    });
+    let version = Version { length: response.meta.size, tag };
+    if let Some(expected) = &ask.version
+        && *expected != version
+    {
+        let say = |v: &Version| format!("{} bytes, version {}", v.length, if v.tag.is_empty() { "unknown" } else { &v.tag });
+        let what = format!("the object was replaced: expected {}, found {}", say(expected), say(&version));
+        return Err(Failure::Final { what, help: "open the data set again", kind: FinalKind::Replaced });
+    }
+    if let Some(encoding) = response.attributes.get(&Attribute::ContentEncoding).filter(|e| !matches!(e.as_ref(), "" | "identity")) {
+        let what = format!("the answer is compressed ({})", encoding.as_ref());
+        return Err(refuse(what, "store and serve the files of data sets as they are"));
+    }
+    let wanted = match &ask.range {
+        Ok(range) => version.length.min(range.end).saturating_sub(range.start),
+        Err(most) if version.length > *most => {
+            return Err(refuse(format!("expected at most {most} bytes, found {}", version.length), "is this the right location?"));
+        }
+        Err(_) => version.length,
+    };
+    receive(response.into_stream(), wanted, counters, sink).await?;
+    Ok(Got { version, first_byte })
+}
+
+/// Takes `wanted` bytes, and no more whatever a server sends.
+async fn receive(
+    mut body: impl StreamExt<Item = object_store::Result<impl AsRef<[u8]>>> + Unpin,
+    wanted: u64,
+    counters: &Counters,
+    sink: &mut Sink,
+) -> Result<(), Failure> {
+    let mut found = 0u64;
+    loop {
+        let chunk = tokio::time::timeout(SILENCE, body.next()).await;
+        let chunk = chunk.map_err(|_| passing(format!("the answer stopped after {found} of {wanted} bytes")))?;
+        let Some(chunk) = chunk else { break };
+        let chunk = chunk.map_err(|e| passing(format!("the answer broke off after {found} of {wanted} bytes: {}", cause(&e))))?;
+        let chunk = chunk.as_ref();
+        found += chunk.len() as u64;
+        counters.fetched_bytes.fetch_add(chunk.len() as u64, Relaxed);
+        if found > wanted {
+            return Err(passing(format!("the answer is longer than the {wanted} bytes asked for")));
+        }
+        sink.push(chunk).map_err(|e| refuse(e.to_string(), "close other programs, or fetch less at a time"))?;
+    }
+    if found < wanted {
+        return Err(passing(format!("the answer ended after {found} of {wanted} bytes")));
+    }
+    Ok(())
+}
+
+/// The innermost reason, which names no URL.
+fn cause(e: &(dyn std::error::Error + 'static)) -> String {
+    let mut inner = e;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+/// What a failed request means, and what to do about it.
+fn explain(e: &object_store::Error, answer: &Answer) -> Failure {
+    use object_store::Error as E;
+    let status = answer.status();
+    let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
+    match (e, status) {
+        (E::NotFound { .. }, _) => {
+            let help = "check the location: bucket or host, and path";
+            Failure::Final { what: said("there is no such object"), help, kind: FinalKind::NotFound }
+        }
+        (E::Precondition { .. }, _) => {
+            let what = said("the object was replaced while it was open");
+            Failure::Final { what, help: "open the data set again", kind: FinalKind::Replaced }
+        }
+        (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refuse(
+            format!("{}: {}", said("access was refused"), body_of(e)),
+            "check the credentials and the right to read this object",
+        ),
+        (E::NotSupported { .. }, _) => {
+            refuse(said("the server does not serve parts of files (ranges)"), "use another server, or fetch a local copy first")
+        }
+        (_, Some(429 | 503)) => {
+            Failure::Passing { what: said("the server is overloaded"), wait: answer.wait(), is_overload: true }
+        }
+        (_, Some(408 | 409 | 425 | 500 | 502 | 504)) => {
+            Failure::Passing { what: said("the server failed"), wait: answer.wait(), is_overload: false }
+        }
+        (_, Some(416)) => {
+            Failure::Final { what: said("the object is shorter than it was"), help: "open the data set again", kind: FinalKind::Replaced }
+        }
+        (_, Some(301 | 307 | 308)) => {
+            refuse(format!("{}: {}", said("the bucket is elsewhere"), body_of(e)), "check the region and the endpoint")
+        }
+        (_, Some(400..=499)) => {
+            refuse(format!("{}: {}", said("the request was refused"), body_of(e)), "check region, endpoint and credentials")
+        }
+        _ => transport(e, status),
+    }
+}
+
+/// The end of what the error says, in which stores put what the server said.
+fn body_of(e: &object_store::Error) -> String {
+    const MOST: usize = 300;
+    let text = cause(e);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.chars().take(MOST).collect()
+}
+
+/// A failure below or beside HTTP.
+fn transport(e: &object_store::Error, status: Option<u16>) -> Failure {
+    let text = format!("{e:?}").to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["too many redirects", "redirect"]) {
+        return refuse(format!("the server sends its client elsewhere again and again: {}", cause(e)), "check the location");
+    }
+    if has(&["certificate", "unknownissuer", "invalidcertificate"]) {
+        return refuse(format!("the server's certificate is not accepted: {}", cause(e)), "check the host name and the system's certificates");
+    }
+    if has(&["dns error", "failed to lookup", "name or service not known"]) {
+        return refuse(format!("the host is not known: {}", cause(e)), "check bucket, region and endpoint");
+    }
+    if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
+        return refuse("the server answered with another part of the file than was asked for", "use another server, or fetch a local copy first");
+    }
+    if has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none() {
+        return refuse(
+            format!("there are no credentials: {}", cause(e)),
+            "set them in the environment or as storage options; for a public bucket, set the option skip_signature to true",
+        );
+    }
+    if has(&["connection refused", "connectionrefused"]) {
+        return passing("the connection was refused".to_owned());
+    }
+    passing(format!("the request failed: {}", cause(e)))
+}

@@ -1,0 +1,264 @@
+//! A range of an object, fetched with patience: retries, a second request when one is late, and a deadline.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{Either, select};
+use object_store::ObjectStore;
+use object_store::path::Path as Key;
+
+use super::attempt::{Ask, Failure, FinalKind, Got, Version, attempt};
+use super::counters::{Counters, add};
+use super::gate::{Gate, Outcome};
+use super::sink::Sink;
+use crate::random::Random;
+use crate::Error;
+
+/// The first wait before a retry, and the longest.
+const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+/// What a deadline adds for a range, so that a slow link that works is not an error.
+const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
+
+/// The client of one store in this process, and what it has learned.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub store: Arc<dyn ObjectStore>,
+    pub gate: Gate,
+    pub counters: Arc<Counters>,
+    pub timeout: Duration,
+    pace: Mutex<Pace>,
+}
+
+/// What is fetched.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub location: PathBuf,
+    pub key: Key,
+    /// `None` until the first answer says it.
+    pub version: Option<Version>,
+}
+
+/// Why a range could not be fetched, once for all who wait for it.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchError {
+    location: PathBuf,
+    range: Option<Range<u64>>,
+    what: String,
+    help: &'static str,
+    tries: u32,
+    kind: Option<FinalKind>,
+}
+
+impl FetchError {
+    /// For those who wait for what cannot even be asked for.
+    pub(super) fn of(location: &Path, e: &Error) -> Self {
+        let (location, what) = (location.to_owned(), e.to_string());
+        FetchError { location, range: None, what, help: "", tries: 0, kind: None }
+    }
+
+    /// Whether there is no such object.
+    pub(super) fn is_missing(&self) -> bool {
+        self.kind == Some(FinalKind::NotFound)
+    }
+
+    /// The same as an error of this crate.
+    pub fn error(&self) -> Error {
+        let place = self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
+        let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
+        let e = Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location);
+        if self.help.is_empty() { e } else { e.help(self.help) }
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error().fmt(f)
+    }
+}
+
+impl Link {
+    pub fn new(store: Arc<dyn ObjectStore>, counters: Arc<Counters>, timeout: Duration) -> Self {
+        Link { store, gate: Gate::new(counters.clone()), counters, timeout, pace: Mutex::default() }
+    }
+
+    /// Fetches a range into `sink`; or the whole object, of at most so many bytes.
+    pub async fn fetch(
+        &self,
+        target: &Target,
+        range: Result<Range<u64>, u64>,
+        mut sink: Sink,
+    ) -> Result<(Sink, Version), FetchError> {
+        let failed = |what: String, help, tries, kind| {
+            let range = range.clone().ok();
+            FetchError { location: target.location.clone(), range, what, help, tries, kind }
+        };
+        let size = range.as_ref().map_or(0, |range| range.end - range.start);
+        let allowed = self.timeout + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
+        let (mut deadline, mut tries, mut last) = (None, 0, String::new());
+        loop {
+            let permit = self.gate.enter().await;
+            // From its turn on: how long that takes depends on how much was asked for at a time.
+            let until = *deadline.get_or_insert_with(|| Instant::now() + allowed);
+            if range.is_err() {
+                sink = Sink::all(0);
+            }
+            tries += 1;
+            let ask = self.ask(target, &range, &sink);
+            let one = tokio::time::timeout_at(until.into(), self.once(&ask, &mut sink)).await;
+            self.gate.leave(permit, outcome(&one));
+            let wait = match one {
+                Ok(Ok(got)) => return Ok((sink, got.version)),
+                Ok(Err(Failure::Final { what, help, kind })) => return Err(failed(what, help, tries, Some(kind))),
+                Ok(Err(Failure::Passing { what, wait, .. })) => {
+                    last = what;
+                    wait.unwrap_or_else(|| backoff(tries, sink.at()))
+                }
+                Err(_) if last.is_empty() => {
+                    let what = format!("no whole answer in {} s", allowed.as_secs());
+                    return Err(failed(what, "check the connection, or allow more time", tries, None));
+                }
+                Err(_) => Duration::MAX,
+            };
+            if Instant::now().checked_add(wait).is_none_or(|then| then >= until) {
+                let what = format!("no answer in {} s; the last failure: {last}", allowed.as_secs());
+                return Err(failed(what, "check the connection, or allow more time", tries, None));
+            }
+            add(&self.counters.retries, 1);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn ask(&self, target: &Target, range: &Result<Range<u64>, u64>, sink: &Sink) -> Ask {
+        // What has arrived is kept.
+        let range = range.clone().map(|range| sink.at()..range.end);
+        Ask { store: self.store.clone(), key: target.key.clone(), range, version: target.version.clone() }
+    }
+
+    /// One request, and a second one if the answer is late; the first answer counts.
+    async fn once(&self, ask: &Ask, sink: &mut Sink) -> Result<Got, Failure> {
+        let (begin, size) = (Instant::now(), ask.range.as_ref().map_or(0, |range| range.end - range.start));
+        let Some(late) = self.late(size).filter(|_| ask.version.is_some()) else {
+            return self.noted(attempt(ask, &self.counters, sink).await, size, begin);
+        };
+        let mut other = sink.rest();
+        let found = {
+            let first = pin!(attempt(ask, &self.counters, sink));
+            let first = match select(first, pin!(tokio::time::sleep(late))).await {
+                Either::Left((found, _)) => return self.noted(found, size, begin),
+                Either::Right((_, first)) => first,
+            };
+            add(&self.counters.second_requests, 1);
+            let second = pin!(attempt(ask, &self.counters, &mut other));
+            match select(first, second).await {
+                Either::Left((Ok(got), _)) => (Ok(got), true),
+                Either::Right((Ok(got), _)) => (Ok(got), false),
+                // One of the two failed: the other decides.
+                Either::Left((Err(_), second)) => (second.await, false),
+                Either::Right((Err(_), first)) => (first.await, true),
+            }
+        };
+        match found {
+            (found, true) => self.noted(found, size, begin),
+            (found, false) => {
+                if found.is_ok() {
+                    *sink = std::mem::replace(sink, Sink::all(0)).replaced_by(other);
+                }
+                found
+            }
+        }
+    }
+
+    fn noted(&self, found: Result<Got, Failure>, size: u64, begin: Instant) -> Result<Got, Failure> {
+        if let Ok(got) = &found {
+            self.pace().note(got.first_byte, size, begin.elapsed());
+        }
+        found
+    }
+
+    /// When an answer of `size` bytes is late; `None` if no second request may be sent.
+    fn late(&self, size: u64) -> Option<Duration> {
+        let (requests, seconds) = (self.counters.requests.load(Relaxed), self.counters.second_requests.load(Relaxed));
+        // One in twenty, so that a slow server is not asked twice for everything.
+        (seconds < 4 + requests / 20).then(|| self.pace().late(size))
+    }
+
+    fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn outcome<E>(one: &Result<Result<Got, Failure>, E>) -> Outcome {
+    match one {
+        Ok(Ok(got)) => Outcome::Answered(got.first_byte),
+        Ok(Err(Failure::Passing { is_overload: true, .. })) => Outcome::Overloaded,
+        _ => Outcome::Failed,
+    }
+}
+
+/// How long to wait before try `tries + 1`: twice as long each time, and a random part of it, so that clients that failed
+/// together do not come back together.
+fn backoff(tries: u32, salt: u64) -> Duration {
+    let (first, most) = WAITS;
+    let whole = first.saturating_mul(1 << tries.min(16).saturating_sub(1)).min(most);
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
+    let mut random = Random::new(salt, &[u64::from(clock), u64::from(std::process::id())]);
+    whole / 2 + whole.mul_f64(random.below(1 << 20) as f64 / f64::from(1 << 21))
+}
+
+/// How long requests take.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Requests that were noted.
+    count: u64,
+    /// Mean of the times to the first byte, and of the seconds per byte after it. Both forget.
+    first_byte: f64,
+    per_byte: f64,
+}
+
+impl Pace {
+    fn note(&mut self, first_byte: Duration, size: u64, whole: Duration) {
+        let weight = 1.0 / (self.count + 1).min(32) as f64;
+        self.count += 1;
+        self.first_byte += (first_byte.as_secs_f64() - self.first_byte) * weight;
+        let body = whole.saturating_sub(first_byte).as_secs_f64() / size.max(64 << 10) as f64;
+        self.per_byte += (body - self.per_byte) * weight;
+    }
+
+    /// Three times what it takes as a rule, and half a second at least; two seconds as long as little is known.
+    fn late(&self, size: u64) -> Duration {
+        if self.count < 8 {
+            return Duration::from_secs(2);
+        }
+        let usual = self.first_byte + self.per_byte * size.max(64 << 10) as f64;
+        Duration::try_from_secs_f64(3.0 * usual + 0.2).unwrap_or(Duration::MAX).max(Duration::from_millis(500))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_and_differ() {
+        for tries in 1..40 {
+            let wait = backoff(tries, tries.into());
+            assert!(wait >= Duration::from_millis(50) && wait <= WAITS.1, "{tries}: {wait:?}");
+        }
+        assert!(backoff(5, 1) > backoff(1, 1));
+    }
+
+    #[test]
+    fn an_answer_is_late_after_three_times_the_usual() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.late(1), Duration::from_secs(2));
+        (0..100).for_each(|_| pace.note(Duration::from_millis(100), 8 << 20, Duration::from_millis(1100)));
+        let late = pace.late(8 << 20).as_secs_f64();
+        assert!((3.4..3.6).contains(&late), "{late}");
+        assert!(pace.late(0) >= Duration::from_millis(500));
+    }
+}

@@ -1,0 +1,169 @@
+//! How many requests may be in flight: found by measurement while they run.
+//!
+//! As TCP finds its window (RFC 5681): doubled each round trip until something slows down, then one more per round
+//! trip, and half as many when the server says that it is overloaded. Answers that take much longer than the fastest
+//! ones also reduce it, but by little, because other traffic may be the reason.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::counters::Counters;
+
+const START: usize = 8;
+const LEAST: usize = 2;
+const MOST: usize = 256;
+
+/// Lets requests through, as many at a time as the server and the network take.
+#[derive(Debug)]
+pub(super) struct Gate {
+    permits: Arc<Semaphore>,
+    state: Mutex<State>,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Permits that exist; at times more than `limit`, until enough come back.
+    permits: usize,
+    limit: f64,
+    /// Whether nothing has been slow so far.
+    is_starting: bool,
+    /// The shortest time to an answer, slowly forgotten.
+    fastest: Option<Duration>,
+    /// When the limit was reduced last.
+    reduced: Option<Instant>,
+}
+
+/// What a request found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Time to the head of the answer.
+    Answered(Duration),
+    Overloaded,
+    /// Nothing that says anything about load.
+    Failed,
+}
+
+impl Gate {
+    pub fn new(counters: Arc<Counters>) -> Self {
+        counters.in_flight_limit.store(START as u64, Relaxed);
+        let state = State { permits: START, limit: START as f64, is_starting: true, fastest: None, reduced: None };
+        Gate { permits: Arc::new(Semaphore::new(START)), state: Mutex::new(state), counters }
+    }
+
+    /// Waits for its turn; turns come in the order of the calls.
+    pub async fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        self.permits.clone().acquire_owned().await.ok()
+    }
+
+    /// Ends a request that [`enter`](Self::enter) let through.
+    pub fn leave(&self, permit: Option<OwnedSemaphorePermit>, outcome: Outcome) {
+        let is_full = self.permits.available_permits() == 0;
+        let mut state = self.lock();
+        state.learn(outcome, is_full, Instant::now());
+        let limit = state.limit as usize;
+        match permit {
+            Some(permit) if state.permits > limit => {
+                permit.forget();
+                state.permits -= 1;
+            }
+            _ => {}
+        }
+        if state.permits < limit {
+            self.permits.add_permits(limit - state.permits);
+            state.permits = limit;
+        }
+        self.counters.in_flight_limit.store(limit as u64, Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn learn(&mut self, outcome: Outcome, is_full: bool, now: Instant) {
+        match outcome {
+            Outcome::Failed => {}
+            Outcome::Overloaded => self.reduce(0.5, Duration::from_secs(1), now),
+            Outcome::Answered(time) => {
+                // By a thousandth an answer, so that another path or a busier server is learned.
+                let fastest = self.fastest.map_or(time, |fastest| fastest.mul_f64(1.001).min(time));
+                self.fastest = Some(fastest);
+                if time > fastest * 3 + Duration::from_millis(50) {
+                    self.reduce(0.9, time, now);
+                } else if is_full {
+                    self.limit += if self.is_starting { 1.0 } else { 1.0 / self.limit };
+                }
+            }
+        }
+        self.limit = self.limit.clamp(LEAST as f64, MOST as f64);
+    }
+
+    /// Reduces the limit, but once for all requests of the same time.
+    fn reduce(&mut self, factor: f64, per: Duration, now: Instant) {
+        self.is_starting = false;
+        if self.reduced.is_none_or(|last| now.duration_since(last) >= per) {
+            self.reduced = Some(now);
+            self.limit *= factor;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> State {
+        State { permits: START, limit: START as f64, is_starting: true, fastest: None, reduced: None }
+    }
+
+    #[test]
+    fn the_limit_doubles_then_grows_by_one_and_halves() {
+        let (mut s, now, fast) = (state(), Instant::now(), Outcome::Answered(Duration::from_millis(50)));
+        (0..8).for_each(|_| s.learn(fast, true, now));
+        assert_eq!(s.limit as usize, 16);
+        s.learn(Outcome::Overloaded, true, now);
+        s.learn(Outcome::Overloaded, true, now);
+        assert_eq!(s.limit as usize, 8, "once for all of the same time");
+        (0..9).for_each(|_| s.learn(fast, true, now));
+        assert_eq!(s.limit as usize, 9);
+        (0..99).for_each(|_| s.learn(fast, false, now));
+        assert_eq!(s.limit as usize, 9, "not while there is room");
+    }
+
+    #[test]
+    fn slow_answers_reduce_it_a_little_and_limits_hold() {
+        let (mut s, mut now) = (state(), Instant::now());
+        s.learn(Outcome::Answered(Duration::from_millis(10)), true, now);
+        for _ in 0..200 {
+            now += Duration::from_secs(2);
+            s.learn(Outcome::Answered(Duration::from_millis(900)), true, now);
+        }
+        assert!(s.limit >= LEAST as f64 && s.limit < 9.0, "{}", s.limit);
+        let mut s = state();
+        (0..1000).for_each(|_| s.learn(Outcome::Answered(Duration::from_millis(1)), true, now));
+        assert_eq!(s.limit as usize, MOST);
+    }
+
+    #[test]
+    fn permits_follow_the_limit() {
+        let runtime = super::super::runtime::handle().unwrap();
+        let gate = Gate::new(Arc::default());
+        runtime.block_on(async {
+            let mut held = Vec::new();
+            for _ in 0..START {
+                held.push(gate.enter().await);
+            }
+            assert_eq!(gate.permits.available_permits(), 0);
+            gate.leave(held.pop().flatten(), Outcome::Overloaded);
+            assert_eq!(gate.lock().permits, START - 1);
+            held.into_iter().for_each(|permit| gate.leave(permit, Outcome::Failed));
+            assert_eq!((gate.lock().permits, gate.permits.available_permits()), (START / 2, START / 2));
+        });
+    }
+}

@@ -1,0 +1,58 @@
+//! Watches the answers of a server below object_store, which does not tell its callers the status of a failure.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicU16, Ordering::Relaxed};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+
+/// What a server said to one request. It travels with the request, as an extension.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    status: AtomicU16,
+    /// Milliseconds that the server asks its client to wait; 0 if it does not.
+    wait_ms: AtomicU64,
+}
+
+impl Answer {
+    /// The status of the last response; `None` before the first.
+    pub fn status(&self) -> Option<u16> {
+        Some(self.status.load(Relaxed)).filter(|&status| status != 0)
+    }
+
+    /// The header Retry-After in seconds (RFC 9110, section 10.2.3); dates are not understood.
+    pub fn wait(&self) -> Option<Duration> {
+        Some(self.wait_ms.load(Relaxed)).filter(|&ms| ms > 0).map(Duration::from_millis)
+    }
+}
+
+/// Connects as object_store does by default, and watches.
+#[derive(Debug)]
+pub(super) struct Watching;
+
+impl HttpConnector for Watching {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(Watched(ReqwestConnector::default().connect(options)?)))
+    }
+}
+
+#[derive(Debug)]
+struct Watched(HttpClient);
+
+#[async_trait]
+impl HttpService for Watched {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let answer = request.extensions().get::<Arc<Answer>>().cloned();
+        let response = self.0.execute(request).await?;
+        if let Some(answer) = answer {
+            answer.status.store(response.status().as_u16(), Relaxed);
+            let wait = response.headers().get("retry-after").and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
+            answer.wait_ms.store(wait.map_or(0, |seconds: u64| seconds.saturating_mul(1000)), Relaxed);
+        }
+        Ok(response)
+    }
+}

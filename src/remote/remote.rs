@@ -1,0 +1,109 @@
+//! What all files of a remote data set share: options, clients, memory, counters.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::counters::{Counters, RemoteStats};
+use super::fetch::{FetchError, Link, Target};
+use super::later::Later;
+use super::memory::Memory;
+use super::runtime;
+use super::store;
+use super::url::Address;
+use crate::{Error, Result, Storage};
+
+/// The shared part of a remote data set.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    storage: Storage,
+    pub counters: Arc<Counters>,
+    pub memory: Memory,
+    /// The clients, by store, and the process that made them: connections do not survive a fork.
+    links: Mutex<(u32, HashMap<String, Arc<Link>>)>,
+}
+
+impl Remote {
+    pub fn new(storage: &Storage) -> Result<Arc<Self>> {
+        let memory = Memory::new(storage.memory_bytes);
+        Ok(Arc::new(Remote { storage: storage.clone(), counters: Arc::default(), memory, links: Mutex::default() }))
+    }
+
+    pub fn stats(&self) -> RemoteStats {
+        self.counters.snapshot()
+    }
+
+    /// The longest that a read can take: its deadline, and as long again in a queue.
+    pub fn patience(&self) -> Duration {
+        self.storage.timeout.saturating_mul(2).saturating_add(Duration::from_secs(60))
+    }
+
+    pub(super) fn until(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_add(self.patience()).unwrap_or(now + Duration::from_secs(1 << 30))
+    }
+
+    /// The client of a store in this process.
+    pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
+        let pid = std::process::id();
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        if links.0 != pid {
+            // Those of the parent belong to a runtime that has no threads here.
+            std::mem::forget(std::mem::replace(&mut *links, (pid, HashMap::new())));
+        }
+        if let Some(link) = links.1.get(&address.store) {
+            return Ok(link.clone());
+        }
+        let store = store::connect(address, &self.storage.options)?;
+        let link = Arc::new(Link::new(store, self.counters.clone(), self.storage.timeout));
+        links.1.insert(address.store.clone(), link.clone());
+        Ok(link)
+    }
+
+    /// Starts to do something that a request gives.
+    pub(super) fn start<T: Clone + Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, FetchError>> + Send + 'static,
+    ) -> Result<Pending<T>> {
+        Ok(Pending(Later::start(&runtime::handle()?, work)))
+    }
+
+    /// Waits for what [`start`](Self::start) began.
+    pub(super) fn wait<T: Clone + Send + 'static>(&self, pending: &Pending<T>) -> Result<T> {
+        if let Some(here) = pending.0.wait(Instant::now()) {
+            return here.map_err(|e| e.error());
+        }
+        let begin = Instant::now();
+        let found = pending.0.wait(self.until());
+        self.counters.waited(begin.elapsed());
+        let none = || Error::lost(format!("a request gave nothing for {} s", self.patience().as_secs()));
+        found.ok_or_else(none)?.map_err(|e| e.error())
+    }
+
+    /// Reads a small object as a whole, of at most `most` bytes. `None` if there is none.
+    pub fn read(&self, location: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+        let address = Address::of(location)?;
+        let link = self.link(&address)?;
+        let target = Target { location: PathBuf::from(location), key: address.key, version: None };
+        let pending = self.start(async move {
+            let found = link.fetch(&target, Err(most), super::sink::Sink::all(0)).await;
+            match found {
+                Ok((sink, _)) => Ok(Some(sink.into_stretches().into_iter().flat_map(|s| s.bytes).collect::<Vec<u8>>())),
+                Err(e) if e.is_missing() => Ok(None),
+                Err(e) => Err(e),
+            }
+        })?;
+        self.wait(&pending)
+    }
+}
+
+/// What a request will give.
+#[derive(Debug, Clone)]
+pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
+
+impl<T> Pending<T> {
+    pub fn is_here(&self) -> bool {
+        self.0.is_here()
+    }
+}

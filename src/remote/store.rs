@@ -1,0 +1,154 @@
+//! The client of one store: which it is, with which options and credentials.
+//!
+//! Options come first, then the environment, then the files of the cloud's own tools. object_store reads the last of
+//! these for Google and Azure; [`aws_files`](super::aws_files) reads them for AWS.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+
+use super::aws_files;
+use super::http::Watching;
+use super::url::Address;
+use crate::{Error, Result};
+
+/// Requests of a client, made one by one: what is repeated and when is decided in [`fetch`](super::fetch).
+const NO_RETRIES: RetryConfig = RetryConfig {
+    backoff: BackoffConfig { init_backoff: Duration::ZERO, max_backoff: Duration::ZERO, base: 1.0 },
+    max_retries: 0,
+    retry_timeout: Duration::ZERO,
+};
+
+/// How a client connects. Times are limited by those who wait, so the client has no limit of its own. Over HTTP/2, all
+/// requests would share a connection, which was slower (arrow-rs-object-store#104).
+const CONNECTION: [(ClientConfigKey, &str); 4] = [
+    (ClientConfigKey::Timeout, "1 day"),
+    (ClientConfigKey::ConnectTimeout, "5 seconds"),
+    (ClientConfigKey::Http1Only, "true"),
+    (ClientConfigKey::UserAgent, concat!("vidrec/", env!("CARGO_PKG_VERSION"))),
+];
+
+/// Makes the client for the store of `address`.
+pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Arc<dyn ObjectStore>> {
+    // Whoever installed another provider in this process has TLS already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let failed = |e: object_store::Error| {
+        Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
+    };
+    match &*address.scheme {
+        "s3" => s3(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
+        "gs" => gcs(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
+        "az" => azure(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
+        _ => web(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
+    }
+}
+
+fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3Builder> {
+    let key = AmazonS3ConfigKey::Client;
+    let mut builder = AmazonS3Builder::from_env();
+    let is_set = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
+    let from_files = aws_files::options();
+    let has_credentials = is_set(&builder, AmazonS3ConfigKey::AccessKeyId);
+    for (name, value) in from_files {
+        // Half of the credentials from one place and half from another are none.
+        let is_credential = !matches!(name, "region" | "endpoint");
+        let known = name.parse().map_err(|e| unknown(address, name, e))?;
+        if !(is_credential && has_credentials || is_set(&builder, known)) {
+            builder = builder.with_config(known, value);
+        }
+    }
+    for (k, value) in CONNECTION {
+        builder = builder.with_config(key(k), value);
+    }
+    for (name, value) in options {
+        builder = builder.with_config(parsed(address, name)?, value);
+    }
+    // Whoever names an endpoint without TLS wants it.
+    if builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
+        builder = builder.with_config(key(ClientConfigKey::AllowHttp), "true");
+    }
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+}
+
+fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCloudStorageBuilder> {
+    let mut builder = GoogleCloudStorageBuilder::from_env();
+    for (k, value) in CONNECTION {
+        builder = builder.with_config(GoogleConfigKey::Client(k), value);
+    }
+    for (name, value) in options {
+        builder = builder.with_config(parsed(address, name)?, value);
+    }
+    if builder.get_config_value(&GoogleConfigKey::BaseUrl).is_some_and(|url| url.starts_with("http://")) {
+        builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+    }
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+}
+
+fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<MicrosoftAzureBuilder> {
+    let mut builder = MicrosoftAzureBuilder::from_env();
+    for (k, value) in CONNECTION {
+        builder = builder.with_config(AzureConfigKey::Client(k), value);
+    }
+    for (name, value) in options {
+        builder = builder.with_config(parsed(address, name)?, value);
+    }
+    if builder.get_config_value(&AzureConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
+        builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+    }
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+}
+
+fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuilder> {
+    let mut builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
+    for (k, value) in CONNECTION {
+        builder = builder.with_config(k, value);
+    }
+    for (name, value) in options {
+        builder = builder.with_config(parsed(address, name)?, value);
+    }
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+}
+
+/// The option of a store that has this name.
+fn parsed<K: std::str::FromStr<Err = object_store::Error>>(address: &Address, name: &str) -> Result<K> {
+    name.to_ascii_lowercase().parse().map_err(|e| unknown(address, name, e))
+}
+
+fn unknown(address: &Address, name: &str, _: object_store::Error) -> Error {
+    Error::usage(format!("{}:// has no storage option {name:?}", address.scheme))
+        .file(&address.store)
+        .help("the names are those of object_store's configuration keys, as in pandas and polars")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_store_connects_with_options_and_refuses_unknown_ones() {
+        for (location, option) in [
+            ("s3://bucket/x", ("region", "eu-west-1")),
+            ("gs://bucket/x", ("google_skip_signature", "true")),
+            ("az://container/x", ("account_name", "me")),
+            ("https://host/x", ("connect_timeout", "1 second")),
+        ] {
+            let address = Address::of(Path::new(location)).unwrap();
+            let with = |name: &str, value: &str| {
+                let options = [(name.to_owned(), value.to_owned()), ("skip_signature".into(), "true".into())];
+                let known = if location.starts_with("https") { &options[..1] } else { &options };
+                connect(&address, &known.iter().cloned().collect())
+            };
+            with(option.0, option.1).unwrap_or_else(|e| panic!("{location}: {e}"));
+            let e = with("colour", "hunter2").unwrap_err().to_string();
+            assert!(e.contains("colour") && e.contains(location.split(':').next().unwrap()) && !e.contains("hunter2"), "{e}");
+        }
+    }
+}

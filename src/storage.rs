@@ -1,0 +1,74 @@
+//! How data sets in object storage are read: credentials, cache, memory, patience.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to read a data set in object storage or on a web server. Local data sets ignore it.
+///
+/// ```
+/// use vidrec::Storage;
+///
+/// let storage = Storage {
+///     options: [("region".to_owned(), "eu-west-1".to_owned())].into(),
+///     cache: Some("/tmp/vidrec-cache".into()),
+///     ..Storage::default()
+/// };
+/// assert_eq!(storage.memory_bytes, 2 << 30);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Options of the storage, by the names that object_store, pandas and polars use: `region`, `endpoint`,
+    /// `access_key_id`, `skip_signature` and so on. They come before the environment and the files of each cloud's own
+    /// tools. Default none.
+    pub options: BTreeMap<String, String>,
+    /// A folder on local disk that keeps what was read, shared by all processes of this machine. Default `None`: what
+    /// was read and is no longer needed is forgotten.
+    pub cache: Option<PathBuf>,
+    /// The most bytes that the cache may hold, together with all other data sets in the same folder. Default `None`: what
+    /// is free on its disk when it is opened, less a tenth of the disk.
+    pub cache_bytes: Option<u64>,
+    /// The most bytes of records that a loader holds in memory ahead of their use. Default 2 GiB. What was read of the
+    /// indexes comes on top: at most 32 bytes per frame, 80 bytes per clip, and the strings.
+    pub memory_bytes: u64,
+    /// How long a read may take, with all tries, before it is an error. Default 60 seconds.
+    pub timeout: Duration,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage {
+            options: BTreeMap::new(),
+            cache: None,
+            cache_bytes: None,
+            memory_bytes: 2 << 30,
+            timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Prints the names of the options without their values, which may be secret.
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Storage")
+            .field("options", &self.options.keys())
+            .field("cache", &self.cache)
+            .field("cache_bytes", &self.cache_bytes)
+            .field("memory_bytes", &self.memory_bytes)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let options = [("secret_access_key".to_owned(), "hunter2".to_owned())].into();
+        let printed = format!("{:?}", Storage { options, ..Storage::default() });
+        assert!(printed.contains("secret_access_key") && !printed.contains("hunter2"), "{printed}");
+    }
+}
