@@ -2,14 +2,20 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+#[cfg(feature = "remote")]
+use std::sync::Arc;
 
 use super::frame::Frame;
+#[cfg(feature = "remote")]
+use super::runs;
 use super::shard::Shard;
 use super::storage;
 use crate::disk::advice::Advice;
 use crate::format::clip_entry::{self, ClipEntry};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::RecordHeader;
+#[cfg(feature = "remote")]
+use crate::remote::RemoteFile;
 use crate::{Error, JsonObject, Result};
 
 /// One clip of a data set.
@@ -63,6 +69,11 @@ impl<'a> Clip<'a> {
     /// Height of every frame in pixels; 0 if the frames differ.
     pub fn height(&self) -> u32 {
         u32::from(self.entry.height)
+    }
+
+    /// Whether the clip's records are not on this machine's file systems.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.shard.records.is_remote()
     }
 
     /// Whether the source had fewer frames than requested, so that some frames are repeated.
@@ -206,6 +217,19 @@ impl<'a> Clip<'a> {
             }
         }
         stretch.into_iter().for_each(|stretch| self.shard.records.advise(stretch, advice));
+    }
+
+    /// The remote file with the clip's records, and where in it those of some frames are, as few stretches: see
+    /// [`runs`](super::runs::runs).
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote_runs(&self, frames: &[u32]) -> Result<Option<(&'a Arc<RemoteFile>, Vec<Range<u64>>)>> {
+        let Some(file) = self.shard.records.remote() else { return Ok(None) };
+        let place = |entry: &FrameEntry| {
+            entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(entry)).min(file.len())
+        };
+        let all: Vec<_> = self.frame_entries()?.iter().map(place).collect();
+        let wanted = frames.iter().filter_map(|&t| all.get(t as usize).cloned()).filter(|r| r.start < r.end);
+        Ok(Some((file, runs::runs(wanted.collect(), all.iter().map(|r| r.end - r.start).sum()))))
     }
 
     /// All frames, in order.

@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
-use super::listing::{self, Leftover, ShardFiles};
 #[cfg(feature = "pack")]
 use super::index::Bytes;
+use super::listing::{self, Leftover, ShardFiles};
 use super::open_options::{OpenOptions, Source};
 use super::shard::Shard;
 use super::slot::Slot;
@@ -22,6 +22,8 @@ use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
 use crate::location::is_remote;
+#[cfg(feature = "remote")]
+use crate::remote::Remote;
 use crate::{Error, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
@@ -394,9 +396,9 @@ impl Dataset {
                 Error::usage(format!("there is no clip {ordinal}")).expected(format!("0 to {}", self.len() as i64 - 1))
             );
         }
-        let at = self.shard_of(ordinal);
+        let (at, of_shard) = self.place(ordinal);
         let shard = self.shard(at)?;
-        let entry = shard.clip(self.stored_ordinal(ordinal) - self.0.starts[at]).map_err(|e| e.in_clip(ordinal))?;
+        let entry = shard.clip(of_shard).map_err(|e| e.in_clip(ordinal))?;
         Ok(Clip { shard, ordinal, entry })
     }
 
@@ -421,9 +423,27 @@ impl Dataset {
         (0..self.shard_count()).map(|at| self.shard(at)).collect()
     }
 
+    /// What the remote shards of this data set share, if there are any.
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote(&self) -> Option<&Arc<Remote>> {
+        self.0.shards.iter().find_map(|slot| slot.remote())
+    }
+
+    /// Mean size of a clip's records in bytes.
+    pub(crate) fn mean_clip_bytes(&self) -> u64 {
+        let bytes: u64 = self.0.shards.iter().map(|slot| slot.record_bytes()).sum();
+        bytes / self.0.stored().max(1)
+    }
+
     /// Whether any part of the data set is not on this machine's file systems.
     pub fn is_remote(&self) -> bool {
         self.0.shards.iter().any(|slot| is_remote(slot.record_path()))
+    }
+
+    /// The shard that holds clip `ordinal`, which must exist, and the ordinal of the clip in it.
+    pub(crate) fn place(&self, ordinal: u64) -> (usize, u64) {
+        let at = self.shard_of(ordinal);
+        (at, self.stored_ordinal(ordinal) - self.0.starts[at])
     }
 
     /// Ordinal of the shard that holds clip `ordinal`, which must exist.

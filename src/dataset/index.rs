@@ -111,6 +111,23 @@ impl Index {
         })
     }
 
+    /// Where the entry of a clip is in the file.
+    pub fn clip_range(&self, ordinal: u64) -> Option<Range<u64>> {
+        entry_range::<{ clip_entry::BYTES }>(&self.clips, ordinal)
+    }
+
+    /// Where the entries of frames are in the file.
+    pub fn frames_range(&self, frames: Range<u64>) -> Option<Range<u64>> {
+        let bytes = frame_entry::BYTES as u64;
+        self.frames.part(frames.start.checked_mul(bytes)?..frames.end.checked_mul(bytes)?)
+    }
+
+    /// Where the strings of a clip are in the file.
+    pub fn string_ranges(&self, clip: &ClipEntry) -> impl Iterator<Item = Range<u64>> {
+        let refs = [clip.source, clip.class, clip.attributes];
+        refs.into_iter().filter_map(|at| self.strings.part(at.offset..at.offset.checked_add(at.length.into())?))
+    }
+
     /// The source, class and attributes of a clip, after a check of their CRC-32.
     pub fn strings<'a>(&self, bytes: &'a (impl Bytes + ?Sized), clip: &ClipEntry) -> Result<[&'a str; 3]> {
         let refs = [clip.source, clip.class, clip.attributes];

@@ -115,7 +115,9 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
             .help("check the location: bucket or host, and path"));
     };
     DatasetJson::prove(&bytes).map_err(|e| match bytes.trim_ascii_start().first() {
-        Some(b'<') => e.file(path).found("a web page").help("the server gives a page in place of the file: check the location"),
+        Some(b'<') => {
+            e.file(path).found("a web page").help("the server gives a page in place of the file: check the location")
+        }
         _ => e.file(path),
     })
 }

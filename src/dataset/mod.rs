@@ -1,5 +1,6 @@
 //! Reading a data set: its files, what is checked in them, its clips and frames.
 
+mod bring;
 mod clip;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod dataset;
@@ -8,6 +9,8 @@ mod frame;
 mod index;
 pub(crate) mod listing;
 mod open_options;
+#[cfg(feature = "remote")]
+mod runs;
 mod shard;
 mod slot;
 mod stats;

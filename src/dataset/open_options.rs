@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::storage::Io;
+#[cfg(feature = "remote")]
+use crate::limits;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
 use crate::remote::Remote;
-#[cfg(feature = "remote")]
-use crate::limits;
 use crate::{Error, Result, Storage};
 
 /// How to open a data set: on this machine's file systems, or elsewhere.

@@ -164,8 +164,7 @@ impl Shard {
                 continue;
             }
             if self.index_bytes.lost() == lost {
-                return found
-                    .map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
+                return found.map_err(|e| if lost > 0 { map::lost(&self.index_path) } else { self.in_index(e) });
             }
         }
     }

@@ -1,6 +1,8 @@
 //! A place in the list of shards: open, or to be opened when it is used.
 
 use std::path::Path;
+#[cfg(feature = "remote")]
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use super::listing::ShardFiles;
@@ -8,6 +10,8 @@ use super::open_options::Source;
 use super::shard::Shard;
 use crate::format::data_binding;
 use crate::format::dataset_json::ShardJson;
+#[cfg(feature = "remote")]
+use crate::remote::Remote;
 use crate::{Error, ErrorKind, Hint, Result};
 
 /// A shard of a data set. Remote ones are opened when they are first used, because each takes several requests.
@@ -50,6 +54,17 @@ impl Slot {
     /// The shard, if it is open.
     pub fn opened(&self) -> Option<&Shard> {
         self.shard.get()
+    }
+
+    /// What remote shards share.
+    #[cfg(feature = "remote")]
+    pub fn remote(&self) -> Option<&Arc<Remote>> {
+        if let Source::Remote(remote) = &self.source { Some(remote) } else { None }
+    }
+
+    /// Length of the record file.
+    pub fn record_bytes(&self) -> u64 {
+        self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.bytes), |shard| shard.index.binding.length)
     }
 
     /// SHA-256 of the record file.

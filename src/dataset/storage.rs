@@ -165,6 +165,12 @@ impl Records {
         }
     }
 
+    /// The remote file.
+    #[cfg(feature = "remote")]
+    pub fn remote(&self) -> Option<&Arc<RemoteFile>> {
+        if let Records::Remote(file) = self { Some(file) } else { None }
+    }
+
     /// Whether the file is not on this machine's file systems.
     pub fn is_remote(&self) -> bool {
         match self {
@@ -281,7 +287,9 @@ impl Records {
             self.read_around(start..end, &around, buffer).map_err(|e| e.section("record"))?;
             match recordio::read(buffer, 0) {
                 Err(e)
-                    if e.rule() == Some("record-bounds") && end < self.len() && wanted < 2 * limits::MAX_RECORD_BYTES =>
+                    if e.rule() == Some("record-bounds")
+                        && end < self.len()
+                        && wanted < 2 * limits::MAX_RECORD_BYTES =>
                 {
                     wanted *= 2;
                 }

@@ -254,6 +254,8 @@ impl Loader {
     /// the first such frame in the batch.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
+        #[cfg(feature = "remote")]
+        let _ticket = self.engine.ask_for(epoch, k);
         fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -268,6 +270,8 @@ impl Loader {
     /// for a value. A smaller batch fills the start of it.
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
+        #[cfg(feature = "remote")]
+        let _ticket = self.engine.ask_for(epoch, k);
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;
         Ok(batch)
     }

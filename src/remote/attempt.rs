@@ -75,7 +75,8 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
     extensions.insert(answer.clone());
     // A weak ETag never matches (RFC 9110, section 13.1.1).
     let strong = |tag: &&str| tag.starts_with('"') || !tag.contains(['/', ' ']);
-    let if_match = ask.version.as_ref().map(|v| &*v.tag).filter(|tag| !tag.is_empty()).filter(strong).map(str::to_owned);
+    let if_match =
+        ask.version.as_ref().map(|v| &*v.tag).filter(|tag| !tag.is_empty()).filter(strong).map(str::to_owned);
     let range = ask.range.clone().ok().map(GetRange::Bounded);
     let options = GetOptions { if_match, range, extensions, ..GetOptions::default() };
     add(&counters.requests, 1);
@@ -92,18 +93,24 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
     if let Some(expected) = &ask.version
         && *expected != version
     {
-        let say = |v: &Version| format!("{} bytes, version {}", v.length, if v.tag.is_empty() { "unknown" } else { &v.tag });
+        let say =
+            |v: &Version| format!("{} bytes, version {}", v.length, if v.tag.is_empty() { "unknown" } else { &v.tag });
         let what = format!("the object was replaced: expected {}, found {}", say(expected), say(&version));
         return Err(Failure::Final { what, help: "open the data set again", kind: FinalKind::Replaced });
     }
-    if let Some(encoding) = response.attributes.get(&Attribute::ContentEncoding).filter(|e| !matches!(e.as_ref(), "" | "identity")) {
+    if let Some(encoding) =
+        response.attributes.get(&Attribute::ContentEncoding).filter(|e| !matches!(e.as_ref(), "" | "identity"))
+    {
         let what = format!("the answer is compressed ({})", encoding.as_ref());
         return Err(refuse(what, "store and serve the files of data sets as they are"));
     }
     let wanted = match &ask.range {
         Ok(range) => version.length.min(range.end).saturating_sub(range.start),
         Err(most) if version.length > *most => {
-            return Err(refuse(format!("expected at most {most} bytes, found {}", version.length), "is this the right location?"));
+            return Err(refuse(
+                format!("expected at most {most} bytes, found {}", version.length),
+                "is this the right location?",
+            ));
         }
         Err(_) => version.length,
     };
@@ -123,7 +130,8 @@ async fn receive(
         let chunk = tokio::time::timeout(SILENCE, body.next()).await;
         let chunk = chunk.map_err(|_| passing(format!("the answer stopped after {found} of {wanted} bytes")))?;
         let Some(chunk) = chunk else { break };
-        let chunk = chunk.map_err(|e| passing(format!("the answer broke off after {found} of {wanted} bytes: {}", cause(&e))))?;
+        let chunk = chunk
+            .map_err(|e| passing(format!("the answer broke off after {found} of {wanted} bytes: {}", cause(&e))))?;
         let chunk = chunk.as_ref();
         found += chunk.len() as u64;
         counters.fetched_bytes.fetch_add(chunk.len() as u64, Relaxed);
@@ -165,24 +173,28 @@ fn explain(e: &object_store::Error, answer: &Answer) -> Failure {
             format!("{}: {}", said("access was refused"), body_of(e)),
             "check the credentials and the right to read this object",
         ),
-        (E::NotSupported { .. }, _) => {
-            refuse(said("the server does not serve parts of files (ranges)"), "use another server, or fetch a local copy first")
-        }
+        (E::NotSupported { .. }, _) => refuse(
+            said("the server does not serve parts of files (ranges)"),
+            "use another server, or fetch a local copy first",
+        ),
         (_, Some(429 | 503)) => {
             Failure::Passing { what: said("the server is overloaded"), wait: answer.wait(), is_overload: true }
         }
         (_, Some(408 | 409 | 425 | 500 | 502 | 504)) => {
             Failure::Passing { what: said("the server failed"), wait: answer.wait(), is_overload: false }
         }
-        (_, Some(416)) => {
-            Failure::Final { what: said("the object is shorter than it was"), help: "open the data set again", kind: FinalKind::Replaced }
-        }
+        (_, Some(416)) => Failure::Final {
+            what: said("the object is shorter than it was"),
+            help: "open the data set again",
+            kind: FinalKind::Replaced,
+        },
         (_, Some(301 | 307 | 308)) => {
             refuse(format!("{}: {}", said("the bucket is elsewhere"), body_of(e)), "check the region and the endpoint")
         }
-        (_, Some(400..=499)) => {
-            refuse(format!("{}: {}", said("the request was refused"), body_of(e)), "check region, endpoint and credentials")
-        }
+        (_, Some(400..=499)) => refuse(
+            format!("{}: {}", said("the request was refused"), body_of(e)),
+            "check region, endpoint and credentials",
+        ),
         _ => transport(e, status),
     }
 }
@@ -200,16 +212,25 @@ fn transport(e: &object_store::Error, status: Option<u16>) -> Failure {
     let text = format!("{e:?}").to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["too many redirects", "redirect"]) {
-        return refuse(format!("the server sends its client elsewhere again and again: {}", cause(e)), "check the location");
+        return refuse(
+            format!("the server sends its client elsewhere again and again: {}", cause(e)),
+            "check the location",
+        );
     }
     if has(&["certificate", "unknownissuer", "invalidcertificate"]) {
-        return refuse(format!("the server's certificate is not accepted: {}", cause(e)), "check the host name and the system's certificates");
+        return refuse(
+            format!("the server's certificate is not accepted: {}", cause(e)),
+            "check the host name and the system's certificates",
+        );
     }
     if has(&["dns error", "failed to lookup", "name or service not known"]) {
         return refuse(format!("the host is not known: {}", cause(e)), "check bucket, region and endpoint");
     }
     if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
-        return refuse("the server answered with another part of the file than was asked for", "use another server, or fetch a local copy first");
+        return refuse(
+            "the server answered with another part of the file than was asked for",
+            "use another server, or fetch a local copy first",
+        );
     }
     if has(&["169.254.169.254", "metadata", "credential", "oauth", "token"]) && status.is_none() {
         return refuse(

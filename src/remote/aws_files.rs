@@ -63,7 +63,8 @@ mod tests {
     fn a_profile_is_found_in_both_files() {
         let config = "[default]\nregion = us-east-1\n[ profile  lab ]\nregion=eu-west-1\n\
                       s3 =\n  endpoint_url = http://nested\nendpoint_url = http://store\n# region = x\n";
-        let credentials = "[lab]\naws_access_key_id = AK\naws_secret_access_key=SK=with=signs\n\n[other]\naws_session_token=T\n";
+        let credentials =
+            "[lab]\naws_access_key_id = AK\naws_secret_access_key=SK=with=signs\n\n[other]\naws_session_token=T\n";
         let lab = of_profile(config, credentials, "lab");
         let expected = [
             ("access_key_id", "AK"),

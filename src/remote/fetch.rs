@@ -16,8 +16,8 @@ use super::attempt::{Ask, Failure, FinalKind, Got, Version, attempt};
 use super::counters::{Counters, add};
 use super::gate::{Gate, Outcome};
 use super::sink::Sink;
-use crate::random::Random;
 use crate::Error;
+use crate::random::Random;
 
 /// The first wait before a retry, and the longest.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
@@ -68,7 +68,8 @@ impl FetchError {
 
     /// The same as an error of this crate.
     pub fn error(&self) -> Error {
-        let place = self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
+        let place =
+            self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
         let e = Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location);
         if self.help.is_empty() { e } else { e.help(self.help) }

@@ -125,9 +125,7 @@ impl RemoteFile {
         let unit = (self.table_bytes.load(Relaxed) / 16).clamp(BLOCK_BYTES, MOST_TABLE_BYTES);
         let unit = unit / BLOCK_BYTES * BLOCK_BYTES;
         let is_missing = |range: &&Range<u64>| range.start < range.end && tables.get((*range).clone()).is_none();
-        let whole = |range: &Range<u64>| {
-            range.start / unit * unit..range.end.next_multiple_of(unit).min(self.length)
-        };
+        let whole = |range: &Range<u64>| range.start / unit * unit..range.end.next_multiple_of(unit).min(self.length);
         let wanted = ranges.iter().filter(is_missing).map(whole).collect();
         let wanted: Vec<_> = merged(wanted).into_iter().flat_map(|range| pieces(range, REQUEST_BYTES)).collect();
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);

@@ -12,6 +12,9 @@ use crate::{Result, allocation};
 /// different parts of a clip.
 const LOOK_BACK: usize = 8;
 
+/// How long a reader waits for what is planned but was not asked for, because there was no memory for it.
+const PLANNED: Duration = Duration::from_secs(1);
+
 /// What is held of an object.
 #[derive(Debug, Default)]
 pub(super) struct Held {
@@ -105,8 +108,10 @@ impl Held {
     ) -> Result<Found> {
         let mut runs = self.lock();
         let (mut begin, mut found) = (None, find(&runs, range));
-        while let Some((_, State::Coming)) = found {
+        while let Some((_, State::Planned | State::Coming)) = &found {
             let begin = *begin.get_or_insert_with(Instant::now);
+            let is_coming = matches!(found, Some((_, State::Coming)));
+            let until = if is_coming { until } else { until.min(begin + PLANNED) };
             let left = until.saturating_duration_since(begin.max(Instant::now()));
             if left.is_zero() {
                 found = None;

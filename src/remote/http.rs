@@ -1,7 +1,7 @@
 //! Watches the answers of a server below object_store, which does not tell its callers the status of a failure.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use async_trait::async_trait;

@@ -148,7 +148,10 @@ mod tests {
             };
             with(option.0, option.1).unwrap_or_else(|e| panic!("{location}: {e}"));
             let e = with("colour", "hunter2").unwrap_err().to_string();
-            assert!(e.contains("colour") && e.contains(location.split(':').next().unwrap()) && !e.contains("hunter2"), "{e}");
+            assert!(
+                e.contains("colour") && e.contains(location.split(':').next().unwrap()) && !e.contains("hunter2"),
+                "{e}"
+            );
         }
     }
 }

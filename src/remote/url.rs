@@ -23,7 +23,9 @@ impl Address {
         let Some((scheme, rest)) = location::split(location) else { return Err(fault("not a remote location")) };
         if !SCHEMES.contains(&scheme) {
             let known = SCHEMES.iter().map(|s| format!("{s}://")).collect::<Vec<_>>().join(", ");
-            return Err(fault("unknown kind of storage").expected(format!("one of {known}")).found(format!("{scheme}://")));
+            return Err(fault("unknown kind of storage")
+                .expected(format!("one of {known}"))
+                .found(format!("{scheme}://")));
         }
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         if host.is_empty() {
@@ -38,9 +40,11 @@ impl Address {
         if path.contains(['?', '#']) {
             let shown = location.to_string_lossy();
             let shown = shown.split(['?', '#']).next().unwrap_or_default();
-            return Err(Error::usage("the location has a query, which would have to be added to the name of each file")
-                .file(shown)
-                .help("give the folder's location, and credentials as storage options"));
+            return Err(Error::usage(
+                "the location has a query, which would have to be added to the name of each file",
+            )
+            .file(shown)
+            .help("give the folder's location, and credentials as storage options"));
         }
         let key = Key::from_url_path(path).map_err(|e| fault("not a location of an object").found(e))?;
         Ok(Address { store: format!("{scheme}://{host}"), scheme: scheme.to_owned(), key })

@@ -100,7 +100,8 @@ pub fn clips(dir: &Path) -> Vec<String> {
 }
 
 pub fn assert_verifies(dir: &Path) {
-    let report = verify(dir, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
+    let report =
+        verify(dir, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
     assert!(report.ok, "{}: {:#?}", dir.display(), report.problems);
 }
 

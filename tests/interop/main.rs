@@ -83,7 +83,8 @@ fn content(path: &Path) -> Vec<String> {
 }
 
 fn assert_whole(path: &Path) {
-    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
+    let report =
+        verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
     assert!(report.ok, "{:#?}", report.problems);
 }
 

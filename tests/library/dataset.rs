@@ -218,7 +218,11 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
         decoder.decode_rgb(frame.jpeg(), &mut a, 96).unwrap();
         decoder.decode_rgb(&plain, &mut b, 96).unwrap();
         assert_eq!(a, b);
-        assert!(verify(&dir, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap().ok);
+        assert!(
+            verify(&dir, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut vidrec::no_progress)
+                .unwrap()
+                .ok
+        );
     }
 }
 
@@ -226,7 +230,8 @@ fn frames_that_hold_the_magic_stay_in_one_part() {
 fn a_whole_set_verifies() {
     let (_temp, dir) = small();
     for deep in [false, true] {
-        let report = verify(&dir, VerifyOptions { deep, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
+        let report =
+            verify(&dir, VerifyOptions { deep, ..VerifyOptions::default() }, &mut vidrec::no_progress).unwrap();
         assert!(report.ok, "{:#?}", report.problems);
         assert_eq!((report.clips, report.frames), (3, 9));
     }

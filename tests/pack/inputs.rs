@@ -401,7 +401,13 @@ fn draws_are_side_by_side_and_an_epoch_has_one() {
     .unwrap();
     assert_eq!(every.batches_per_epoch(), 3);
     assert!(
-        vidrec::verify(bench.path("set"), vidrec::VerifyOptions { deep: true, ..vidrec::VerifyOptions::default() }, &mut vidrec::no_progress).unwrap().ok
+        vidrec::verify(
+            bench.path("set"),
+            vidrec::VerifyOptions { deep: true, ..vidrec::VerifyOptions::default() },
+            &mut vidrec::no_progress
+        )
+        .unwrap()
+        .ok
     );
 
     let run = bench.pack(&bench.path("videos"), &args);

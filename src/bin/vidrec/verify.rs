@@ -23,7 +23,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let report = vidrec::verify(&args.dataset, VerifyOptions { deep: args.deep, ..VerifyOptions::default() }, &mut watch::of("frames"))?;
+    let report = vidrec::verify(
+        &args.dataset,
+        VerifyOptions { deep: args.deep, ..VerifyOptions::default() },
+        &mut watch::of("frames"),
+    )?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
     output::print(args.json, &report, |r| render(r, args.deep))?;
     output::tell_next(&report.hints);

@@ -3,8 +3,12 @@
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::fields::FieldTypes;
+#[cfg(feature = "remote")]
+use super::needs::{self, Ticket};
 use super::plan::Planner;
 use super::pool::WorkerPool;
+#[cfg(feature = "remote")]
+use super::ring::Number;
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::space::Space;
 use crate::Error;
@@ -122,6 +126,21 @@ impl Engine {
     /// Batches that are made ahead at a time.
     pub fn depth(&self) -> usize {
         self.options.prefetch.depth(self.batch_bytes())
+    }
+
+    /// Asks for what batch `k` of `epoch` needs of remote files, all at once. What comes back is dropped when the batch is
+    /// done.
+    #[cfg(feature = "remote")]
+    pub fn ask_for(&self, epoch: u64, k: u64) -> Option<Ticket> {
+        let remote = self.planner.dataset.remote()?;
+        let (mut tickets, requests) = needs::plan(self, &[Number { epoch, k }]);
+        for request in requests {
+            // More than the limit, if that is what one batch takes.
+            remote.memory.take_anyway(request.bytes());
+            // Whoever needs these records is told by them.
+            let _ = request.send();
+        }
+        tickets.pop()
     }
 
     /// Batch `k` of `epoch`, as long as its longest clip on any rank.

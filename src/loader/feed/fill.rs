@@ -55,6 +55,9 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
 
 /// Asks the system for the pages of batch `k` of `epoch`, if there is such a batch. Errors come when it is read.
 pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
+    if engine.planner.dataset.is_remote() {
+        return;
+    }
     let Ok(mut plan) = engine.batch(epoch, k) else { return };
     // In the order of the files, so that neighbors of a block-wise order are read in sequence.
     plan.seats.sort_unstable_by_key(|seat| seat.sample);

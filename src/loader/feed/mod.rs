@@ -1,5 +1,7 @@
 //! From samples to batches: which samples a batch has, how each is made, and the thread that works ahead.
 
+#[cfg(feature = "remote")]
+mod ahead;
 mod batch_shape;
 mod batches;
 mod buckets;
@@ -8,6 +10,8 @@ mod engine;
 mod epochs;
 mod fields;
 mod fill;
+#[cfg(feature = "remote")]
+mod needs;
 mod plan;
 mod pool;
 mod producer;

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+#[cfg(feature = "remote")]
+use super::ahead::Ahead;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
@@ -61,6 +63,8 @@ impl<T> Drop for Producer<T> {
 /// What the thread does: returns after the last batch, or when no more are wanted.
 fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
     let engine = &*ring.owner;
+    #[cfg(feature = "remote")]
+    let ahead = Ahead::start(&ring.owner, &epochs)?;
     let (readahead, step) = (u64::from(engine.options.prefetch.readahead), epochs.step.max(1));
     if engine.batches_per_epoch() == 0 {
         return Ok(());
@@ -77,6 +81,8 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
                     let ahead = (next..=readahead).map(|ahead| k.saturating_add(ahead.saturating_mul(step)));
                     ahead.for_each(|k| read_ahead(engine, epoch, k));
                 }
+                #[cfg(feature = "remote")]
+                let _ticket = ahead.as_ref().and_then(|ahead| ahead.ticket(number));
                 batch.fill(engine, number)
             });
             ring.push(number, made.map(|()| batch));

@@ -165,6 +165,18 @@ impl Schedule {
         self.buckets.as_ref().map_or(0, |buckets| buckets.shapes.len())
     }
 
+    /// The number of the window of blocks in which batch `k` of `epoch` begins; `None` in an order without blocks. Batches
+    /// of the same window are read together.
+    #[cfg(feature = "remote")]
+    pub fn window(&self, epoch: u64, k: u64) -> Option<u64> {
+        let samples = match self.order {
+            Order::Blocks { block, window } if self.buckets.is_none() => u64::from(block) * u64::from(window),
+            _ => return None,
+        };
+        let first = self.ranks_in(epoch).slot(k, 0, 0)?;
+        Some(first.position / samples.max(1))
+    }
+
     /// Batch `k` of `epoch`, of this rank.
     pub fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         self.batch_of(epoch, k, self.rank..self.rank + 1)

@@ -1,0 +1,172 @@
+//! The thread that asks for what coming batches need, for data sets that are not on this machine.
+//!
+//! It goes through the same batches as the thread that makes them. Those of a window of blocks it plans together, so that
+//! its requests are whole blocks; in other orders it plans as many as have some tens of megabytes, and the first batch of
+//! all alone, so that it comes soon. It asks for records as long as there is memory for them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::epochs::Epochs;
+use super::needs::{self, Request, Ticket};
+use super::ring::Number;
+use crate::remote::Remote;
+use crate::{Error, Result};
+
+/// Bytes of clips that are planned together where the order has no blocks.
+const PLANNED_BYTES: u64 = 32 << 20;
+/// How often the thread looks whether it should stop.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Plans and asks in the background. Dropping it stops that.
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    engine: Arc<Engine>,
+    remote: Arc<Remote>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Of batches that are planned and not done.
+    tickets: HashMap<(u64, u64), Ticket>,
+    stopped: bool,
+    /// The thread has ended.
+    ended: bool,
+}
+
+impl Ahead {
+    /// Starts to plan the batches of `epochs`, if the data set is remote.
+    pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
+        let Some(remote) = engine.planner.dataset.remote() else { return Ok(None) };
+        let (engine, remote) = (engine.clone(), remote.clone());
+        let shared = Arc::new(Shared { engine, remote, state: Mutex::default(), changed: Condvar::new() });
+        let (of_thread, epochs) = (shared.clone(), epochs.clone());
+        let thread = std::thread::Builder::new().name("vidrec-ahead".into());
+        let thread = thread.spawn(move || {
+            let end = EndOnDrop(of_thread);
+            plan_all(&end.0, &epochs);
+        });
+        let thread = thread.map_err(|e| Error::start("a thread", e))?;
+        Ok(Some(Ahead { shared, thread: Some(thread) }))
+    }
+
+    /// Waits until a batch is planned, and takes what says so. To be dropped when the batch is done.
+    pub fn ticket(&self, number: Number) -> Option<Ticket> {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(ticket) = state.tickets.remove(&(number.epoch, number.k)) {
+                self.shared.changed.notify_all();
+                return Some(ticket);
+            }
+            if state.ended {
+                return None;
+            }
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.lock().stopped = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It has nobody to tell about a panic; batches are then made without a plan.
+            let _ = thread.join();
+        }
+        self.shared.lock().tickets.clear();
+    }
+}
+
+/// Says that nothing more is planned, however the thread ends.
+struct EndOnDrop(Arc<Shared>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.lock().ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Plans batches together, and sends their requests. Returns whether to go on.
+    fn plan(&self, batches: &[Number]) -> bool {
+        let (tickets, requests) = needs::plan(&self.engine, batches);
+        let mut state = self.lock();
+        if state.stopped {
+            return false;
+        }
+        state.tickets.extend(batches.iter().map(|number| (number.epoch, number.k)).zip(tickets));
+        drop(state);
+        self.changed.notify_all();
+        requests.into_iter().all(|request| self.send(request))
+    }
+
+    fn send(&self, request: Request) -> bool {
+        let bytes = request.bytes();
+        while !self.remote.memory.take(bytes, TICK) {
+            if self.lock().stopped {
+                return false;
+            }
+        }
+        // Whoever needs these records is told by them.
+        let _ = request.send();
+        !self.lock().stopped
+    }
+
+    /// Waits while many batches are planned and not made. Returns whether to go on.
+    fn wait_for_room(&self, most: usize) -> bool {
+        let state = self.lock();
+        let is_full = |state: &mut State| state.tickets.len() > most && !state.stopped;
+        let state = self.changed.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
+        !state.stopped
+    }
+}
+
+/// What the thread does: returns after the last batch, or when it is stopped.
+fn plan_all(shared: &Shared, epochs: &Epochs) {
+    let engine = &*shared.engine;
+    let step = epochs.step.max(1);
+    let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
+    let batch_bytes = engine.planner.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
+    let together = (PLANNED_BYTES.min(shared.remote.memory.limit / 4) / batch_bytes).max(1) as usize;
+    // As many as memory has room for: further ahead there is nothing to ask for.
+    let ahead = (shared.remote.memory.limit / batch_bytes).max(2) as usize;
+    let (mut group, mut is_first): (Vec<Number>, bool) = (Vec::new(), true);
+    for epoch in epochs.range.clone() {
+        let mut k = epochs.first;
+        while k < engine.batches_in(epoch) {
+            let number = Number { epoch, k };
+            let is_full = match (group.last(), engine.schedule.window(epoch, k)) {
+                (None, _) => false,
+                (Some(_), _) if is_first => true,
+                (Some(last), window @ Some(_)) => {
+                    last.epoch != epoch || engine.schedule.window(epoch, last.k) != window
+                }
+                (Some(_), None) => group.len() >= together,
+            };
+            if is_full {
+                is_first = false;
+                if !shared.plan(&std::mem::take(&mut group)) || !shared.wait_for_room(ahead) {
+                    return;
+                }
+            }
+            group.push(number);
+            k = k.saturating_add(step);
+        }
+    }
+    shared.plan(&group);
+}
