@@ -5,8 +5,6 @@
 """
 import functools
 import json
-import os
-import shutil
 import sys
 import urllib.parse
 import urllib.request
@@ -16,6 +14,7 @@ import pytest
 
 from process import Process
 from program import INSTALLED
+from web import nginx_command
 
 BUCKET = "data-sets"
 
@@ -185,7 +184,10 @@ class Nginx(Web):
     """nginx, as one process."""
 
     def command(self, port):
-        return nginx_command(self.folder, self.files, port)
+        try:
+            return nginx_command(self.folder, self.files, port)
+        except FileNotFoundError as error:
+            pytest.skip(str(error))
 
 
 class NginxAsS3(Nginx):
@@ -215,34 +217,3 @@ class WithoutRanges(Web):
 
 
 ALL = {"s3": S3, "azure": Azure, "gcs": Gcs, "nginx": Nginx, "nginx-as-s3": NginxAsS3, "without-ranges": WithoutRanges}
-
-NGINX = """\
-daemon off;
-master_process off;
-pid {folder}/nginx.pid;
-error_log stderr;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off;
-  sendfile on;
-  tcp_nopush on;
-  keepalive_requests 1000000;
-  default_type application/octet-stream;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  server {{ listen 127.0.0.1:{port} backlog=4096; root "{files}"; }}
-}}
-"""
-
-
-def nginx_command(folder, files, port):
-    """The command that serves `files` by one process of nginx, with its own files in `folder`."""
-    nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
-    if nginx is None:
-        pytest.skip("nginx is not installed: see scripts/servers.sh")
-    configuration = folder / "nginx.conf"
-    configuration.write_text(NGINX.format(folder=folder, files=files, port=port))
-    return [nginx, "-e", "stderr", "-p", folder, "-c", configuration]
