@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::{Fault, chance};
+use super::chance;
+use super::kind::Fault;
 use crate::wire::Request;
 
 /// A fault, and the requests that it applies to: all, unless told otherwise.

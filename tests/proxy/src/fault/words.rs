@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::rule::When;
-use super::{Fault, Rule};
+use super::kind::Fault;
+use super::rule::{Rule, When};
 
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod proxy;
 mod reply;
 mod running;
 mod send;
+mod shared;
 mod turn;
 
 pub use origin::{Etags, Origin};

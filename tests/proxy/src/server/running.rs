@@ -1,16 +1,16 @@
 //! A server that runs.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::backend::Backend;
+use super::shared::Shared;
 use super::turn;
 use crate::fault::Rules;
-use crate::journal::{Counts, Exchange, Journal};
+use crate::journal::{Counts, Exchange};
 use crate::link::Link;
 use crate::wire::Socket;
 
@@ -21,26 +21,11 @@ pub struct Server {
     acceptor: Option<thread::JoinHandle<()>>,
 }
 
-/// What the connections of a server share.
-pub struct Shared {
-    pub rules: Rules,
-    pub link: Link,
-    pub journal: Journal,
-    stopping: AtomicBool,
-    open: Mutex<HashMap<u64, TcpStream>>,
-}
-
 impl Server {
     pub(super) fn start<B: Backend>(listen: &str, backend: impl Fn() -> B + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
-            rules: Rules::default(),
-            link: Link::new(),
-            journal: Journal::new(),
-            stopping: AtomicBool::new(false),
-            open: Mutex::default(),
-        });
+        let shared = Arc::new(Shared::new());
         let of_acceptor = Arc::clone(&shared);
         let acceptor = thread::Builder::new()
             .name("accept".to_owned())

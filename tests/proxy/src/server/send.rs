@@ -5,7 +5,7 @@ use std::thread::sleep;
 
 use super::backend::Backend;
 use super::reply::{Ending, Reply, Source};
-use super::running::Shared;
+use super::shared::Shared;
 use crate::journal::Entry;
 use crate::link;
 use crate::wire::Socket;

@@ -4,8 +4,8 @@ use std::io;
 
 use super::backend::{Backend, Upload};
 use super::reply::Reply;
-use super::running::Shared;
 use super::send::{After, send};
+use super::shared::Shared;
 use crate::wire::{Request, Socket};
 
 /// Answers the requests of a connection until it ends.
