@@ -1,4 +1,5 @@
 """A small data set, on each server."""
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ sys.path.append(str(Path(__file__).parents[1] / "python"))
 import servers  # noqa: E402
 from program import built  # noqa: E402
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
+
+# The way to the loopback leads through no proxy that the environment names.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
 CLIPS = {
     "shapes/pattern.mp4": ["testsrc2=size=320x240:rate=25:duration=2"],
