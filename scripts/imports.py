@@ -13,7 +13,12 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-CRATES = {"vidrec": "src/lib.rs", "program": "src/bin/vidrec/main.rs", "python": "python/src/lib.rs"}
+CRATES = {
+    "vidrec": "src/lib.rs",
+    "program": "src/bin/vidrec/main.rs",
+    "python": "python/src/lib.rs",
+    "fault_proxy": "tests/proxy/src/lib.rs",
+}
 ITEM = re.compile(r"\b(?:fn|struct|enum|union|trait|type|const|static|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)")
 MODULE = re.compile(r"((?:#\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 USE = re.compile(r"((?:#\[[^\]]*\]\s*)*)(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs all checks: format, imports, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets, and
-# other projects' readers and writers. The last lines say how long each stage took.
+# Runs all checks: format, imports, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets,
+# servers of object storage, and other projects' readers and writers. The last lines say how long each stage took.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package interop
+#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
 # A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-formatted() { cargo fmt --check; }
+formatted() { cargo fmt --all --check; }
 
 imports() { timeout 60 python3 scripts/imports.py; }
 
@@ -20,9 +20,13 @@ lints() {
   cargo clippy --quiet --locked --all-targets -- -D warnings
   cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
+  cargo clippy --quiet --locked --package fault-proxy --all-targets -- -D warnings
 }
 
-tests() { cargo test --quiet --locked; }
+tests() {
+  cargo test --quiet --locked --package fault-proxy
+  cargo test --quiet --locked
+}
 
 # Without pkg-config and libclang, which only FFmpeg's bindings need, so no other crate is built again for lack of them.
 # With an example, because Cargo then chooses the features of the dependencies as it does for tests, and takes what it
@@ -109,6 +113,16 @@ package_tests() {
   target/venv-package/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/python/package
 }
 
+# With the Python package of the stage before, if that was built.
+remote_tests() {
+  cargo build --quiet --locked --bins --package vidrec --package fault-proxy
+  scripts/servers.sh
+  if compgen -G "target/wheels/*.whl" > /dev/null; then
+    target/remote/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+  fi
+  target/remote/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/remote
+}
+
 interop_tests() {
   cargo build --quiet --locked --bins --examples
   scripts/interop.sh
@@ -140,7 +154,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package remote interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -150,6 +164,7 @@ stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"
 stage doc documentation "the documentation builds without a warning, and the public interface is as listed"
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
+stage remote remote_tests "servers of object storage: S3, Azure, GCS and web servers"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"

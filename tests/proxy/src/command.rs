@@ -1,0 +1,42 @@
+//! Lines that change a server while it runs, or ask what it did.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use fault_proxy::{Rule, Server};
+
+use crate::json;
+
+/// Does what a line says; its answer is one line.
+pub fn run(server: &Server, line: &str) -> Result<String, String> {
+    let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+    match name {
+        "latency-ms" => server.link().set_latency(milliseconds(rest)?),
+        "connect-latency-ms" => server.link().set_connect_latency(milliseconds(rest)?),
+        "gbit" => server.link().set_bandwidth(bits(rest)?),
+        "fault" => server.rules().add(rest.parse::<Rule>().map_err(|error| error.to_string())?),
+        "clear" => server.rules().clear(),
+        "reset" => server.reset_counts(),
+        "counts" => return Ok(json::counts(&server.counts())),
+        "log" => return Ok(json::log(&server.take_log())),
+        _ => return Err(format!("no command '{name}'")),
+    }
+    Ok("ok".to_owned())
+}
+
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    let ms: f64 = number(text)?;
+    Duration::try_from_secs_f64(ms / 1000.0).map_err(|_| format!("'{text}' is no time"))
+}
+
+fn bits(text: &str) -> Result<Option<u64>, String> {
+    let gbit: f64 = number(text)?;
+    if !(0.0..=1e9).contains(&gbit) {
+        return Err(format!("'{text}' is no bandwidth"));
+    }
+    Ok((gbit > 0.0).then_some((gbit * 1e9) as u64))
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("'{text}' is no number"))
+}

@@ -1,0 +1,122 @@
+//! The faults.
+
+use std::time::Duration;
+
+/// What goes wrong with an answer.
+///
+/// Some faults need an answer of a kind, as a wrong `Content-Range` needs a 206. To other answers they are not applied,
+/// and neither the log nor the counts show them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The answer waits so much longer.
+    Latency(Duration),
+    /// The body of this answer comes slowly.
+    Slow {
+        /// Its speed.
+        bits_per_second: u64,
+    },
+    /// The request is read, then nothing happens, and the connection stays open.
+    NoAnswer,
+    /// The head and a part of the body, then nothing, and the connection stays open.
+    ///
+    /// Here and in [`Fault::Reset`] and [`Fault::Short`], a body that is no longer than `after` lacks its last byte, and
+    /// an answer without a body ends within its head.
+    Stall {
+        /// Bytes of the body that come.
+        after: u64,
+    },
+    /// The head and a part of the body, then a reset of the connection.
+    Reset {
+        /// Bytes of the body that come before it.
+        after: u64,
+    },
+    /// The head and a part of the body, then the connection ends in good order, before the promised length.
+    Short {
+        /// Bytes of the body that come.
+        after: u64,
+    },
+    /// 503 with `Retry-After`.
+    Unavailable {
+        /// What that field says.
+        retry_after_seconds: u64,
+    },
+    /// 503 with the error `SlowDown` in S3's XML.
+    SlowDown,
+    /// 409 with the error `ConditionalRequestConflict` in S3's XML.
+    Conflict,
+    /// 403 with the error `AccessDenied` in S3's XML.
+    Forbidden,
+    /// This status, with an empty body.
+    Status(u16),
+    /// The request takes effect, but its answer is lost: the connection ends.
+    Lost,
+    /// The right bytes, under the `Content-Range` of the bytes behind them.
+    WrongContentRange,
+    /// The right head, with other bytes of the object: those that lie `shift` bytes behind, or else before, the ones
+    /// asked for. A whole object has no other bytes; the fault is not applied to it.
+    WrongBytes {
+        /// How far away.
+        shift: u64,
+    },
+    /// Another `ETag`, always the same one.
+    ChangedEtag,
+    /// Another length of the whole object: in `Content-Range`, and as the `Content-Length` of `HEAD`.
+    OtherLength {
+        /// What is added to the true length.
+        more: i64,
+    },
+    /// One bit of the body is flipped.
+    FlippedByte {
+        /// The byte, counted in the body, and from its start again if the body is shorter.
+        at: u64,
+    },
+    /// 200 and the whole object, although a range was asked for.
+    WholeObject,
+    /// 200 and an HTML page, as of a portal that asks for a password.
+    Html,
+    /// 302 to the same address.
+    RedirectLoop,
+    /// `Content-Encoding: gzip` with a body that is none.
+    GzipGarbage,
+    /// The body compressed with gzip, and marked so, although nobody asked for it.
+    Gzipped,
+    /// 200 with a chunked body that never ends.
+    Endless,
+    /// A huge `Content-Length`, the true body, and zeros behind it that never end.
+    HugeLength(u64),
+    /// Bytes that are no HTTP, then the end of the connection.
+    NotHttp,
+}
+
+impl Fault {
+    /// Its name in a rule that is written as text, and in the log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Latency(_) => "latency",
+            Self::Slow { .. } => "slow",
+            Self::NoAnswer => "no-answer",
+            Self::Stall { .. } => "stall",
+            Self::Reset { .. } => "reset",
+            Self::Short { .. } => "short",
+            Self::Unavailable { .. } => "unavailable",
+            Self::SlowDown => "slow-down",
+            Self::Conflict => "conflict",
+            Self::Forbidden => "forbidden",
+            Self::Status(_) => "status",
+            Self::Lost => "lost",
+            Self::WrongContentRange => "wrong-content-range",
+            Self::WrongBytes { .. } => "wrong-bytes",
+            Self::ChangedEtag => "changed-etag",
+            Self::OtherLength { .. } => "other-length",
+            Self::FlippedByte { .. } => "flipped-byte",
+            Self::WholeObject => "whole-object",
+            Self::Html => "html",
+            Self::RedirectLoop => "redirect-loop",
+            Self::GzipGarbage => "gzip-garbage",
+            Self::Gzipped => "gzipped",
+            Self::Endless => "endless",
+            Self::HugeLength(_) => "huge-length",
+            Self::NotHttp => "not-http",
+        }
+    }
+}

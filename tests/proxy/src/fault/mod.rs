@@ -1,0 +1,10 @@
+//! What can go wrong, and when it shall.
+
+mod chance;
+mod kind;
+mod rule;
+mod words;
+
+pub use kind::Fault;
+pub use rule::{Rule, Rules};
+pub use words::WordError;

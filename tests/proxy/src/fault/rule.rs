@@ -1,0 +1,156 @@
+//! To which requests a fault applies.
+
+use std::sync::Mutex;
+
+use super::chance;
+use super::kind::Fault;
+use crate::wire::Request;
+
+/// A fault, and the requests that it applies to: all, unless told otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    pub(super) fault: Fault,
+    pub(super) path: String,
+    pub(super) method: Option<String>,
+    pub(super) when: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum When {
+    Always,
+    Nth(u64),
+    First(u64),
+    After(u64),
+    Every(u64),
+    Chance { p: f64, seed: u64 },
+}
+
+impl When {
+    /// Whether it is the turn of the `number`-th matching request, from 1 on.
+    fn is_now(self, number: u64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Nth(n) => number == n,
+            Self::First(n) => number <= n,
+            Self::After(n) => number > n,
+            Self::Every(n) => number.is_multiple_of(n),
+            Self::Chance { p, seed } => chance::hits(p, seed, number),
+        }
+    }
+}
+
+impl Rule {
+    /// This fault for every request.
+    pub fn new(fault: Fault) -> Self {
+        Self { fault, path: String::new(), method: None, when: When::Always }
+    }
+
+    /// Only for requests whose path or query has this text in it.
+    pub fn path(self, part: &str) -> Self {
+        Self { path: part.to_owned(), ..self }
+    }
+
+    /// Only for this method, as in `GET`.
+    pub fn method(self, method: &str) -> Self {
+        Self { method: Some(method.to_owned()), ..self }
+    }
+
+    /// Only for the `n`-th of the requests that match path and method, from 1 on.
+    pub fn nth(self, n: u64) -> Self {
+        Self { when: When::Nth(n), ..self }
+    }
+
+    /// Only for the first `n` of the requests that match path and method.
+    pub fn first(self, n: u64) -> Self {
+        Self { when: When::First(n), ..self }
+    }
+
+    /// For all but the first `n` of the requests that match path and method.
+    pub fn after(self, n: u64) -> Self {
+        Self { when: When::After(n), ..self }
+    }
+
+    /// Only for every `n`-th of the requests that match path and method.
+    pub fn every(self, n: u64) -> Self {
+        Self { when: When::Every(n), ..self }
+    }
+
+    /// With probability `p` for each of the requests that match path and method, the same ones for the same seed.
+    pub fn chance(self, p: f64, seed: u64) -> Self {
+        Self { when: When::Chance { p, seed }, ..self }
+    }
+
+    fn matches(&self, request: &Request) -> bool {
+        request.target.contains(&self.path) && self.method.as_ref().is_none_or(|method| *method == request.method)
+    }
+}
+
+/// The rules of a server. They can be changed while it runs.
+#[derive(Debug, Default)]
+pub struct Rules(Mutex<Vec<(Rule, u64)>>);
+
+impl Rules {
+    /// Adds a rule behind those that there are. The first rule that applies to a request decides; every rule counts the
+    /// requests that match it, from when it was added.
+    pub fn add(&self, rule: Rule) {
+        self.0.lock().unwrap().push((rule, 0));
+    }
+
+    /// Removes all rules.
+    pub fn clear(&self) {
+        self.0.lock().unwrap().clear();
+    }
+
+    pub(crate) fn choose(&self, request: &Request) -> Option<Fault> {
+        let mut chosen = None;
+        for (rule, matched) in self.0.lock().unwrap().iter_mut().filter(|(rule, _)| rule.matches(request)) {
+            *matched += 1;
+            if chosen.is_none() && rule.when.is_now(*matched) {
+                chosen = Some(rule.fault.clone());
+            }
+        }
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(rule: Rule) -> String {
+        let rules = Rules::default();
+        rules.add(rule);
+        let requests = ["GET /a/x", "GET /a/y", "HEAD /a/x", "GET /a/x?q", "GET /a/y", "GET /a/x"];
+        let chosen = requests.map(|line| {
+            let request = Request::parse(&format!("{line} HTTP/1.1")).unwrap();
+            if rules.choose(&request).is_some() { '!' } else { '.' }
+        });
+        chosen.iter().collect()
+    }
+
+    #[test]
+    fn rules_apply_to_the_requests_that_they_name() {
+        let rule = || Rule::new(Fault::Lost);
+        assert_eq!(turns(rule()), "!!!!!!");
+        assert_eq!(turns(rule().path("/x")), "!.!!.!");
+        assert_eq!(turns(rule().path("?q")), "...!..");
+        assert_eq!(turns(rule().method("HEAD")), "..!...");
+        assert_eq!(turns(rule().path("/x").method("GET").nth(2)), "...!..");
+        assert_eq!(turns(rule().path("/x").first(2)), "!.!...");
+        assert_eq!(turns(rule().path("/x").after(2)), "...!.!");
+        assert_eq!(turns(rule().every(3)), "..!..!");
+        assert_eq!(turns(rule().chance(1.0, 7)), "!!!!!!");
+        assert_eq!(turns(rule().chance(0.0, 7)), "......");
+    }
+
+    #[test]
+    fn the_first_rule_decides_and_all_of_them_count() {
+        let rules = Rules::default();
+        rules.add(Rule::new(Fault::Lost).first(1));
+        rules.add(Rule::new(Fault::Html).nth(2));
+        let request = Request::parse("GET / HTTP/1.1").unwrap();
+        assert_eq!([(); 3].map(|()| rules.choose(&request)), [Some(Fault::Lost), Some(Fault::Html), None]);
+        rules.clear();
+        assert_eq!(rules.choose(&request), None);
+    }
+}

@@ -1,0 +1,15 @@
+//! The servers.
+
+mod backend;
+mod gzip;
+mod origin;
+mod proxy;
+mod reply;
+mod running;
+mod send;
+mod shared;
+mod turn;
+
+pub use origin::{Etags, Origin};
+pub use proxy::Proxy;
+pub use running::Server;

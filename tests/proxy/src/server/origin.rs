@@ -1,0 +1,180 @@
+//! A folder of files, served.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::backend::{Backend, Upload};
+use super::running::Server;
+use crate::wire::{self, Answer, Request};
+
+/// A web server of a folder: `GET` and `HEAD`, ranges, `ETag`, `Last-Modified`, `If-Match`, `If-None-Match` and
+/// `If-Unmodified-Since`.
+///
+/// Like object storage, it holds on to the version of a file that a request found, if the file is replaced by renaming.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    folder: PathBuf,
+    ranges: bool,
+    head: bool,
+    etags: Etags,
+}
+
+/// What a server says of an object's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Etags {
+    /// A strong one, of the file's length and the time of its last change.
+    Strong,
+    /// The same, but marked as weak: no proof that bytes are equal.
+    Weak,
+    /// None, and no `Last-Modified` either.
+    None,
+}
+
+impl Origin {
+    /// A server of `folder`, to be started.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ranges: true, head: true, etags: Etags::Strong }
+    }
+
+    /// Serves `folder` on a free port of the loopback.
+    ///
+    /// # Errors
+    ///
+    /// If there is no port or no thread.
+    pub fn serve(folder: impl Into<PathBuf>) -> io::Result<Server> {
+        Self::new(folder).start("127.0.0.1:0")
+    }
+
+    /// Ranges are ignored: each answer is the whole file. Default: they are served.
+    pub fn without_ranges(self) -> Self {
+        Self { ranges: false, ..self }
+    }
+
+    /// `HEAD` is refused with 405, as behind addresses that are signed for `GET`. Default: it is served.
+    pub fn without_head(self) -> Self {
+        Self { head: false, ..self }
+    }
+
+    /// What it says of versions. Default: [`Etags::Strong`].
+    pub fn etags(self, etags: Etags) -> Self {
+        Self { etags, ..self }
+    }
+
+    /// Starts it at an address, as `127.0.0.1:0`, where 0 is any free port.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be had, or no thread.
+    pub fn start(self, listen: &str) -> io::Result<Server> {
+        Server::start(listen, move || Folder { origin: self.clone(), body: None })
+    }
+
+    fn open(&self, request: &Request) -> io::Result<(File, Metadata)> {
+        let path = percent_decoded(request.path()).ok_or(io::ErrorKind::NotFound)?;
+        let path = Path::new(path.trim_start_matches('/'));
+        if path.components().any(|part| !matches!(part, Component::Normal(_))) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let file = File::open(self.folder.join(path))?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() { Ok((file, metadata)) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// The head of an answer with what is known of the file's version.
+    fn describe(&self, mut answer: Answer, metadata: &Metadata) -> io::Result<Answer> {
+        let changed = metadata.modified()?;
+        let nanoseconds = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let tag = format!("\"{:x}-{nanoseconds:x}\"", metadata.len());
+        match self.etags {
+            Etags::Strong => answer.fields.set("ETag", tag),
+            Etags::Weak => answer.fields.set("ETag", format!("W/{tag}")),
+            Etags::None => return Ok(answer),
+        }
+        answer.fields.set("Last-Modified", wire::http_date(changed));
+        Ok(answer)
+    }
+}
+
+/// The folder as one connection sees it.
+struct Folder {
+    origin: Origin,
+    body: Option<io::Take<File>>,
+}
+
+impl Backend for Folder {
+    fn answer(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Answer> {
+        upload.drain()?;
+        self.body = None;
+        match request.method.as_str() {
+            "GET" => {}
+            "HEAD" if self.origin.head => {}
+            _ => return Ok(empty(405)),
+        }
+        let (mut file, metadata) = match self.origin.open(request) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(empty(403)),
+            Err(_) => return Ok(empty(404)),
+        };
+        let described = self.origin.describe(Answer::new(200), &metadata)?;
+        if let Some(status) = refused(request, &described) {
+            return self.origin.describe(empty(status), &metadata);
+        }
+        let total = metadata.len();
+        let range = request.fields.get("Range").filter(|_| self.origin.ranges);
+        let Some(range) = range.and_then(|range| wire::asked(range, total)) else {
+            self.body = Some(file.take(total));
+            let ranges = if self.origin.ranges { "bytes" } else { "none" };
+            return Ok(described.with("Content-Length", total).with("Accept-Ranges", ranges));
+        };
+        if range.is_empty() {
+            return Ok(empty(416).with("Content-Range", format!("bytes */{total}")));
+        }
+        file.seek(SeekFrom::Start(range.start))?;
+        self.body = Some(file.take(range.end - range.start));
+        let answer = self.origin.describe(Answer::new(206), &metadata)?;
+        let content_range = format!("bytes {}-{}/{total}", range.start, range.end - 1);
+        Ok(answer.with("Content-Length", range.end - range.start).with("Content-Range", content_range))
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.body.as_mut().map_or(Ok(0), |body| body.read(out))
+    }
+}
+
+fn empty(status: u16) -> Answer {
+    Answer::new(status).with("Content-Length", 0)
+}
+
+/// The status that the request's conditions lead to. Times count as equal or not, since clients only name those that the
+/// server told them.
+fn refused(request: &Request, described: &Answer) -> Option<u16> {
+    let told = |name| described.fields.get(name).unwrap_or_default();
+    let wanted = |name| request.fields.get(name);
+    if let Some(tags) = wanted("If-Match") {
+        let tag = told("ETag");
+        // A weak tag never matches here (RFC 9110, 13.1.1).
+        let same = tags == "*" || (request.fields.says("If-Match", tag) && !tag.starts_with("W/"));
+        return (!same).then_some(412);
+    }
+    if let Some(time) = wanted("If-Unmodified-Since") {
+        return (time != told("Last-Modified")).then_some(412);
+    }
+    let tags = wanted("If-None-Match")?;
+    (tags == "*" || request.fields.says("If-None-Match", told("ETag"))).then_some(304)
+}
+
+fn percent_decoded(path: &str) -> Option<String> {
+    let mut out = Vec::new();
+    let mut bytes = path.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digits = [bytes.next()?, bytes.next()?];
+            out.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}

@@ -1,0 +1,7 @@
+//! The servers from outside, over plain sockets.
+
+mod client;
+mod faults;
+mod forwarding;
+mod origin;
+mod program;
