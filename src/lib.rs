@@ -143,10 +143,8 @@ pub use loader::{
 pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
-#[cfg(feature = "remote")]
-pub use remote::RemoteStats;
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
-pub use storage::Storage;
+pub use storage::{RemoteStats, Storage};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
 pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
 

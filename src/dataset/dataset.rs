@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::bring::Tables;
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
 #[cfg(feature = "pack")]
@@ -24,7 +25,7 @@ use crate::format::meta::Meta;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
 use crate::remote::Remote;
-use crate::{Error, Result};
+use crate::{Error, RemoteStats, Result};
 
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
@@ -211,7 +212,9 @@ impl Dataset {
     /// [`Usage`](crate::ErrorKind::Usage) if there is no such clip; [`Format`](crate::ErrorKind::Format) if an entry is
     /// damaged.
     pub fn select(&self, clips: impl IntoIterator<Item = u64>) -> Result<Self> {
-        let mut chosen = Vec::new();
+        let clips: Vec<u64> = clips.into_iter().collect();
+        self.bring(&clips, false)?;
+        let mut chosen = Vec::with_capacity(clips.len());
         let (mut frame_count, mut least, mut most) = (0u64, u32::MAX, 0);
         for ordinal in clips {
             let frames = self.clip(ordinal)?.frame_count();
@@ -334,6 +337,7 @@ impl Dataset {
     ///
     /// [`Format`](crate::ErrorKind::Format) if an entry is damaged.
     pub fn labels(&self) -> Result<Vec<Option<u32>>> {
+        self.bring_all(Tables { clips: true, ..Tables::default() })?;
         self.clips().map(|clip| Ok(clip?.label())).collect()
     }
 
@@ -421,6 +425,14 @@ impl Dataset {
     /// The shards, in order of the clips, all of them open.
     pub(crate) fn shards(&self) -> Result<Vec<&Shard>> {
         (0..self.shard_count()).map(|at| self.shard(at)).collect()
+    }
+
+    /// What was fetched so far of a remote data set, by all of its clones, selections and loaders; `None` for a local one.
+    pub fn remote_stats(&self) -> Option<RemoteStats> {
+        #[cfg(feature = "remote")]
+        return self.remote().map(|remote| remote.stats());
+        #[cfg(not(feature = "remote"))]
+        None
     }
 
     /// What the remote shards of this data set share, if there are any.

@@ -111,6 +111,12 @@ impl Index {
         })
     }
 
+    /// Where a section is in the file.
+    pub fn section_range(&self, id: SectionId) -> Option<Range<u64>> {
+        let section = self.sections.iter().find(|s| s.id == id)?;
+        Some(section.offset..section.end()?)
+    }
+
     /// Where the entry of a clip is in the file.
     pub fn clip_range(&self, ordinal: u64) -> Option<Range<u64>> {
         entry_range::<{ clip_entry::BYTES }>(&self.clips, ordinal)

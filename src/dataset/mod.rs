@@ -16,6 +16,7 @@ mod slot;
 mod stats;
 mod storage;
 
+pub(crate) use bring::Tables;
 pub use clip::Clip;
 pub use dataset::Dataset;
 pub use fingerprint::Fingerprint;

@@ -132,6 +132,7 @@ const NOTES: [&str; 8] = [
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn stats(set: &Dataset) -> Result<Stats> {
+    set.bring_all(Tables { clips: true, frames: true, strings: true })?;
     let mut count = Count::default();
     for clip in set.clips() {
         count.clip(&clip?)?;

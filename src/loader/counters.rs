@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use crate::RemoteStats;
+
 /// Counters of a loader since it was made. They cost an addition a frame or a batch and are always on.
 ///
 /// A consumer that waits much is starved: more threads, smaller pictures or a faster disk help. A producer that waits
@@ -26,6 +28,9 @@ pub struct LoaderStats {
     pub short_clips: u64,
     /// Those of them that are in no epoch.
     pub skipped_clips: u64,
+    /// What was fetched, if the data set is remote: by everybody who reads this open data set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteStats>,
     /// Batches that are ready now, in all running [`Batches`](super::Batches).
     pub ready: u64,
     /// Mean number of batches that were ready when one was asked for; 0 before the first.
@@ -60,7 +65,7 @@ impl Counters {
         Counters { short_clips, skips_short, ..Counters::default() }
     }
 
-    pub fn snapshot(&self) -> LoaderStats {
+    pub fn snapshot(&self, remote: Option<RemoteStats>) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         LoaderStats {
             batches: get(&self.batches),
@@ -71,6 +76,7 @@ impl Counters {
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
             skipped_clips: if self.skips_short { self.short_clips } else { 0 },
+            remote,
             ready: get(&self.ready),
             mean_ready: get(&self.ready_when_asked) as f64 / get(&self.asked).max(1) as f64,
             consumer_wait_seconds: get(&self.consumer_wait_ns) as f64 / 1e9,

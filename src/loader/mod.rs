@@ -195,7 +195,7 @@ impl Loader {
 
     /// What was done so far, by this loader and its clones.
     pub fn stats(&self) -> LoaderStats {
-        self.engine.counters.snapshot()
+        self.engine.stats()
     }
 
     /// The batches of an epoch (`3`), of several epochs (`0..10`) or without end (`0..`), in order, made ahead by

@@ -3,25 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What a data set fetched so far.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
-#[non_exhaustive]
-pub struct RemoteStats {
-    /// Requests that were sent, with retries and second requests.
-    pub requests: u64,
-    /// Bytes that came back.
-    pub fetched_bytes: u64,
-    /// Bytes that were read from the cache on local disk instead.
-    pub cached_bytes: u64,
-    /// Requests that were sent once more, because one failed.
-    pub retries: u64,
-    /// Requests that were sent because the answer to another one was late.
-    pub second_requests: u64,
-    /// Requests that may be in flight at a time now.
-    pub in_flight_limit: u64,
-    /// Time in seconds that readers waited for the network, over all threads.
-    pub network_wait_seconds: f64,
-}
+use crate::storage::RemoteStats;
 
 /// The counters behind [`RemoteStats`].
 #[derive(Debug, Default)]

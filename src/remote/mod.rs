@@ -25,6 +25,5 @@ mod sink;
 mod store;
 mod url;
 
-pub use counters::RemoteStats;
 pub(crate) use file::{Opening, RemoteFile};
 pub(crate) use remote::Remote;

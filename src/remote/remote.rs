@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::counters::{Counters, RemoteStats};
+use super::counters::Counters;
 use super::fetch::{FetchError, Link, Target};
 use super::later::Later;
 use super::memory::Memory;
 use super::runtime;
 use super::store;
 use super::url::Address;
+use crate::storage::RemoteStats;
 use crate::{Error, Result, Storage};
 
 /// The shared part of a remote data set.

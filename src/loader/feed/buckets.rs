@@ -2,7 +2,7 @@
 
 use super::batch_shape::BatchShape;
 use super::space::Space;
-use crate::dataset::{Clip, Dataset};
+use crate::dataset::{Clip, Dataset, Tables};
 use crate::loader::draw::{Clock, Frames};
 use crate::loader::options::LoaderOptions;
 use crate::{Error, Result};

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::Result;
 use crate::dataset::Dataset;
 use crate::error::Hint;
-use crate::loader::counters::Counters;
+use crate::loader::counters::{Counters, LoaderStats};
 use crate::loader::draw::{Frames, ShortClips};
 use crate::loader::options::{Dtype, LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
@@ -121,6 +121,11 @@ impl Engine {
     pub fn batch_bytes(&self) -> usize {
         // `BatchShape` proved that it fits.
         self.shape().iter().product::<usize>() * self.options.pictures.dtype.size()
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> LoaderStats {
+        self.counters.snapshot(self.planner.dataset.remote_stats())
     }
 
     /// Batches that are made ahead at a time.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::pool::WorkerPool;
-use crate::dataset::{Clip, Dataset};
+use crate::dataset::{Clip, Dataset, Tables};
 use crate::loader::field::Field;
 use crate::{Error, JsonObject, Result};
 

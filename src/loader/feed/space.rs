@@ -1,7 +1,7 @@
 //! The samples of a loader, counted from 0, and the clip and view that each stands for.
 
 use super::unequal::{first_that_differs, unequal};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Tables};
 use crate::loader::draw::{Clock, Frames, ShortClips, Temporal};
 use crate::loader::options::{Draws, LoaderOptions};
 use crate::{Error, Result};
@@ -107,6 +107,7 @@ impl Space {
 
     /// All draws of a video have the same number of frames, so the first stands for all.
     fn count_each(&mut self, count: &Count, dataset: &Dataset, clock: Clock) -> Result<()> {
+        dataset.bring_all(Tables { clips: true, frames: clock.0.is_some(), strings: false })?;
         let mut end = 0u64;
         let mut ends = Vec::with_capacity(usize::try_from(dataset.len() / u64::from(self.draws)).unwrap_or(0));
         let mut even = None;
