@@ -38,6 +38,7 @@ impl Buckets {
             let size = if sizes.len() == 1 { 0 } else { nearest(&clip, &sizes)? };
             Ok((length * sizes.len() + size) as u8)
         };
+        dataset.bring_all(Tables { clips: true, ..Tables::default() })?;
         let of_clip = dataset.clips().map(|clip| bucket(clip?)).collect::<Result<_>>()?;
         Ok(Buckets { shapes, of_clip })
     }

@@ -53,6 +53,7 @@ impl FieldTypes {
         if names.is_empty() {
             return Ok(FieldTypes(Vec::new()));
         }
+        dataset.bring_all(Tables { clips: true, frames: false, strings: true })?;
         let types = |ordinal: u64| -> Result<Vec<Type>> {
             let attributes = dataset.clip(ordinal)?.attributes()?;
             Ok(names.iter().map(|name| Type::of(attributes.find(name))).collect())
