@@ -69,10 +69,11 @@ impl Schedule {
     /// `shape` is that of a batch where there are no buckets.
     pub fn new(options: &LoaderOptions, space: Space, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
         let Sampling { rank, world_size, last, .. } = options.sampling;
-        let (order, seed) = (options.sampling.order.clone(), options.seed);
+        let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
         order.check(space.len())?;
         let positions = order.proven(space.len(), seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
+        let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let deals = Mutex::default();
         let mut schedule = Schedule {
             space,
@@ -106,12 +107,21 @@ impl Schedule {
     pub fn describe(&self) -> String {
         let order = match &self.order {
             Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
+            Order::Homes { homes, exchange, block, window } => {
+                let homes = homes.unwrap_or(self.world_size);
+                format!("{homes} homes of blocks of {block} in windows of {window}, exchange {exchange}")
+            }
             Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
             order => order.to_string(),
         };
         let Some(buckets) = &self.buckets else { return order };
         let shapes = buckets.shapes.iter().map(|BatchShape { frames, size: (w, h), .. }| format!("{frames}x{w}x{h}"));
         format!("{order}; buckets {}", shapes.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The number of homes, if the order has any.
+    pub fn homes(&self) -> Option<u32> {
+        self.order.homes()
     }
 
     /// The shapes that batches can have.
