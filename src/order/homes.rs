@@ -18,7 +18,7 @@ use crate::random::{Random, stream};
 /// * In each epoch, `round(exchange U)` slots are drawn, and their blocks permuted among them. The exchange starts from
 ///   the owned blocks each time, so a home that keeps its own on disk reads no other data than what was exchanged.
 /// * Position `p` is sample `p / homes` of home `p % homes`. What some homes have more than others comes at the end, home
-///   after home: at most one block of each home, and the short block.
+///   after home: at most one block of each home, and the short block. Ranks share this leftover whatever their homes.
 ///
 /// A pure function of (`n`, `homes`, `exchange`, `block`, `window`, seed, epoch) in constant memory, and a bijection.
 ///
@@ -57,7 +57,7 @@ impl Homes {
     pub fn new(n: u64, homes: u32, exchange: f64, block: u32, window: u32, seed: u64, epoch: u64) -> Self {
         let block = block.max(1);
         let blocks = n / u64::from(block);
-        // As integers, so that no platform rounds otherwise; the cast saturates.
+        // Both operations round the same on every platform (IEEE 754); the cast saturates.
         let exchanged = (exchange.clamp(0.0, 1.0) * blocks as f64).round() as u64;
         let keyed = |n, ids: &[u64]| Permutation::keyed(n, Random::new(seed, ids));
         Homes {

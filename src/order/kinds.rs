@@ -46,7 +46,8 @@ pub enum Order {
     /// For clusters: with a home for each node, and a cache that holds a little more than its share of the data, a node
     /// downloads only what was exchanged from the second epoch on. Without a cache, each node still downloads its share and
     /// not everything. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which home. Within a home it mixes
-    /// as [`Order::Blocks`].
+    /// as [`Order::Blocks`]. With buckets ([`Batching`](crate::Batching)), a rank first takes what is its own in each batch of
+    /// all ranks, and fills up with clips of other homes.
     Homes {
         /// Number of homes, at least 1. `None`: one for each rank of the loader
         /// ([`world_size`](crate::Sampling::world_size)), or as many as the state has from which it resumes. Give the number

@@ -128,6 +128,13 @@ impl Ranks {
         Some(Slot { position, counts: real || self.last == LastBatch::Wrap })
     }
 
+    /// The rank that reads the home of a position; `None` if ranks have no homes.
+    pub(crate) fn at_home(&self, position: u64) -> Option<u32> {
+        let (ranks, homes) = self.homes?;
+        let turn = (position % u64::from(self.world)) as u32;
+        Some(turn % homes * ranks + turn / homes)
+    }
+
     /// The place of a slot in the batch of all ranks.
     fn place(&self, rank: u32, slot: u32) -> u64 {
         let [rank, slot, world, batch_size] = [rank, slot, self.world, self.batch_size].map(u64::from);
@@ -249,6 +256,17 @@ mod tests {
                 done = ranks.consumed(stop);
             }
             prop_assert!(seen.into_iter().eq(0..n));
+        }
+
+        #[test]
+        fn ranks_get_the_positions_that_are_at_home_with_them(
+            world in 1u32..9, homes in 0u32..9, start in 0u64..40, batch_size in 1u32..5,
+        ) {
+            let ranks = Ranks::new(500, batch_size, world, LastBatch::Pad)?.by_homes(homes).after(start);
+            for (rank, slot) in (0..world).flat_map(|rank| (0..batch_size).map(move |slot| (rank, slot))) {
+                prop_assert_eq!(ranks.at_home(ranks.slot(3, rank, slot).unwrap().position), Some(rank));
+            }
+            prop_assert_eq!(Ranks::new(500, 1, world, LastBatch::Pad)?.at_home(3), None);
         }
 
         #[test]

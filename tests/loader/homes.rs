@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{loader, options, set};
+use crate::common::{jpeg, loader, options, set, write};
 use vidrec::order::Order;
-use vidrec::{Dataset, LastBatch, Loader, LoaderOptions, LoaderState, Sampling};
+use vidrec::{Batching, Dataset, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Sampling};
 
 /// Ten blocks of four for each of four homes.
 const CLIPS: u64 = 160;
@@ -127,4 +127,21 @@ fn last_batches_are_those_of_any_order() {
         assert_eq!(found.len(), counted, "{last}");
         assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), counted.min(50), "{last}");
     }
+}
+
+/// Batches of a bucket have more clips of one home than of another, so ranks fill up with those of others.
+#[test]
+fn ranks_take_their_own_clips_first_where_there_are_buckets() {
+    let clip = |i: u32| vec![jpeg((16, 16), i); if i % 3 == 0 { 2 } else { 1 }];
+    let (_folder, dir) = write(&(0..CLIPS as u32).map(clip).collect::<Vec<_>>(), (16, 16));
+    let rank = |buckets: &[u32], rank| {
+        let batching = Batching { buckets: buckets.into(), ..Batching::default() };
+        let any = Frames::Any { most: None };
+        loader(&dir, LoaderOptions { frames: any, batching, ..homes(None, 0.0, (8, rank, 2)) })
+    };
+    let ranks = |buckets| -> Vec<BTreeSet<u64>> { (0..2).map(|r| epoch(&rank(buckets, r), 1)).collect() };
+    let (own, read) = (ranks(&[]), ranks(&[1, 2]));
+    assert!(read.iter().flatten().collect::<BTreeSet<_>>().len() as u64 == CLIPS);
+    let foreign: usize = read.iter().zip(&own).map(|(read, own)| (read - own).len()).sum();
+    assert!((1..=40).contains(&foreign), "80 without regard to homes: {foreign}");
 }

@@ -193,10 +193,13 @@ impl Schedule {
             _ => Some(self.shape),
         };
         let rule = self.ranks_in(epoch);
+        let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
         let seat = |shape: BatchShape, rank: u32, i: u32| {
-            let (position, counts) = match &deal {
-                Some(deal) => deal.position(k, u64::from(rank) * u64::from(shape.clips) + u64::from(i))?,
-                None => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
+            let place = u64::from(rank) * u64::from(shape.clips) + u64::from(i);
+            let (position, counts) = match (&at_homes, &deal) {
+                (Some(positions), _) => (*positions.get(usize::try_from(place).ok()?)?, true),
+                (None, Some(deal)) => deal.position(k, place)?,
+                (None, None) => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
             };
             let sample = order.get(position)?;
             // A multiple of the number of crops, which divides the number of samples.
