@@ -134,7 +134,8 @@ impl Loader {
     /// # Errors
     ///
     /// As [`new`](Self::new); and a state of another data set, seed or length of epoch.
-    pub fn resume(dataset: &Dataset, mut options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+    pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        let mut options = options;
         if let Some(homes) = state.homes {
             options.sampling.order = options.sampling.order.with_default_homes(homes);
         }

@@ -13,12 +13,13 @@ use crate::random::{Random, stream};
 /// homes in turn, leftover     3 7 2 4 11 6 10 5 0 8 1 12, 9
 /// ```
 ///
-/// * All whole blocks are permuted by the seed alone, and each home owns an equal run of these slots: home `h` owns slots
-///   `h U / homes` to `(h + 1) U / homes` of the `U`. The last home also owns the short block at the end.
-/// * In each epoch, `round(exchange U)` slots are drawn, and their blocks permuted among them. The exchange starts from
-///   the owned blocks each time, so a home that keeps its own on disk reads no other data than what was exchanged.
-/// * Position `p` is sample `p / homes` of home `p % homes`. What some homes have more than others comes at the end, home
-///   after home: at most one block of each home, and the short block. Ranks share this leftover whatever their homes.
+/// * All whole blocks are permuted by the seed alone. Each home owns a run of as many whole slots as every home can have,
+///   and an equal share of the samples of the rest, of which the last block may be short.
+/// * In each epoch, `round(exchange U)` of the `U` slots are drawn, and their blocks permuted among them. The exchange
+///   starts from the owned blocks each time, so a home that keeps its own on disk reads no other data than what was
+///   exchanged.
+/// * Position `p` is sample `p / homes` of home `p % homes`. Some homes have one sample more than others; these come at the
+///   end, home after home, and any rank may get them.
 ///
 /// A pure function of (`n`, `homes`, `exchange`, `block`, `window`, seed, epoch) in constant memory, and a bijection.
 ///
@@ -91,12 +92,19 @@ impl Homes {
     /// The sample at `position`; `None` past the end.
     pub fn get(&self, position: u64) -> Option<u64> {
         let (home, number) = self.place(position)?;
-        let (block, size) = (u64::from(self.block), self.size(home));
+        let block = u64::from(self.block);
         let seed = Random::new(self.seed, &[stream::HOMES, home]).next_u64();
-        let stored = Blocks::new(size, self.block, self.window, seed, self.epoch).get(number)?;
-        // The short block at the end, which the last home owns, is in the slot after the last.
-        let slot = self.first_slot(home) + stored / block;
-        Some(self.block_in(slot).unwrap_or(self.owned.len()) * block + stored % block)
+        let stored = Blocks::new(self.size(home), self.block, self.window, seed, self.epoch).get(number)?;
+        // The home's own slots, then its share of the rest.
+        let (slot, offset) = match stored.checked_sub(self.slots_each() * block) {
+            None => (home * self.slots_each() + stored / block, stored % block),
+            Some(of_rest) => {
+                let at = self.share(home) + of_rest;
+                (self.homes * self.slots_each() + at / block, at % block)
+            }
+        };
+        // The short block at the end is in the slot after the last.
+        Some(self.block_in(slot).unwrap_or(self.owned.len()) * block + offset)
     }
 
     /// The whole block in a slot, in this epoch; `None` past the last slot.
@@ -108,15 +116,20 @@ impl Homes {
         self.owned.get(from)
     }
 
-    /// The first slot that a home owns.
-    fn first_slot(&self, home: u64) -> u64 {
-        (u128::from(home) * u128::from(self.owned.len()) / u128::from(self.homes)) as u64
+    /// Whole slots that each home owns.
+    fn slots_each(&self) -> u64 {
+        self.owned.len() / self.homes
+    }
+
+    /// Where the share of a home begins among the samples that are in no home's own slots.
+    fn share(&self, home: u64) -> u64 {
+        let rest = self.n - self.homes * self.slots_each() * u64::from(self.block);
+        (u128::from(home) * u128::from(rest) / u128::from(self.homes)) as u64
     }
 
     /// Samples of a home.
     fn size(&self, home: u64) -> u64 {
-        let end = if home + 1 == self.homes { self.n } else { self.first_slot(home + 1) * u64::from(self.block) };
-        end - self.first_slot(home) * u64::from(self.block)
+        self.slots_each() * u64::from(self.block) + self.share(home + 1) - self.share(home)
     }
 
     /// The home that has a position, and the number of that sample among those of the home.
@@ -124,21 +137,13 @@ impl Homes {
         if position >= self.n {
             return None;
         }
-        // The first home has the fewest: its slots are the quotient rounded down, and the short block is the last's.
-        let least = self.size(0);
+        let (least, more) = (self.n / self.homes, self.n % self.homes);
         let Some(beyond) = position.checked_sub(least * self.homes) else {
             return Some((position % self.homes, position / self.homes));
         };
-        // Before home h, the homes have h U / homes slots, which are h R / homes more than h times the least.
-        let (more, block) = (self.owned.len() % self.homes, u64::from(self.block));
-        let number = beyond / block;
-        let home = if number < more {
-            ((u128::from(number + 1) * u128::from(self.homes)).div_ceil(u128::from(more)) - 1) as u64
-        } else {
-            self.homes - 1
-        };
-        let before = (u128::from(home) * u128::from(more) / u128::from(self.homes)) as u64 * block;
-        Some((home, least + (beyond - before)))
+        // Before home h, h M / homes of the M homes with one sample more.
+        let home = (u128::from(beyond + 1) * u128::from(self.homes)).div_ceil(u128::from(more)) - 1;
+        Some((home as u64, least))
     }
 }
 
@@ -163,17 +168,14 @@ mod tests {
         found
     }
 
-    /// The whole blocks of which a home has samples.
-    fn blocks(order: &Homes, samples: &BTreeSet<u64>) -> BTreeSet<u64> {
-        samples.iter().map(|sample| sample / u64::from(order.block)).filter(|&b| b < order.owned.len()).collect()
-    }
-
     #[test]
     fn an_order_never_changes() {
         let order = |exchange, epoch| all(&Homes::new(13, 2, exchange, 2, 2, 42, epoch));
         let why = "resumed and repeated runs depend on it";
         assert_eq!(order(0.0, 0), [0, 5, 1, 4, 6, 12, 7, 3, 11, 9, 10, 2, 8], "{why}");
         assert_eq!(order(0.5, 3), [3, 7, 2, 4, 11, 6, 10, 5, 0, 8, 1, 12, 9], "{why}");
+        let shared = all(&Homes::new(15, 4, 0.5, 2, 2, 42, 0));
+        assert_eq!(shared, [2, 12, 11, 14, 7, 8, 0, 4, 6, 13, 10, 1, 3, 9, 5], "{why}");
         assert_eq!(order(1.0, 2), [9, 7, 4, 0, 8, 1, 5, 6, 10, 3, 11, 12, 2], "{why}");
     }
 
@@ -227,28 +229,31 @@ mod tests {
             found.sort_unstable();
             prop_assert!(found.into_iter().eq(0..n));
             let sizes: Vec<u64> = by_home(&order).iter().map(|samples| samples.len() as u64).collect();
-            let size = u64::from(block);
-            let (last, others) = sizes.split_last().unwrap();
-            let least = n / size / u64::from(homes) * size;
-            prop_assert!(others.iter().all(|&s| s == least || s == least + size), "{sizes:?}");
-            prop_assert!((least..=least + size + n % size).contains(last), "{sizes:?}");
-            // Homes take turns until the first has no more.
-            let turns = if homes == 1 { n } else { least * u64::from(homes) };
+            let least = n / u64::from(homes);
+            prop_assert!(sizes.iter().all(|&size| size == least || size == least + 1), "{sizes:?}");
+            // Homes take turns until those with one sample more are left.
+            let turns = least * u64::from(homes);
             prop_assert!((0..turns).all(|p| order.home(p) == Some(p % u64::from(homes))));
             prop_assert!((turns..n).map(|p| order.home(p)).is_sorted());
         }
 
         #[test]
-        fn a_home_reads_its_own_blocks_and_no_more_others_than_are_exchanged(
+        fn a_home_reads_whole_blocks_and_no_more_of_others_than_is_exchanged(
             n in 0u64..400, homes in 1u32..9, exchange in prop::sample::select(&EXCHANGES[..]), block in 1u32..20,
             window in 1u32..8, seed: u64, epoch in 1u64..4,
         ) {
             let order = |exchange, epoch| Homes::new(n, homes, exchange, block, window, seed, epoch);
             let (first, now) = (order(0.0, 0), order(exchange, epoch));
             let (own, read) = (by_home(&first), by_home(&now));
-            let exchanged = (exchange * (n / u64::from(block)) as f64).round() as usize;
-            let foreign = read.iter().zip(&own).map(|(r, o)| blocks(&now, r).difference(&blocks(&first, o)).count());
+            let exchanged = (exchange * (n / u64::from(block)) as f64).round() as usize * block as usize;
+            let foreign = read.iter().zip(&own).map(|(read, own)| read.difference(own).count());
             prop_assert!(foreign.sum::<usize>() <= exchanged);
+            // Of the whole blocks, a home has parts only where the rest is shared, which is at most a block for each.
+            for (read, home) in read.iter().zip(0..) {
+                let whole = |b: &u64| (b * u64::from(block)..(b + 1) * u64::from(block)).all(|sample| read.contains(&sample));
+                let found: BTreeSet<u64> = read.iter().map(|sample| sample / u64::from(block)).collect();
+                prop_assert!(found.iter().filter(|b| !whole(b)).count() <= 2, "home {home}");
+            }
             if exchange == 0.0 {
                 prop_assert_eq!(read, own, "the same samples in every epoch");
             }
@@ -280,7 +285,7 @@ mod tests {
         ) {
             let order = Homes::new(n, homes, exchange, block, 4, 9, 1);
             let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?.by_homes(homes).after(start);
-            let turns = order.size(0) * u64::from(homes);
+            let turns = n - n % u64::from(homes);
             let mut found = Vec::new();
             for rank in 0..world {
                 let slots = (0..ranks.batches()).flat_map(|k| (0..batch_size).map(move |i| (k, i)));

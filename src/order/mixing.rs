@@ -92,7 +92,10 @@ mod tests {
                 let slots = (0..batch_size).map(|i| ranks.slot(k, rank, i).unwrap()).filter(|slot| slot.counts);
                 slots.for_each(|slot| batch_of[epoch.get(slot.position).unwrap() as usize] = Some((k, rank)));
             }
-            let neighbor = |a: u64, b: u64| if block == 0 { a + 1 == b } else { a / block == b / block };
+            let neighbor = |a: u64, b: u64| match a.checked_div(block) {
+                Some(of_a) => b.checked_div(block) == Some(of_a),
+                None => a + 1 == b,
+            };
             for (a, b) in (0..n).flat_map(|a| (a + 1..n.min(a + block.max(2))).map(move |b| (a, b))) {
                 pairs += u64::from(neighbor(a, b));
                 shared += u64::from(neighbor(a, b) && batch_of[a as usize] == batch_of[b as usize]);
@@ -133,7 +136,7 @@ mod tests {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} for {b}");
         close(chance(Order::Blocks { block: 64, window: 8 }, 1 << 20), 15.0 / 511.0);
         close(chance(Order::Homes { homes: Some(4), exchange: 0.1, block: 64, window: 8 }, 1 << 20), 15.0 / 511.0);
-        close(chance(Order::Shuffled, 1 << 20), 15.0 / ((1 << 20) - 1) as f64);
+        close(chance(Order::Shuffled, 1 << 20), 15.0 / f64::from((1 << 20) - 1));
         close(chance(Order::Blocks { block: 64, window: u32::MAX }, 1 << 20), chance(Order::Shuffled, 1 << 20));
         close(chance(Order::Sequential, 17), 15.0 / 16.0);
     }

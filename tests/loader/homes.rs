@@ -132,7 +132,7 @@ fn last_batches_are_those_of_any_order() {
 /// Batches of a bucket have more clips of one home than of another, so ranks fill up with those of others.
 #[test]
 fn ranks_take_their_own_clips_first_where_there_are_buckets() {
-    let clip = |i: u32| vec![jpeg((16, 16), i); if i % 3 == 0 { 2 } else { 1 }];
+    let clip = |i: u32| vec![jpeg((16, 16), i); if i.is_multiple_of(3) { 2 } else { 1 }];
     let (_folder, dir) = write(&(0..CLIPS as u32).map(clip).collect::<Vec<_>>(), (16, 16));
     let rank = |buckets: &[u32], rank| {
         let batching = Batching { buckets: buckets.into(), ..Batching::default() };
