@@ -15,9 +15,9 @@ use crate::random::{Random, stream};
 ///
 /// * All whole blocks are permuted by the seed alone. Each home owns a run of as many whole slots as every home can have,
 ///   and an equal share of the samples of the rest, of which the last block may be short.
-/// * In each epoch, `round(exchange U)` of the `U` slots are drawn, and their blocks permuted among them. The exchange
-///   starts from the owned blocks each time, so a home that keeps its own on disk reads no other data than what was
-///   exchanged.
+/// * In each epoch but the first, `round(exchange U)` of the `U` slots are drawn, and their blocks permuted among them. The
+///   exchange starts from the owned blocks each time, so a home that keeps on disk what it read in the first epoch reads
+///   no other data than what was exchanged.
 /// * Position `p` is sample `p / homes` of home `p % homes`. Some homes have one sample more than others; these come at the
 ///   end, home after home, and any rank may get them.
 ///
@@ -58,8 +58,9 @@ impl Homes {
     pub fn new(n: u64, homes: u32, exchange: f64, block: u32, window: u32, seed: u64, epoch: u64) -> Self {
         let block = block.max(1);
         let blocks = n / u64::from(block);
-        // Both operations round the same on every platform (IEEE 754); the cast saturates.
-        let exchanged = (exchange.clamp(0.0, 1.0) * blocks as f64).round() as u64;
+        // In epoch 0, no home has read anything, and the seed has dealt all blocks. Otherwise, both operations round the
+        // same on every platform (IEEE 754), and the cast saturates.
+        let exchanged = if epoch == 0 { 0 } else { (exchange.clamp(0.0, 1.0) * blocks as f64).round() as u64 };
         let keyed = |n, ids: &[u64]| Permutation::keyed(n, Random::new(seed, ids));
         Homes {
             n,
@@ -174,8 +175,8 @@ mod tests {
         let why = "resumed and repeated runs depend on it";
         assert_eq!(order(0.0, 0), [0, 5, 1, 4, 6, 12, 7, 3, 11, 9, 10, 2, 8], "{why}");
         assert_eq!(order(0.5, 3), [3, 7, 2, 4, 11, 6, 10, 5, 0, 8, 1, 12, 9], "{why}");
-        let shared = all(&Homes::new(15, 4, 0.5, 2, 2, 42, 0));
-        assert_eq!(shared, [2, 12, 11, 14, 7, 8, 0, 4, 6, 13, 10, 1, 3, 9, 5], "{why}");
+        let shared = all(&Homes::new(15, 4, 0.5, 2, 2, 42, 1));
+        assert_eq!(shared, [7, 3, 9, 1, 6, 8, 11, 4, 2, 12, 10, 14, 13, 0, 5], "{why}");
         assert_eq!(order(1.0, 2), [9, 7, 4, 0, 8, 1, 5, 6, 10, 3, 11, 12, 2], "{why}");
     }
 
@@ -189,6 +190,13 @@ mod tests {
             }
             assert_eq!((order.get(u64::MAX), order.home(u64::MAX)), (None, None));
         }
+    }
+
+    #[test]
+    fn the_first_epoch_reads_what_homes_own() {
+        let order = |exchange, epoch| all(&Homes::new(1000, 4, exchange, 10, 4, 3, epoch));
+        assert_eq!(order(1.0, 0), order(0.0, 0));
+        assert_ne!(order(1.0, 1), order(0.0, 1));
     }
 
     #[test]
@@ -212,7 +220,7 @@ mod tests {
                 let order = Homes::new(4000, 4, exchange, 10, 4, 3, epoch);
                 by_home(&order).iter().zip(&own).map(|(now, own)| now.difference(own).count() / 10).sum()
             };
-            let mean = (0..20).map(foreign).sum::<usize>() as f64 / 20.0;
+            let mean = (1..21).map(foreign).sum::<usize>() as f64 / 20.0;
             let expected = exchange * 400.0 * 0.75;
             assert!((mean - expected).abs() <= 0.06 * expected, "exchange {exchange}: {mean} blocks for {expected}");
         }

@@ -53,8 +53,8 @@ pub enum Order {
         /// ([`world_size`](crate::Sampling::world_size)), or as many as the state has from which it resumes. Give the number
         /// of nodes if the ranks of a node share a cache.
         homes: Option<u32>,
-        /// Fraction of the blocks that may change homes for an epoch, from 0 to 1. With 1, all blocks are dealt anew; with
-        /// 0, each home has the same samples in every epoch.
+        /// Fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all blocks are
+        /// dealt anew; with 0, each home has the same samples in every epoch.
         exchange: f64,
         /// Samples side by side, at least 1.
         block: u32,

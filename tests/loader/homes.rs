@@ -42,7 +42,8 @@ fn each_rank_reads_its_home_and_what_was_exchanged() {
             let ranks: Vec<_> = (0..4).map(|r| epoch(&rank(r, exchange), e)).collect();
             if number.is_none() { ranks } else { ranks.chunks(2).map(|pair| &pair[0] | &pair[1]).collect() }
         };
-        let own = nodes(0.0, 0);
+        let own = nodes(exchange, 0);
+        assert_eq!(own, nodes(0.0, 3), "the first epoch has what each home owns");
         assert!(own.iter().all(|clips| clips.len() as u64 == CLIPS / own.len() as u64), "{own:?}");
         for e in 1..4 {
             let read = nodes(exchange, e);

@@ -218,6 +218,7 @@ def test_ranks_have_homes(ds):
         read = [set(counted(loader)) for loader in loaders]
         assert read[0] | read[1] == set(range(12)) and not read[0] & read[1]
         foreign.append(len(read[0] - own[0]))
+    assert foreign[0] == 0, "the first epoch reads what each home owns"
     assert set(foreign) == {0, 2}, "a third of six blocks is two, which change places or not"
     # Ranks that share a node.
     nodes = [set(counted(loader)) for loader in ranks(4, order=("homes", 2, 2), homes=2, exchange=0.0)]
