@@ -13,19 +13,19 @@ use crate::random::{Random, stream};
 /// homes in turn, leftover     3 7 2 4 11 6 10 5 0 8 1 12, 9
 /// ```
 ///
-/// * All whole blocks are permuted by the seed alone. Each home owns a run of as many whole slots as every home can have,
-///   and an equal share of the samples of the rest, of which the last block may be short.
-/// * In each epoch but the first, `round(exchange U)` of the `U` slots are drawn, and their blocks permuted among them. The
-///   exchange starts from the owned blocks each time, so a home that keeps on disk what it read in the first epoch reads
-///   no other data than what was exchanged.
-/// * Position `p` is sample `p / homes` of home `p % homes`. Some homes have one sample more than others; these come at the
-///   end, home after home, and any rank may get them.
+/// * All whole blocks are permuted by the seed alone. Each home owns a run of as many whole slots as every home can
+///   have, and an equal share of the samples of the rest, of which the last block may be short.
+/// * In each epoch but the first, `round(exchange U)` of the `U` slots are drawn, and their blocks permuted among them.
+///   The exchange starts from the owned blocks each time, so a home that keeps on disk what it read in the first epoch
+///   reads no other data than what was exchanged.
+/// * Position `p` is sample `p / homes` of home `p % homes`. Some homes have one sample more than others; these come at
+///   the end, home after home, and any rank may get them.
 ///
 /// A pure function of (`n`, `homes`, `exchange`, `block`, `window`, seed, epoch) in constant memory, and a bijection.
 ///
 /// Exchanging a part of the data between epochs is *partial local shuffling*. In the experiments of Nguyen et al. ("Why
-/// Globally Re-shuffle? Revisiting Data Shuffling in Large Scale Deep Learning", IPDPS 2022, pages 1085 to 1096) on up to
-/// 4,096 nodes, validation accuracy stayed that of a global shuffle when the fraction was tuned with care.
+/// Globally Re-shuffle? Revisiting Data Shuffling in Large Scale Deep Learning", IPDPS 2022, pages 1085 to 1096) on up
+/// to 4,096 nodes, validation accuracy stayed that of a global shuffle when the fraction was tuned with care.
 ///
 /// ```
 /// use vidrec::order::Homes;
@@ -58,8 +58,8 @@ impl Homes {
     pub fn new(n: u64, homes: u32, exchange: f64, block: u32, window: u32, seed: u64, epoch: u64) -> Self {
         let block = block.max(1);
         let blocks = n / u64::from(block);
-        // In epoch 0, no home has read anything, and the seed has dealt all blocks. Otherwise, both operations round the
-        // same on every platform (IEEE 754), and the cast saturates.
+        // In epoch 0, no home has read anything, and the seed has dealt all blocks. Otherwise, both operations round
+        // the same on every platform (IEEE 754), and the cast saturates.
         let exchanged = if epoch == 0 { 0 } else { (exchange.clamp(0.0, 1.0) * blocks as f64).round() as u64 };
         let keyed = |n, ids: &[u64]| Permutation::keyed(n, Random::new(seed, ids));
         Homes {
@@ -258,7 +258,8 @@ mod tests {
             prop_assert!(foreign.sum::<usize>() <= exchanged);
             // Of the whole blocks, a home has parts only where the rest is shared, which is at most a block for each.
             for (read, home) in read.iter().zip(0..) {
-                let whole = |b: &u64| (b * u64::from(block)..(b + 1) * u64::from(block)).all(|sample| read.contains(&sample));
+                let size = u64::from(block);
+                let whole = |b: &u64| (b * size..(b + 1) * size).all(|sample| read.contains(&sample));
                 let found: BTreeSet<u64> = read.iter().map(|sample| sample / u64::from(block)).collect();
                 prop_assert!(found.iter().filter(|b| !whole(b)).count() <= 2, "home {home}");
             }
@@ -289,7 +290,8 @@ mod tests {
         #[test]
         fn ranks_share_an_epoch_of_homes_and_each_reads_its_own(
             n in 0u64..400, homes in 1u32..9, world in prop::sample::select(vec![1u32, 2, 3, 4, 5, 6, 8]),
-            exchange in prop::sample::select(&EXCHANGES[..]), block in 1u32..10, batch_size in 1u32..6, start in 0u64..50,
+            exchange in prop::sample::select(&EXCHANGES[..]), block in 1u32..10, batch_size in 1u32..6,
+            start in 0u64..50,
         ) {
             let order = Homes::new(n, homes, exchange, block, 4, 9, 1);
             let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?.by_homes(homes).after(start);

@@ -40,21 +40,21 @@ pub enum Order {
         /// Blocks whose samples are mixed, at least 1.
         window: u32,
     },
-    /// Blocks of neighbors, each of which has a home among nodes that keep what they read; a stated fraction changes homes
-    /// each epoch: [`Homes`].
+    /// Blocks of neighbors, each of which has a home among nodes that keep what they read; a stated fraction changes
+    /// homes each epoch: [`Homes`].
     ///
     /// For clusters: with a home for each node, and a cache that holds a little more than its share of the data, a node
-    /// downloads only what was exchanged from the second epoch on. Without a cache, each node still downloads its share and
-    /// not everything. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which home. Within a home it mixes
-    /// as [`Order::Blocks`]. With buckets ([`Batching`](crate::Batching)), a rank first takes what is its own in each batch of
-    /// all ranks, and fills up with clips of other homes.
+    /// downloads only what was exchanged from the second epoch on. Without a cache, each node still downloads its share
+    /// and not everything. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which home. Within a home
+    /// it mixes as [`Order::Blocks`]. With buckets ([`Batching`](crate::Batching)), a rank first takes what is its own
+    /// in each batch of all ranks, and fills up with clips of other homes.
     Homes {
         /// Number of homes, at least 1. `None`: one for each rank of the loader
-        /// ([`world_size`](crate::Sampling::world_size)), or as many as the state has from which it resumes. Give the number
-        /// of nodes if the ranks of a node share a cache.
+        /// ([`world_size`](crate::Sampling::world_size)), or as many as the state has from which it resumes. Give the
+        /// number of nodes if the ranks of a node share a cache.
         homes: Option<u32>,
-        /// Fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all blocks are
-        /// dealt anew; with 0, each home has the same samples in every epoch.
+        /// Fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all blocks
+        /// are dealt anew; with 0, each home has the same samples in every epoch.
         exchange: f64,
         /// Samples side by side, at least 1.
         block: u32,
@@ -115,7 +115,8 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// Homes, a block or a window of 0, or homes whose number is not given; an exchange outside of 0 to 1; a list with a sample that does not exist; weights for another number of samples.
+    /// Homes, a block or a window of 0, or homes whose number is not given; an exchange outside of 0 to 1; a list with
+    /// a sample that does not exist; weights for another number of samples.
     pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
         self.check(n)?;
         Ok(self.proven(n, seed, epoch))

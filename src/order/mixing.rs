@@ -3,9 +3,9 @@
 use super::Order;
 
 impl Order {
-    /// The chance that two clips that are stored next to each other share a batch of `batch_size`, over all epochs, in an
-    /// epoch of `n` samples. Clips stored together often have much in common, so less is better; the exact shuffle has the
-    /// least.
+    /// The chance that two clips that are stored next to each other share a batch of `batch_size`, over all epochs, in
+    /// an epoch of `n` samples. Clips stored together often have much in common, so less is better; the exact shuffle
+    /// has the least.
     ///
     /// | order | chance |
     /// | --- | --- |
@@ -14,10 +14,10 @@ impl Order {
     /// | blocks | for two clips of a block, about `(B - 1) / (M - 1)`, where `M = block * window`: both are in the same window, which is shuffled |
     /// | homes | the same with `n / homes` samples, for ranks that each read one home |
     ///
-    /// Where a batch holds parts of two windows, the chance is that of the parts, which this counts. A block or home that is
-    /// shorter than others is taken for a part of one. `None` for orders that do not know what is a neighbor
-    /// ([`Order::Given`], [`Order::Weighted`]) and for a number of homes that is not given; 0 if there are fewer than two
-    /// samples.
+    /// Where a batch holds parts of two windows, the chance is that of the parts, which this counts. A block or home
+    /// that is shorter than others is taken for a part of one. `None` for orders that do not know what is a neighbor
+    /// ([`Order::Given`], [`Order::Weighted`]) and for a number of homes that is not given; 0 if there are fewer than
+    /// two samples.
     ///
     /// ```
     /// use vidrec::order::Order;
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use crate::order::{LastBatch, Ranks, Weights};
 
-    /// Of all pairs of samples of the same block, or side by side without blocks, the part that shares a batch of a rank:
-    /// counted.
+    /// Of all pairs of samples of the same block, or side by side without blocks, the part that shares a batch of a
+    /// rank: counted.
     fn counted(order: &Order, n: u64, batch_size: u32, world: u32, seeds: u64) -> f64 {
         let block = match order {
             Order::Blocks { block, .. } | Order::Homes { block, .. } => u64::from(*block),

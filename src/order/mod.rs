@@ -1,9 +1,9 @@
 //! The order of an epoch and how ranks share it: pure functions from integers to integers.
 //!
 //! An [`Order`] says which sample is at each position of an epoch. [`Permutation`] shuffles all of them exactly,
-//! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Homes`] gives each node of a cluster blocks of its
-//! own; [`Weights`] balances classes. [`Ranks`] deals the positions out in batches. All are random access, so a run can
-//! enter an epoch anywhere at once. [`Order::neighbors_share_a_batch`] says how well an order mixes.
+//! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Homes`] gives each node of a cluster blocks of
+//! its own; [`Weights`] balances classes. [`Ranks`] deals the positions out in batches. All are random access, so a run
+//! can enter an epoch anywhere at once. [`Order::neighbors_share_a_batch`] says how well an order mixes.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};

@@ -69,9 +69,9 @@ impl Ranks {
         Ok(Ranks { n, start: 0, batch_size, world, last, homes: None })
     }
 
-    /// The same for an order in which position `p` belongs to home `p % homes`, as in [`Order::Homes`](super::Order::Homes):
-    /// rank `r` gets the positions of a batch that are `turn` modulo the number of ranks, so that it always reads the same
-    /// homes. A batch of all ranks has the same positions as without homes.
+    /// The same for an order in which position `p` belongs to home `p % homes`, as in
+    /// [`Order::Homes`](super::Order::Homes): rank `r` gets the positions of a batch that are `turn` modulo the number
+    /// of ranks, so that it always reads the same homes. A batch of all ranks has the same positions as without homes.
     ///
     /// ```text
     /// homes = ranks                 turn = r                        rank r reads home r

@@ -10,8 +10,8 @@ use crate::order::{EpochOrder, LastBatch, Ranks};
 /// where the clip that completes it stands in the order of the epoch; incomplete batches come last. So the numbers of
 /// clips that are done in each bucket say all about a run that was stopped, whatever the number of ranks.
 ///
-/// If clips have homes, each rank takes the clips of a batch that are at home with it, as far as it has room for them. The
-/// batch of all ranks is the same.
+/// If clips have homes, each rank takes the clips of a batch that are at home with it, as far as it has room for them.
+/// The batch of all ranks is the same.
 #[derive(Debug)]
 pub(super) struct Deal {
     pub epoch: u64,
@@ -78,8 +78,8 @@ impl Deal {
         Some((position, real || self.last == LastBatch::Wrap))
     }
 
-    /// The positions of batch `k` of all ranks, rank after rank, if ranks have homes and the batch is complete: those at
-    /// home with a rank first, then what others had no room for.
+    /// The positions of batch `k` of all ranks, rank after rank, if ranks have homes and the batch is complete: those
+    /// at home with a rank first, then what others had no room for.
     pub fn at_homes(&self, k: u64, ranks: &Ranks) -> Option<Vec<u64>> {
         let (bucket, number) = *self.batches.get(usize::try_from(k).ok()?)?;
         let (bucket, queue) = (usize::from(bucket), &self.queues[usize::from(bucket)]);
