@@ -21,6 +21,9 @@ pub(crate) mod stream {
     pub const COLOR: u64 = 6;
     /// The substitute for a sample that cannot be read. Next ids: the epoch, the sample and the number of the attempt.
     pub const SUBSTITUTE: u64 = 7;
+    /// Which blocks a home has. Next ids: none for those of its own; the home for the seed of its order; the epoch and 0
+    /// or 1 for which blocks are exchanged, and for what.
+    pub const HOMES: u64 = 8;
     /// Which clips of a class go to which part of a split. Next id: the class.
     pub const SPLIT: u64 = 20;
     /// Which clips are in a random subset of a data set.

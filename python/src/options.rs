@@ -54,6 +54,8 @@ pub struct Options {
     order: String,
     block: Option<u32>,
     window: Option<u32>,
+    homes: Option<u32>,
+    exchange: f64,
     given: Option<Vec<u64>>,
     weights: Option<Vec<f64>>,
     draws: String,
@@ -157,7 +159,7 @@ impl Options {
         if let Some(given) = self.given {
             return Ok(Order::Given(given.into()));
         }
-        let order: Order = word(&self.order)?;
+        let order = word::<Order>(&self.order)?.with_homes(self.homes, self.exchange);
         Ok(match self.block.zip(self.window) {
             Some((block, window)) => order.with_blocks(block, window),
             None => order,
@@ -218,6 +220,10 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("layout", pictures.layout.to_string())?;
     dict.set_item("reducing_gap", pictures.reducing_gap)?;
     dict.set_item("order", sampling.order.to_string())?;
+    if let Order::Homes { homes, exchange, .. } = word("homes")? {
+        dict.set_item("homes", homes)?;
+        dict.set_item("exchange", exchange)?;
+    }
     dict.set_item("draws", sampling.draws.to_string())?;
     dict.set_item("seed", seed)?;
     dict.set_item("rank", sampling.rank)?;

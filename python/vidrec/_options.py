@@ -89,21 +89,29 @@ def color(value: Any) -> Tuple[float, float, float, float]:
     return (b, c, s, g)
 
 
-def order(value: Any, shuffle: bool, weights: Optional[Sequence[float]]) -> Dict[str, Any]:
-    """The order: a word, ("blocks", block, window), or the samples themselves; or weights."""
+def order(
+    value: Any, shuffle: bool, weights: Optional[Sequence[float]], homes: Optional[int], exchange: float
+) -> Dict[str, Any]:
+    """The order: a word, ("blocks", block, window), the same of homes, or the samples themselves; or weights."""
     found: Dict[str, Any] = {"order": "shuffled" if shuffle else "sequential"}
     found.update(block=None, window=None, given=None, weights=None)
+    found.update(homes=None if homes is None else operator.index(homes), exchange=float(exchange))
     if sum((shuffle, value is not None, weights is not None)) > 1:
         raise UsageError("of the loader options shuffle, order and weights only one can be given")
     if weights is not None:
         found["weights"] = np.asarray(weights, np.float64).tolist()
     elif isinstance(value, str):
         found["order"] = value
-    elif isinstance(value, tuple) and value and value[0] == "blocks":
+    elif isinstance(value, tuple) and value and value[0] in ("blocks", "homes"):
+        if len(value) != 3:
+            raise UsageError(f"loader option order: expected ({value[0]!r}, block, window), found {value!r}")
         found["order"], found["block"], found["window"] = value
     elif value is not None:
         samples = np.asarray(value)
         if samples.ndim != 1 or (samples.size and (samples.dtype.kind not in "iu" or samples.min() < 0)):
             raise UsageError("loader option order: expected a word, ('blocks', block, window) or numbers of samples")
         found["given"] = [int(sample) for sample in samples]
+    for name, is_set in (("homes", homes is not None), ("exchange", exchange != 1.0)):
+        if is_set and found["order"] != "homes":
+            raise UsageError(f"loader option {name}: it is for order='homes'")
     return found

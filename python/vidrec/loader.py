@@ -106,10 +106,18 @@ class Loader:
     shuffle : bool, default False
         An exact shuffle, new in each epoch.
     order : str, tuple or sequence of int, optional
-        Instead: ``"sequential"``, ``"shuffled"``, ``("blocks", block, window)`` for disks that are slow at random, or
-        the samples themselves in the order in which they are to come.
+        Instead: ``"sequential"``, ``"shuffled"``, ``("blocks", block, window)`` for disks that are slow at random,
+        ``"homes"`` or ``("homes", block, window)`` for clusters whose nodes keep what they read, or the samples
+        themselves in the order in which they are to come.
     weights : sequence of float, optional
         Instead: a weight for each sample, by which they are drawn, with replacement.
+    homes : int, optional
+        With ``order="homes"``: among how many homes the blocks are shared. Default: one for each rank; a run that resumes
+        keeps the number of the run that stopped. Give the number of nodes if the ranks of a node share a cache: rank ``r``
+        then reads home ``r * homes // world_size``, if ``homes`` divides ``world_size``.
+    exchange : float, default 1.0
+        With ``order="homes"``: the fraction of the blocks that may change homes for an epoch after the first, from 0 to 1.
+        With 1, all are dealt anew; with 0.1, nine tenths of what a home reads are what it read in the first epoch.
     draws : {"rotate", "all"}, default "rotate"
         If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
     seed : int, default 0
@@ -208,6 +216,8 @@ class Loader:
         shuffle: bool = False,
         order: Any = None,
         weights: Optional[Sequence[float]] = None,
+        homes: Optional[int] = None,
+        exchange: float = 1.0,
         draws: str = "rotate",
         seed: int = 0,
         rank: Optional[int] = None,
@@ -267,7 +277,7 @@ class Loader:
             "mean": _options.channels("mean", mean),
             "std": _options.channels("std", std),
             "reducing_gap": reducing_gap,
-            **_options.order(order, shuffle, weights),
+            **_options.order(order, shuffle, weights, homes, exchange),
             "draws": draws,
             "seed": seed,
             "last": last,
@@ -289,7 +299,9 @@ class Loader:
         self._under_way: Optional[object] = None
         # Where another run stopped, for as long as this one is in the same epoch.
         self._resumed: Optional[str] = None
-        # The engine, and what it is for: process, rank, world size, state.
+        # The homes of that run, once its epoch is done.
+        self._homes: Optional[int] = None
+        # The engine, and what it is for: process, rank, world size, state, homes.
         self._engine: Optional[_vidrec.Engine] = None
         self._made_for: Any = None
         engine = self._ready()
@@ -301,9 +313,11 @@ class Loader:
     def _ready(self) -> _vidrec.Engine:
         """The engine for this process and its place among others."""
         rank, world_size = self._ranks or distributed()
-        wanted = (os.getpid(), rank, world_size, self._resumed)
+        wanted = (os.getpid(), rank, world_size, self._resumed, self._homes)
         if self._engine is None or self._made_for != wanted:
             options = dict(self._options, rank=rank, world_size=world_size)
+            if options["homes"] is None:
+                options["homes"] = self._homes
             try:
                 self._engine = _vidrec.Engine(self.dataset._inner, options, self._resumed)
             except TypeError as e:
@@ -379,19 +393,19 @@ class Loader:
         ----------
         state : dict
             From :meth:`state_dict` of a loader of the same data set, seed and order. Batch size, rank and world size may
-            be others.
+            be others. With ``order="homes"`` and without ``homes``, the number of homes stays that of the state.
 
         Raises
         ------
         UsageError
             It is of another data set, seed, or length of epoch.
         """
-        before = self._resumed, self._next_epoch, self._place
-        self._resumed = json.dumps(state)
+        before = self._resumed, self._homes, self._next_epoch, self._place
+        self._resumed, self._homes = json.dumps(state), None
         try:
             self._next_epoch, self._place = self._ready().first_epoch(), None
         except Error:
-            self._resumed, self._next_epoch, self._place = before
+            self._resumed, self._homes, self._next_epoch, self._place = before
             raise
 
     def batch(self, epoch: int, number: int) -> Any:
@@ -616,7 +630,8 @@ class _Iterator:
         if loader._place is not None and loader._under_way is self._token:
             loader._place = None
             # What is left of the state's epoch is done: from here on all epochs are whole.
-            loader._resumed = None
+            if loader._resumed is not None:
+                loader._homes, loader._resumed = json.loads(loader._resumed).get("homes"), None
         self._last = None
         self._given.clear()
 

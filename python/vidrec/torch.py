@@ -90,7 +90,7 @@ class _Part(Iterator[Batch]):
 # Options of a loader that are about batches, their order and their memory.
 _OF_BATCHES = {
     *("batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "last", "allow_empty"),
-    *("shuffle", "order", "weights", "rank", "world_size"),
+    *("shuffle", "order", "weights", "homes", "exchange", "rank", "world_size"),
     *("out", "pin_memory", "output"),
 }
 

@@ -108,7 +108,8 @@ impl Loader {
     /// [`LoaderOptions::batch_size`], [`Sampling::rank`] and [`Sampling::world_size`] may differ from before. The rest
     /// of the state's epoch is epoch [`first_epoch`](Self::first_epoch) here, and its batches are counted from 0 again.
     /// The epochs after it are whole. With [`LastBatch::Pad`](crate::LastBatch::Pad) each sample counts exactly once an
-    /// epoch, however often a run is resumed.
+    /// epoch, however often a run is resumed. [`Order::Homes`](crate::order::Order::Homes) without a number of homes has
+    /// that of the state, in this epoch and in all later ones.
     ///
     /// ```
     /// # use vidrec::{ClipInfo, Dataset, FrameData, Loader, LoaderOptions, Pictures, Writer, WriterOptions};
@@ -134,6 +135,10 @@ impl Loader {
     ///
     /// As [`new`](Self::new); and a state of another data set, seed or length of epoch.
     pub fn resume(dataset: &Dataset, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        let mut options = options;
+        if let Some(homes) = state.homes {
+            options.sampling.order = options.sampling.order.with_default_homes(homes);
+        }
         let mut engine = Engine::new(dataset, options)?;
         engine.resume(state)?;
         Ok(Loader::of(engine))

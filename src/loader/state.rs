@@ -11,8 +11,8 @@ use crate::{Error, Fingerprint, Result};
 /// ```
 /// # use vidrec::{Fingerprint, LoaderState};
 /// let dataset = Fingerprint { clips: 10, digest: "e3b0".into() };
-/// let (order, buckets) = ("shuffled".into(), Vec::new());
-/// let state = LoaderState { epoch: 3, consumed: 640, samples: 1000, seed: 7, order, buckets, dataset };
+/// let (order, homes, buckets) = ("shuffled".into(), None, Vec::new());
+/// let state = LoaderState { epoch: 3, consumed: 640, samples: 1000, seed: 7, order, homes, buckets, dataset };
 /// let saved = serde_json::to_string(&state).unwrap();
 /// assert_eq!(serde_json::from_str::<LoaderState>(&saved).unwrap(), state);
 /// ```
@@ -29,6 +29,10 @@ pub struct LoaderState {
     /// The order of samples and their buckets, in words. Empty in states of earlier versions, which do not say it.
     #[serde(default)]
     pub order: String,
+    /// The number of homes of [`Order::Homes`](crate::order::Order::Homes), `None` for other orders. A run that resumes
+    /// without a number of its own keeps this one, whatever its number of ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homes: Option<u32>,
     /// Samples of each bucket that all ranks together have used; empty without buckets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<u64>,

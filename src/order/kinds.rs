@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Blocks, Permutation, Weights};
+use super::{Blocks, Homes, Permutation, Weights};
 use crate::words::unknown;
 use crate::{Error, Result};
 
@@ -20,8 +20,9 @@ use crate::{Error, Result};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 ///
-/// As a word (`FromStr`, `Display`): `sequential`, `shuffled` or `blocks` (64 samples, mixed within 8 blocks).
-/// `Display` also prints `given` and `weighted`, which need more than a word.
+/// As a word (`FromStr`, `Display`): `sequential`, `shuffled`, `blocks` (64 samples, mixed within 8 blocks) or `homes`
+/// (such blocks, a home for each rank, an exchange of 1). `Display` also prints `given` and `weighted`, which need more
+/// than a word.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Order {
@@ -39,6 +40,27 @@ pub enum Order {
         /// Blocks whose samples are mixed, at least 1.
         window: u32,
     },
+    /// Blocks of neighbors, each of which has a home among nodes that keep what they read; a stated fraction changes
+    /// homes each epoch: [`Homes`].
+    ///
+    /// For clusters: with a home for each node, and a cache that holds a little more than its share of the data, a node
+    /// downloads only what was exchanged from the second epoch on. Without a cache, each node still downloads its share
+    /// and not everything. [`Ranks::by_homes`](super::Ranks::by_homes) says which rank reads which home. Within a home
+    /// it mixes as [`Order::Blocks`]. With buckets ([`Batching`](crate::Batching)), a rank first takes what is its own
+    /// in each batch of all ranks, and fills up with clips of other homes.
+    Homes {
+        /// Number of homes, at least 1. `None`: one for each rank of the loader
+        /// ([`world_size`](crate::Sampling::world_size)), or as many as the state has from which it resumes. Give the
+        /// number of nodes if the ranks of a node share a cache.
+        homes: Option<u32>,
+        /// Fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all blocks
+        /// are dealt anew; with 0, each home has the same samples in every epoch.
+        exchange: f64,
+        /// Samples side by side, at least 1.
+        block: u32,
+        /// Blocks of a home whose samples are mixed, at least 1.
+        window: u32,
+    },
     /// These samples, in this order in each epoch. A sample may be missing, or occur several times and then get another
     /// crop each time.
     ///
@@ -52,12 +74,40 @@ pub enum Order {
 
 impl Order {
     /// The words, as `FromStr` takes them.
-    pub const WORDS: &'static [&'static str] = &["sequential", "shuffled", "blocks"];
+    pub const WORDS: &'static [&'static str] = &["sequential", "shuffled", "blocks", "homes"];
 
     /// The same with other blocks and windows, if it has any.
     #[must_use]
     pub fn with_blocks(self, block: u32, window: u32) -> Self {
-        if let Order::Blocks { .. } = self { Order::Blocks { block, window } } else { self }
+        match self {
+            Order::Blocks { .. } => Order::Blocks { block, window },
+            Order::Homes { homes, exchange, .. } => Order::Homes { homes, exchange, block, window },
+            order => order,
+        }
+    }
+
+    /// The same with another number of homes and another exchange, if it has any.
+    #[must_use]
+    pub fn with_homes(self, homes: Option<u32>, exchange: f64) -> Self {
+        match self {
+            Order::Homes { block, window, .. } => Order::Homes { homes, exchange, block, window },
+            order => order,
+        }
+    }
+
+    /// The number of homes, if it has any and their number is given.
+    pub fn homes(&self) -> Option<u32> {
+        if let Order::Homes { homes, .. } = self { *homes } else { None }
+    }
+
+    /// The same with this number of homes, if it has any and their number is not given.
+    pub(crate) fn with_default_homes(self, default: u32) -> Self {
+        match self {
+            Order::Homes { homes: None, exchange, block, window } => {
+                Order::Homes { homes: Some(default), exchange, block, window }
+            }
+            order => order,
+        }
     }
 
     /// The order of `n` samples in `epoch` under `seed`. It costs the same whatever `n` is, except that
@@ -65,7 +115,8 @@ impl Order {
     ///
     /// # Errors
     ///
-    /// A block or window of 0; a list with a sample that does not exist; weights for another number of samples.
+    /// Homes, a block or a window of 0, or homes whose number is not given; an exchange outside of 0 to 1; a list with
+    /// a sample that does not exist; weights for another number of samples.
     pub fn epoch(&self, n: u64, seed: u64, epoch: u64) -> Result<EpochOrder> {
         self.check(n)?;
         Ok(self.proven(n, seed, epoch))
@@ -74,8 +125,16 @@ impl Order {
     /// Refuses what [`epoch`](Self::epoch) refuses.
     pub(crate) fn check(&self, n: u64) -> Result<()> {
         match self {
-            Order::Blocks { block: 0, .. } | Order::Blocks { window: 0, .. } => {
-                Err(Error::usage("an order of empty blocks or windows").help("ask for 1 or more of each"))
+            Order::Blocks { block, window } => check_blocks(*block, *window),
+            Order::Homes { homes, exchange, block, window } => {
+                if homes.is_none_or(|homes| homes == 0) {
+                    let e = Error::usage("order homes: the number of homes").expected("1 or more");
+                    return Err(e.found(homes.map_or("none", |_| "0")));
+                }
+                if !(0.0..=1.0).contains(exchange) {
+                    return Err(Error::usage("order homes: exchange").expected("0 to 1").found(exchange));
+                }
+                check_blocks(*block, *window)
             }
             Order::Given(list) => match list.iter().find(|&&sample| sample >= n) {
                 Some(sample) => {
@@ -96,9 +155,19 @@ impl Order {
             Order::Sequential => Kind::Sequential(n),
             Order::Shuffled => Kind::Shuffled(Permutation::new(n, seed, epoch)),
             Order::Blocks { block, window } => Kind::Blocks(Blocks::new(n, *block, *window, seed, epoch)),
+            Order::Homes { homes, exchange, block, window } => {
+                Kind::Homes(Homes::new(n, homes.unwrap_or(1), *exchange, *block, *window, seed, epoch))
+            }
             Order::Given(list) => Kind::Given(list.clone()),
             Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
         })
+    }
+}
+
+fn check_blocks(block: u32, window: u32) -> Result<()> {
+    match [("block", block), ("window", window)].into_iter().find(|&(_, number)| number == 0) {
+        Some((option, _)) => Err(Error::usage(format!("order of blocks: {option}")).expected("1 or more").found(0)),
+        None => Ok(()),
     }
 }
 
@@ -108,6 +177,7 @@ impl fmt::Display for Order {
             Order::Sequential => "sequential",
             Order::Shuffled => "shuffled",
             Order::Blocks { .. } => "blocks",
+            Order::Homes { .. } => "homes",
             Order::Given(_) => "given",
             Order::Weighted(_) => "weighted",
         })
@@ -122,6 +192,7 @@ impl FromStr for Order {
             "sequential" => Ok(Order::Sequential),
             "shuffled" => Ok(Order::Shuffled),
             "blocks" => Ok(Order::Blocks { block: 64, window: 8 }),
+            "homes" => Ok(Order::Homes { homes: None, exchange: 1.0, block: 64, window: 8 }),
             _ => Err(unknown("order", word, Order::WORDS)),
         }
     }
@@ -136,6 +207,7 @@ enum Kind {
     Sequential(u64),
     Shuffled(Permutation),
     Blocks(Blocks),
+    Homes(Homes),
     Given(Arc<[u64]>),
     Weighted { weights: Arc<Weights>, seed: u64, epoch: u64 },
 }
@@ -147,6 +219,7 @@ impl EpochOrder {
             Kind::Sequential(n) => *n,
             Kind::Shuffled(permutation) => permutation.len(),
             Kind::Blocks(blocks) => blocks.len(),
+            Kind::Homes(homes) => homes.len(),
             Kind::Given(list) => list.len() as u64,
             Kind::Weighted { weights, .. } => weights.len(),
         }
@@ -168,6 +241,7 @@ impl EpochOrder {
             Kind::Sequential(n) => (position < *n).then_some(position),
             Kind::Shuffled(permutation) => permutation.get(position),
             Kind::Blocks(blocks) => blocks.get(position),
+            Kind::Homes(homes) => homes.get(position),
             Kind::Given(list) => list.get(usize::try_from(position).ok()?).copied(),
             Kind::Weighted { weights, seed, epoch } => {
                 (position < weights.len()).then(|| weights.draw(*seed, *epoch, position))
@@ -180,6 +254,8 @@ impl EpochOrder {
 mod tests {
     use super::*;
 
+    const HOMES: Order = Order::Homes { homes: Some(5), exchange: 0.25, block: 3, window: 2 };
+
     #[test]
     fn every_word_reads_back_as_itself() {
         for word in Order::WORDS {
@@ -188,6 +264,16 @@ mod tests {
         assert!("given".parse::<Order>().unwrap_err().to_string().contains("shuffled"));
         let blocks = "blocks".parse::<Order>().unwrap().with_blocks(3, 2);
         assert_eq!(blocks, Order::Blocks { block: 3, window: 2 });
+        let homes = "homes".parse::<Order>().unwrap().with_blocks(3, 2).with_homes(Some(5), 0.25);
+        assert_eq!(homes, HOMES);
+        assert_eq!((homes.homes(), blocks.homes()), (Some(5), None));
+        assert_eq!(blocks.clone().with_homes(Some(5), 0.25).with_default_homes(7), blocks);
+    }
+
+    #[test]
+    fn a_default_does_not_replace_a_number_of_homes_that_is_given() {
+        assert_eq!(HOMES.with_default_homes(7).homes(), Some(5));
+        assert_eq!(HOMES.with_homes(None, 0.5).with_default_homes(7), HOMES.with_homes(Some(7), 0.5));
     }
 
     #[test]
@@ -197,6 +283,7 @@ mod tests {
             (Order::Sequential, 9),
             (Order::Shuffled, 9),
             (Order::Blocks { block: 2, window: 2 }, 9),
+            (HOMES, 9),
             (Order::Given([3, 3, 0].into()), 3),
             (Order::Weighted(weights), 9),
         ] {
@@ -212,13 +299,21 @@ mod tests {
     #[test]
     fn orders_that_make_no_sense_are_refused() {
         let weights = Arc::new(Weights::new(&[1.0; 3]).unwrap());
-        for order in [
-            Order::Blocks { block: 0, window: 1 },
-            Order::Blocks { block: 1, window: 0 },
-            Order::Given([0, 9].into()),
-            Order::Weighted(weights),
+        for (order, named) in [
+            (Order::Blocks { block: 0, window: 1 }, "block:"),
+            (Order::Blocks { block: 1, window: 0 }, "window"),
+            (HOMES.with_homes(Some(0), 0.25), "homes"),
+            (HOMES.with_homes(None, 0.25), "homes"),
+            (HOMES.with_homes(Some(5), f64::NAN), "exchange"),
+            (HOMES.with_homes(Some(5), -0.01), "exchange"),
+            (HOMES.with_homes(Some(5), 1.01), "exchange"),
+            (HOMES.with_blocks(0, 2), "block:"),
+            (HOMES.with_blocks(3, 0), "window"),
+            (Order::Given([0, 9].into()), "sample 9"),
+            (Order::Weighted(weights), "weight"),
         ] {
-            assert!(order.epoch(9, 0, 0).is_err(), "{order:?}");
+            let e = order.epoch(9, 0, 0).unwrap_err().to_string();
+            assert!(e.contains(named), "{order:?}: {e}");
         }
     }
 }

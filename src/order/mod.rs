@@ -1,8 +1,9 @@
 //! The order of an epoch and how ranks share it: pure functions from integers to integers.
 //!
 //! An [`Order`] says which sample is at each position of an epoch. [`Permutation`] shuffles all of them exactly,
-//! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Weights`] balances classes. [`Ranks`] deals the
-//! positions out in batches. All are random access, so a run can enter an epoch anywhere at once.
+//! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Homes`] gives each node of a cluster blocks of
+//! its own; [`Weights`] balances classes. [`Ranks`] deals the positions out in batches. All are random access, so a run
+//! can enter an epoch anywhere at once. [`Order::neighbors_share_a_batch`] says how well an order mixes.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};
@@ -17,12 +18,15 @@
 //! ```
 
 mod blocks;
+mod homes;
 mod kinds;
+mod mixing;
 mod permutation;
 mod ranks;
 mod weights;
 
 pub use blocks::Blocks;
+pub use homes::Homes;
 pub use kinds::{EpochOrder, Order};
 pub use permutation::Permutation;
 pub use ranks::{LastBatch, Ranks, Slot};

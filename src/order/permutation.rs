@@ -43,7 +43,8 @@ impl Permutation {
         Self::keyed(n, Random::new(seed, &[stream::ORDER, epoch, window]))
     }
 
-    fn keyed(n: u64, mut random: Random) -> Self {
+    /// The order of `n` things that a stream of random numbers gives.
+    pub(super) fn keyed(n: u64, mut random: Random) -> Self {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
         Permutation {
             n,

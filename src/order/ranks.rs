@@ -40,6 +40,8 @@ pub struct Slot {
 /// ```
 ///
 /// Every rank has the same number of batches, so none waits at a barrier that the others never reach.
+///
+/// [`by_homes`](Self::by_homes) deals the positions of such a batch of all ranks out one at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Ranks {
     n: u64,
@@ -48,6 +50,8 @@ pub struct Ranks {
     batch_size: u32,
     world: u32,
     last: LastBatch,
+    /// If positions are dealt one at a time: how many ranks read a home, and how many homes there are.
+    homes: Option<(u32, u32)>,
 }
 
 impl Ranks {
@@ -62,7 +66,33 @@ impl Ranks {
                 Error::usage(format!("batches of {batch_size} on {world} ranks")).help("ask for 1 or more of each")
             );
         }
-        Ok(Ranks { n, start: 0, batch_size, world, last })
+        Ok(Ranks { n, start: 0, batch_size, world, last, homes: None })
+    }
+
+    /// The same for an order in which position `p` belongs to home `p % homes`, as in
+    /// [`Order::Homes`](super::Order::Homes): rank `r` gets the positions of a batch that are `turn` modulo the number
+    /// of ranks, so that it always reads the same homes. A batch of all ranks has the same positions as without homes.
+    ///
+    /// ```text
+    /// homes = ranks                 turn = r                        rank r reads home r
+    /// homes divides ranks, c each   turn = r % c * homes + r / c    ranks h c to h c + c - 1, one node, read home h
+    /// any other number              turn = r                        rank r reads all homes h = r modulo the number of
+    ///                                                               ranks, if that divides homes; else all homes
+    /// ```
+    ///
+    /// ```
+    /// use vidrec::order::{LastBatch, Ranks};
+    ///
+    /// let ranks = Ranks::new(100, 2, 4, LastBatch::Pad)?.by_homes(2);
+    /// let home = |rank| ranks.slot(5, rank, 1).unwrap().position % 2;
+    /// assert_eq!([home(0), home(1), home(2), home(3)], [0, 0, 1, 1]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    #[must_use]
+    pub fn by_homes(self, homes: u32) -> Self {
+        let each =
+            if homes > 0 && self.world.is_multiple_of(homes) { (self.world / homes, homes) } else { (1, self.world) };
+        Ranks { homes: Some(each), ..self }
     }
 
     /// The same for the rest of an epoch after its first `consumed` positions, with any number of ranks and any batch
@@ -92,11 +122,28 @@ impl Ranks {
         // Less than n + global_batch, which may be slightly more than 64 bits hold.
         let position = u128::from(self.start)
             + u128::from(batch) * u128::from(self.global_batch())
-            + u128::from(rank) * u128::from(self.batch_size)
-            + u128::from(slot);
+            + u128::from(self.place(rank, slot));
         let real = position < u128::from(self.n);
         let position = (position % u128::from(self.n)) as u64;
         Some(Slot { position, counts: real || self.last == LastBatch::Wrap })
+    }
+
+    /// The rank that reads the home of a position; `None` if ranks have no homes.
+    pub(crate) fn at_home(&self, position: u64) -> Option<u32> {
+        let (ranks, homes) = self.homes?;
+        let turn = (position % u64::from(self.world)) as u32;
+        Some(turn % homes * ranks + turn / homes)
+    }
+
+    /// The place of a slot in the batch of all ranks.
+    fn place(&self, rank: u32, slot: u32) -> u64 {
+        let [rank, slot, world, batch_size] = [rank, slot, self.world, self.batch_size].map(u64::from);
+        let Some((ranks, homes)) = self.homes.map(|(ranks, homes)| (u64::from(ranks), u64::from(homes))) else {
+            return rank * batch_size + slot;
+        };
+        let turn = rank % ranks * homes + rank / ranks;
+        // A batch may begin anywhere where a run was resumed; a rank reads the same homes all the same.
+        slot * world + (turn + world - self.start % world) % world
     }
 
     fn global_batch(&self) -> u64 {
@@ -109,10 +156,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All slots of batch `k` of all ranks, in order.
+    /// All slots of batch `k` of all ranks, in order: rank after rank, or slot after slot with homes.
     fn batch(ranks: &Ranks, k: u64) -> Vec<Slot> {
         let slots = |rank| (0..ranks.batch_size).map(move |slot| (rank, slot));
-        (0..ranks.world).flat_map(slots).map(|(rank, slot)| ranks.slot(k, rank, slot).unwrap()).collect()
+        let mut places: Vec<_> = (0..ranks.world).flat_map(slots).collect();
+        places.sort_by_key(|&(rank, slot)| ranks.place(rank, slot));
+        assert!(ranks.homes.is_some() || places.is_sorted());
+        places.into_iter().map(|(rank, slot)| ranks.slot(k, rank, slot).unwrap()).collect()
+    }
+
+    /// Rank after rank, or by homes.
+    fn dealt(ranks: Ranks, homes: Option<u32>) -> Ranks {
+        homes.map_or(ranks, |homes| ranks.by_homes(homes))
+    }
+
+    fn homes() -> impl Strategy<Value = Option<u32>> {
+        prop::option::of(0u32..9)
     }
 
     fn epoch(ranks: &Ranks) -> Vec<Slot> {
@@ -144,14 +203,18 @@ mod tests {
     #[test]
     fn the_largest_numbers_do_not_overflow() {
         let ranks = Ranks::new(u64::MAX, u32::MAX, u32::MAX, LastBatch::Wrap).unwrap();
-        let last = ranks.slot(ranks.batches() - 1, u32::MAX - 1, u32::MAX - 1).unwrap();
-        assert!(last.position < u64::MAX);
+        for ranks in [ranks, ranks.by_homes(1), ranks.by_homes(7), ranks.by_homes(u32::MAX).after(u64::MAX - 9)] {
+            let last = ranks.slot(ranks.batches() - 1, u32::MAX - 1, u32::MAX - 1).unwrap();
+            assert!(last.position < u64::MAX);
+        }
     }
 
     proptest! {
         #[test]
-        fn pad_counts_every_position_exactly_once(n in 0u64..500, batch_size in 1u32..9, world in 1u32..9) {
-            let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?;
+        fn pad_counts_every_position_exactly_once(
+            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
+        ) {
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Pad)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().filter(|s| s.counts).map(|s| s.position).eq(0..n));
             prop_assert!(slots.iter().all(|s| s.position < n));
@@ -161,9 +224,9 @@ mod tests {
 
         #[test]
         fn drop_gives_no_position_twice_and_leaves_less_than_a_batch(
-            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9,
+            n in 0u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
         ) {
-            let ranks = Ranks::new(n, batch_size, world, LastBatch::Drop)?;
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Drop)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().map(|s| s.position).eq(0..slots.len() as u64));
             prop_assert!(slots.iter().all(|s| s.counts));
@@ -171,8 +234,10 @@ mod tests {
         }
 
         #[test]
-        fn wrap_continues_from_the_start(n in 1u64..500, batch_size in 1u32..9, world in 1u32..9) {
-            let ranks = Ranks::new(n, batch_size, world, LastBatch::Wrap)?;
+        fn wrap_continues_from_the_start(
+            n in 1u64..500, batch_size in 1u32..9, world in 1u32..9, homes in homes(),
+        ) {
+            let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Wrap)?, homes);
             let slots = epoch(&ranks);
             prop_assert!(slots.iter().enumerate().all(|(p, s)| s.counts && s.position == p as u64 % n));
         }
@@ -180,11 +245,11 @@ mod tests {
         /// Stop after any batch and resume with another world and batch size, several times: each position comes once.
         #[test]
         fn a_resumed_epoch_counts_every_position_exactly_once(
-            n in 0u64..300, runs in prop::collection::vec((1u32..6, 1u32..6, 0u64..20), 1..6),
+            n in 0u64..300, runs in prop::collection::vec((1u32..6, 1u32..6, 0u64..20), 1..6), homes in homes(),
         ) {
             let (mut seen, mut done) = (Vec::new(), 0);
             for (i, &(batch_size, world, stop_after)) in runs.iter().enumerate() {
-                let ranks = Ranks::new(n, batch_size, world, LastBatch::Pad)?.after(done);
+                let ranks = dealt(Ranks::new(n, batch_size, world, LastBatch::Pad)?.after(done), homes);
                 let stop = if i + 1 == runs.len() { ranks.batches() } else { stop_after.min(ranks.batches()) };
                 let slots = (0..stop).flat_map(|k| batch(&ranks, k));
                 seen.extend(slots.filter(|s| s.counts).map(|s| s.position));
@@ -194,8 +259,21 @@ mod tests {
         }
 
         #[test]
-        fn the_union_of_all_ranks_is_the_order_of_one(n in 1u64..200, per_rank in 1u32..5, world in 1u32..5) {
-            let many = Ranks::new(n, per_rank, world, LastBatch::Pad)?;
+        fn ranks_get_the_positions_that_are_at_home_with_them(
+            world in 1u32..9, homes in 0u32..9, start in 0u64..40, batch_size in 1u32..5,
+        ) {
+            let ranks = Ranks::new(500, batch_size, world, LastBatch::Pad)?.by_homes(homes).after(start);
+            for (rank, slot) in (0..world).flat_map(|rank| (0..batch_size).map(move |slot| (rank, slot))) {
+                prop_assert_eq!(ranks.at_home(ranks.slot(3, rank, slot).unwrap().position), Some(rank));
+            }
+            prop_assert_eq!(Ranks::new(500, 1, world, LastBatch::Pad)?.at_home(3), None);
+        }
+
+        #[test]
+        fn the_union_of_all_ranks_is_the_order_of_one(
+            n in 1u64..200, per_rank in 1u32..5, world in 1u32..5, homes in homes(),
+        ) {
+            let many = dealt(Ranks::new(n, per_rank, world, LastBatch::Pad)?, homes);
             let one = Ranks::new(n, per_rank * world, 1, LastBatch::Pad)?;
             prop_assert_eq!(many.batches(), one.batches());
             for k in 0..one.batches() {

@@ -296,7 +296,7 @@ proptest! {
         lengths in prop::collection::vec(1u32..10, 1..14),
         (batch_size, budget) in (1u32..4, prop::option::of(10u64..30)),
         (world, world_after) in (1u32..4, 1u32..4),
-        kind in 0usize..4,
+        kind in 0usize..5,
         drawn_epoch in 0u64..3,
         stop in 0.0f64..1.0,
         buckets in prop::sample::select(vec![vec![], vec![9], vec![4, 9], vec![2, 3, 10]]),
@@ -305,7 +305,8 @@ proptest! {
         let set = Dataset::open(&dir).unwrap();
         let backwards: Vec<u64> = (0..lengths.len() as u64).rev().collect();
         let blocks = Order::Blocks { block: 2, window: 2 };
-        let order = [Order::Sequential, Order::Shuffled, blocks, Order::Given(backwards.into())][kind].clone();
+        let homes = Order::Homes { homes: Some(2), exchange: 0.5, block: 2, window: 2 };
+        let order = [Order::Sequential, Order::Shuffled, blocks, Order::Given(backwards.into()), homes][kind].clone();
         let budget = budget.filter(|_| !buckets.is_empty()).map(Budget::Frames);
         let of_rank = |rank, world_size| LoaderOptions {
             frames: Frames::Any { most: None },

@@ -4,6 +4,7 @@ mod batches;
 #[path = "../common/mod.rs"]
 mod common;
 mod decoder;
+mod homes;
 mod into;
 mod io;
 mod lengths;

@@ -2,13 +2,16 @@
 
 use super::buckets::Buckets;
 use super::space::Space;
-use crate::order::{EpochOrder, LastBatch};
+use crate::order::{EpochOrder, LastBatch, Ranks};
 
 /// The batches of one epoch, or of the rest of it: each from one bucket, the same on every rank.
 ///
 /// The clips of a bucket keep their order, which does not depend on ranks or batch sizes. A batch of all ranks comes
 /// where the clip that completes it stands in the order of the epoch; incomplete batches come last. So the numbers of
 /// clips that are done in each bucket say all about a run that was stopped, whatever the number of ranks.
+///
+/// If clips have homes, each rank takes the clips of a batch that are at home with it, as far as it has room for them.
+/// The batch of all ranks is the same.
 #[derive(Debug)]
 pub(super) struct Deal {
     pub epoch: u64,
@@ -20,6 +23,7 @@ pub(super) struct Deal {
     batches: Vec<(u8, u64)>,
     /// Clips of all ranks in a batch of each bucket.
     global: Vec<u64>,
+    world: u32,
     last: LastBatch,
 }
 
@@ -33,7 +37,8 @@ impl Deal {
         (world, last): (u32, LastBatch),
     ) -> Self {
         let global: Vec<u64> = buckets.shapes.iter().map(|shape| u64::from(shape.clips) * u64::from(world)).collect();
-        let mut deal = Deal { epoch, queues: vec![Vec::new(); global.len()], done, batches: Vec::new(), global, last };
+        let queues = vec![Vec::new(); global.len()];
+        let mut deal = Deal { epoch, queues, done, batches: Vec::new(), global, world, last };
         for position in 0..order.len() {
             let bucket = order.get(position).map_or(0, |sample| buckets.of(space.place(sample, epoch).clip));
             deal.queues[bucket].push(position);
@@ -71,6 +76,30 @@ impl Deal {
         let real = i < queue.len() as u64;
         let position = *queue.get(usize::try_from(i % queue.len() as u64).ok()?)?;
         Some((position, real || self.last == LastBatch::Wrap))
+    }
+
+    /// The positions of batch `k` of all ranks, rank after rank, if ranks have homes and the batch is complete: those
+    /// at home with a rank first, then what others had no room for.
+    pub fn at_homes(&self, k: u64, ranks: &Ranks) -> Option<Vec<u64>> {
+        let (bucket, number) = *self.batches.get(usize::try_from(k).ok()?)?;
+        let (bucket, queue) = (usize::from(bucket), &self.queues[usize::from(bucket)]);
+        let begin = self.done[bucket] + number * self.global[bucket];
+        let batch = queue.get(usize::try_from(begin).ok()?..usize::try_from(begin + self.global[bucket]).ok()?)?;
+        let clips = usize::try_from(self.global[bucket] / u64::from(self.world)).ok()?;
+        let (mut room, mut places, mut others) =
+            (vec![clips; batch.len() / clips], vec![None; batch.len()], Vec::new());
+        for &position in batch {
+            let rank = ranks.at_home(position)? as usize;
+            match room[rank].checked_sub(1) {
+                Some(left) => {
+                    places[(rank + 1) * clips - room[rank]] = Some(position);
+                    room[rank] = left;
+                }
+                None => others.push(position),
+            }
+        }
+        let mut others = others.into_iter();
+        places.into_iter().map(|place| place.or_else(|| others.next())).collect()
     }
 
     /// Positions of each bucket that are done after `batches` batches.

@@ -172,6 +172,7 @@ impl Engine {
             samples: self.schedule.positions(),
             seed: self.options.seed,
             order: self.schedule.describe(),
+            homes: self.schedule.homes(),
             buckets,
             dataset: self.planner.dataset.fingerprint(),
         }

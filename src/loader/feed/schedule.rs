@@ -69,10 +69,11 @@ impl Schedule {
     /// `shape` is that of a batch where there are no buckets.
     pub fn new(options: &LoaderOptions, space: Space, shape: BatchShape, buckets: Option<Buckets>) -> Result<Self> {
         let Sampling { rank, world_size, last, .. } = options.sampling;
-        let (order, seed) = (options.sampling.order.clone(), options.seed);
+        let (order, seed) = (options.sampling.order.clone().with_default_homes(world_size), options.seed);
         order.check(space.len())?;
         let positions = order.proven(space.len(), seed, 0).len();
         let ranks = Ranks::new(positions, shape.clips, world_size, last)?;
+        let ranks = order.homes().map_or(ranks, |homes| ranks.by_homes(homes));
         let deals = Mutex::default();
         let mut schedule = Schedule {
             space,
@@ -106,12 +107,21 @@ impl Schedule {
     pub fn describe(&self) -> String {
         let order = match &self.order {
             Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
+            Order::Homes { homes, exchange, block, window } => {
+                let homes = homes.unwrap_or(self.world_size);
+                format!("{homes} homes of blocks of {block} in windows of {window}, exchange {exchange}")
+            }
             Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
             order => order.to_string(),
         };
         let Some(buckets) = &self.buckets else { return order };
         let shapes = buckets.shapes.iter().map(|BatchShape { frames, size: (w, h), .. }| format!("{frames}x{w}x{h}"));
         format!("{order}; buckets {}", shapes.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The number of homes, if the order has any.
+    pub fn homes(&self) -> Option<u32> {
+        self.order.homes()
     }
 
     /// The shapes that batches can have.
@@ -195,10 +205,13 @@ impl Schedule {
             _ => Some(self.shape),
         };
         let rule = self.ranks_in(epoch);
+        let at_homes = deal.as_ref().and_then(|deal| deal.at_homes(k, &rule));
         let seat = |shape: BatchShape, rank: u32, i: u32| {
-            let (position, counts) = match &deal {
-                Some(deal) => deal.position(k, u64::from(rank) * u64::from(shape.clips) + u64::from(i))?,
-                None => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
+            let place = u64::from(rank) * u64::from(shape.clips) + u64::from(i);
+            let (position, counts) = match (&at_homes, &deal) {
+                (Some(positions), _) => (*positions.get(usize::try_from(place).ok()?)?, true),
+                (None, Some(deal)) => deal.position(k, place)?,
+                (None, None) => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
             };
             let sample = order.get(position)?;
             // A multiple of the number of crops, which divides the number of samples.

@@ -36,7 +36,8 @@ words!(Draws, "draws", { "rotate" => Rotate, "all" => All });
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
-    /// In which order samples come. Default [`Order::Sequential`]: as stored. For training, [`Order::Shuffled`].
+    /// In which order samples come. Default [`Order::Sequential`]: as stored. For training, [`Order::Shuffled`],
+    /// or [`Order::Homes`] on a cluster whose nodes keep what they read.
     pub order: Order,
     /// Which draws of a video an epoch has, where there are several. Default [`Draws::Rotate`].
     pub draws: Draws,

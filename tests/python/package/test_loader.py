@@ -200,6 +200,55 @@ def test_a_run_goes_on_exactly_with_other_ranks_and_batches(ds):
         make(ds).load_state_dict({"epoch": 1})
 
 
+def counted(loader):
+    return [int(clip) for batch in loader for clip in batch.clips[batch.mask]]
+
+
+def test_ranks_have_homes(ds):
+    def ranks(world=2, **options):
+        return [make(ds, batch_size=2, rank=rank, world_size=world, **options) for rank in range(world)]
+
+    own = [set(counted(loader)) for loader in ranks(order=("homes", 2, 2), exchange=0.0)]
+    assert [len(clips) for clips in own] == [6, 6] and own[0] | own[1] == set(range(12))
+    foreign = []
+    for epoch in range(8):
+        loaders = ranks(order=("homes", 2, 2), exchange=0.34)
+        for loader in loaders:
+            loader.set_epoch(epoch)
+        read = [set(counted(loader)) for loader in loaders]
+        assert read[0] | read[1] == set(range(12)) and not read[0] & read[1]
+        foreign.append(len(read[0] - own[0]))
+    assert foreign[0] == 0, "the first epoch reads what each home owns"
+    assert set(foreign) == {0, 2}, "a third of six blocks is two, which change places or not"
+    # Ranks that share a node.
+    nodes = [set(counted(loader)) for loader in ranks(4, order=("homes", 2, 2), homes=2, exchange=0.0)]
+    assert nodes[0] | nodes[1] == own[0] and nodes[2] | nodes[3] == own[1]
+    assert sorted(counted(make(ds, order="homes"))) == list(range(12))
+
+
+def test_a_run_keeps_its_homes_on_another_number_of_ranks(ds):
+    options = dict(order=("homes", 2, 2), exchange=0.34, seed=5)
+    before = [make(ds, batch_size=1, rank=rank, world_size=2, **options) for rank in range(2)]
+    seen = [int(next(batches).clips[0]) for batches in [iter(loader) for loader in before]]
+    state = json.loads(json.dumps(before[0].state_dict()))
+    assert state["homes"] == 2 and state == before[1].state_dict()
+
+    after = [make(ds, batch_size=1, rank=rank, world_size=3, **options) for rank in range(3)]
+    for loader in after:
+        loader.load_state_dict(state)
+    seen += sum(map(counted, after), [])
+    assert sorted(seen) == list(range(12))
+    # The rest of the epoch is over, and later ones have the same homes.
+    assert [loader.state_dict()["homes"] for loader in after] == [2] * 3
+    assert sorted(sum(map(counted, pickle.loads(pickle.dumps(after))), [])) == list(range(12))
+    alone = make(ds, batch_size=3, homes=2, **options)
+    alone.set_epoch(1)
+    together = [sum(batches, []) for batches in zip(*map(clips, after))]
+    assert [sorted(batch) for batch in together] == [sorted(batch) for batch in clips(alone)]
+    with pytest.raises(vidrec.UsageError, match="another order"):
+        make(ds, homes=3, **options).load_state_dict(state)
+
+
 def test_an_epoch_begins_with_its_first_batch(ds):
     loader = make(ds, shuffle=True)
     expected = clips(make(ds, shuffle=True))
@@ -301,6 +350,14 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         (dict(shuffle=True, weights=[1]), "weights"),
         (dict(order="random"), "order"),
         (dict(order=[99]), "99"),
+        (dict(order=("blocks", 3)), "order"),
+        (dict(order=("homes", 0, 2)), "block"),
+        (dict(order="homes", homes=0), "homes"),
+        (dict(order="homes", homes=-1), "homes"),
+        (dict(order="homes", exchange=1.5), "exchange"),
+        (dict(order="homes", exchange=float("nan")), "exchange"),
+        (dict(shuffle=True, homes=2), "homes"),
+        (dict(order="blocks", exchange=0.5), "exchange"),
         (dict(rank=0), "world_size"),
         (dict(rank=2, world_size=2), "rank"),
         (dict(channels_last_3d=True), "channels_last_3d"),

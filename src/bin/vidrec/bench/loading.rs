@@ -79,12 +79,18 @@ pub struct Loading {
     /// Order of the clips.
     #[arg(long, default_value_t = Order::Shuffled, value_parser = words::<Order>(Order::WORDS))]
     order: Order,
-    /// Neighbors in a block, for --order blocks.
+    /// Neighbors in a block, for --order blocks and homes.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     block: u32,
-    /// Blocks that are mixed, for --order blocks.
+    /// Blocks that are mixed, for --order blocks and homes.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
+    /// Homes, among which the blocks are shared, for --order homes.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    homes: u32,
+    /// Fraction of the blocks that may change homes each epoch, for --order homes.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_fraction)]
+    exchange: f64,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -127,6 +133,10 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
     range.ok_or_else(|| "expected a length, or two as in 256-320".into())
 }
 
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|x| (0.0..=1.0).contains(x)).ok_or_else(|| "expected 0 to 1".into())
+}
+
 fn parse_strength(text: &str) -> Result<f32, String> {
     text.parse().ok().filter(|x| (0.0..=10.0).contains(x)).ok_or_else(|| "expected 0 to 10".into())
 }
@@ -157,11 +167,7 @@ impl Loading {
             threads,
             augmentation: self.augmentation(),
             pictures: self.pictures(),
-            sampling: Sampling {
-                order: self.order.clone().with_blocks(self.block, self.window),
-                last: LastBatch::Wrap,
-                ..Sampling::default()
-            },
+            sampling: Sampling { order: self.order(), last: LastBatch::Wrap, ..Sampling::default() },
             prefetch: Prefetch { batches: self.prefetch, readahead: self.readahead, ..Prefetch::default() },
             safety: Safety {
                 check_crc: !self.no_crc,
@@ -169,6 +175,10 @@ impl Loading {
             },
             ..LoaderOptions::default()
         }
+    }
+
+    fn order(&self) -> Order {
+        self.order.clone().with_blocks(self.block, self.window).with_homes(Some(self.homes), self.exchange)
     }
 
     fn augmentation(&self) -> Augmentation {

@@ -1,0 +1,148 @@
+//! An order with homes: ranks that read what is their own, and runs that resume on other numbers of ranks.
+
+use std::collections::BTreeSet;
+
+use crate::common::{jpeg, loader, options, set, write};
+use vidrec::order::Order;
+use vidrec::{Batching, Dataset, Frames, LastBatch, Loader, LoaderOptions, LoaderState, Sampling};
+
+/// Ten blocks of four for each of four homes.
+const CLIPS: u64 = 160;
+
+fn homes(homes: Option<u32>, exchange: f64, (batch_size, rank, world_size): (u32, u32, u32)) -> LoaderOptions {
+    let order = Order::Homes { homes, exchange, block: 4, window: 3 };
+    LoaderOptions {
+        seed: 5,
+        threads: Some(1),
+        sampling: Sampling { order, rank, world_size, ..Sampling::default() },
+        ..options(batch_size, (8, 8))
+    }
+}
+
+/// Clips that count of some batches of an epoch.
+fn clips(loader: &Loader, epoch: u64, batches: std::ops::Range<u64>) -> Vec<u64> {
+    let batches = batches.map(|k| loader.batch(epoch, k).unwrap());
+    batches
+        .flat_map(|batch| batch.clips.into_iter().zip(batch.mask).filter(|(_, counts)| *counts))
+        .map(|(c, _)| c)
+        .collect()
+}
+
+fn epoch(loader: &Loader, epoch: u64) -> BTreeSet<u64> {
+    clips(loader, epoch, 0..loader.batches_in(epoch)).into_iter().collect()
+}
+
+/// Four ranks, by default a home for each, or two homes.
+#[test]
+fn each_rank_reads_its_home_and_what_was_exchanged() {
+    let (_folder, dir) = set(CLIPS as u32, 1, (16, 16));
+    for (number, exchange, foreign_at_most) in [(None, 0.0, 0), (None, 0.1, 16), (Some(2), 0.1, 16), (None, 1.0, 160)] {
+        let rank = |rank, exchange| loader(&dir, homes(number, exchange, (5, rank, 4)));
+        let nodes = |exchange, e| -> Vec<BTreeSet<u64>> {
+            let ranks: Vec<_> = (0..4).map(|r| epoch(&rank(r, exchange), e)).collect();
+            if number.is_none() { ranks } else { ranks.chunks(2).map(|pair| &pair[0] | &pair[1]).collect() }
+        };
+        let own = nodes(exchange, 0);
+        assert_eq!(own, nodes(0.0, 3), "the first epoch has what each home owns");
+        assert!(own.iter().all(|clips| clips.len() as u64 == CLIPS / own.len() as u64), "{own:?}");
+        for e in 1..4 {
+            let read = nodes(exchange, e);
+            let all: BTreeSet<u64> = read.iter().flatten().copied().collect();
+            assert!(all.into_iter().eq(0..CLIPS) && read.iter().map(BTreeSet::len).sum::<usize>() as u64 == CLIPS);
+            let foreign: usize = read.iter().zip(&own).map(|(read, own)| (read - own).len()).sum();
+            assert!(foreign <= foreign_at_most, "exchange {exchange}: {foreign} clips of other homes");
+            assert!(exchange < 1.0 || foreign > 60, "all dealt anew: 120 expected, {foreign}");
+        }
+    }
+}
+
+#[test]
+fn a_run_resumed_on_other_ranks_keeps_its_homes_and_gives_each_clip_once() {
+    let (_folder, dir) = set(CLIPS as u32 - 7, 1, (16, 16));
+    let dataset = Dataset::open(&dir).unwrap();
+    for (before, after) in [((3, 4), (5, 2)), ((5, 2), (2, 4)), ((7, 1), (3, 3)), ((4, 3), (4, 4))] {
+        let started: Vec<Loader> =
+            (0..before.1).map(|rank| loader(&dir, homes(None, 0.3, (before.0, rank, before.1)))).collect();
+        let one_after_the_other = loader(&dir, homes(Some(before.1), 0.3, (1, 0, 1)));
+        for stop in [0, 1, 4] {
+            let saved = serde_json::to_string(&started[0].state(1, stop)).unwrap();
+            let state: LoaderState = serde_json::from_str(&saved).unwrap();
+            assert_eq!(state.homes, Some(before.1));
+            let resume = |rank| Loader::resume(&dataset, homes(None, 0.3, (after.0, rank, after.1)), &state).unwrap();
+            let resumed: Vec<Loader> = (0..after.1).map(resume).collect();
+            let mut seen: Vec<u64> = started.iter().flat_map(|loader| clips(loader, 1, 0..stop)).collect();
+            let done = seen.len() as u64;
+            seen.extend(resumed.iter().flat_map(|loader| clips(loader, 1, 0..loader.batches_in(1))));
+            // The rest of the order in which the epoch began, and the same homes afterwards.
+            let ordered = |e, from| clips(&one_after_the_other, e, from..CLIPS - 7);
+            let set = |clips: &[u64]| clips.iter().copied().collect::<BTreeSet<u64>>();
+            assert_eq!(set(&seen[done as usize..]), set(&ordered(1, done)), "{before:?} {after:?} after {stop}");
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..CLIPS - 7), "{before:?} {after:?} after {stop}");
+            let first_of_next: Vec<u64> = resumed.iter().flat_map(|loader| clips(loader, 2, 0..1)).collect();
+            let global = u64::from(after.0 * after.1);
+            assert_eq!(set(&first_of_next), set(&ordered(2, 0)[..global as usize]));
+            assert_eq!(resumed[0].state(2, 1).homes, Some(before.1));
+        }
+    }
+}
+
+#[test]
+fn a_state_of_other_homes_is_refused_unless_the_number_was_left_to_it() {
+    let (_folder, dir) = set(12, 1, (16, 16));
+    let dataset = Dataset::open(&dir).unwrap();
+    let state = loader(&dir, homes(Some(3), 0.1, (2, 0, 1))).state(0, 1);
+    assert_eq!(state.order, "3 homes of blocks of 4 in windows of 3, exchange 0.1");
+    let resume = |options, state| Loader::resume(&dataset, options, state).map(drop).map_err(|e| e.to_string());
+    assert!(resume(homes(Some(3), 0.1, (2, 0, 1)), &state).is_ok());
+    assert!(resume(homes(None, 0.1, (2, 0, 1)), &state).is_ok());
+    assert!(resume(homes(Some(2), 0.1, (2, 0, 1)), &state).unwrap_err().contains("another order"));
+    assert!(resume(homes(None, 0.2, (2, 0, 1)), &state).unwrap_err().contains("another order"));
+    let none = LoaderState { homes: Some(0), ..state.clone() };
+    assert!(resume(homes(None, 0.1, (2, 0, 1)), &none).unwrap_err().contains("homes"));
+    let other = LoaderOptions { sampling: Sampling::default(), ..homes(None, 0.1, (2, 0, 1)) };
+    let state = loader(&dir, other).state(0, 1);
+    assert_eq!(state.homes, None);
+    assert!(!serde_json::to_string(&state).unwrap().contains("homes"), "states of other orders look as before");
+}
+
+#[test]
+fn senseless_homes_are_refused_by_name() {
+    let (_folder, dir) = set(12, 1, (16, 16));
+    let dataset = Dataset::open(&dir).unwrap();
+    for (order, named) in [(homes(Some(0), 0.1, (2, 0, 1)), "homes"), (homes(None, f64::NAN, (2, 0, 1)), "exchange")] {
+        assert!(Loader::new(&dataset, order).err().unwrap().to_string().contains(named));
+    }
+}
+
+/// Dropped and wrapped last batches, with homes that do not divide the data or the ranks.
+#[test]
+fn last_batches_are_those_of_any_order() {
+    let (_folder, dir) = set(50, 1, (16, 16));
+    for (last, counted) in [(LastBatch::Drop, 48), (LastBatch::Pad, 50), (LastBatch::Wrap, 60)] {
+        let rank = |rank| {
+            let options = homes(Some(4), 0.5, (4, rank, 3));
+            loader(&dir, LoaderOptions { sampling: Sampling { last, ..options.sampling.clone() }, ..options })
+        };
+        let found: Vec<u64> = (0..3).flat_map(|r| clips(&rank(r), 0, 0..rank(r).batches_per_epoch())).collect();
+        assert_eq!(found.len(), counted, "{last}");
+        assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), counted.min(50), "{last}");
+    }
+}
+
+/// Batches of a bucket have more clips of one home than of another, so ranks fill up with those of others.
+#[test]
+fn ranks_take_their_own_clips_first_where_there_are_buckets() {
+    let clip = |i: u32| vec![jpeg((16, 16), i); if i.is_multiple_of(3) { 2 } else { 1 }];
+    let (_folder, dir) = write(&(0..CLIPS as u32).map(clip).collect::<Vec<_>>(), (16, 16));
+    let rank = |buckets: &[u32], rank| {
+        let batching = Batching { buckets: buckets.into(), ..Batching::default() };
+        let any = Frames::Any { most: None };
+        loader(&dir, LoaderOptions { frames: any, batching, ..homes(None, 0.0, (8, rank, 2)) })
+    };
+    let ranks = |buckets| -> Vec<BTreeSet<u64>> { (0..2).map(|r| epoch(&rank(buckets, r), 1)).collect() };
+    let (own, read) = (ranks(&[]), ranks(&[1, 2]));
+    assert!(read.iter().flatten().collect::<BTreeSet<_>>().len() as u64 == CLIPS);
+    let foreign: usize = read.iter().zip(&own).map(|(read, own)| (read - own).len()).sum();
+    assert!((1..=40).contains(&foreign), "80 without regard to homes: {foreign}");
+}
