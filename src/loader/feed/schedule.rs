@@ -179,12 +179,14 @@ impl Schedule {
     /// of the same window are read together.
     #[cfg(feature = "remote")]
     pub fn window(&self, epoch: u64, k: u64) -> Option<u64> {
-        let samples = match self.order {
-            Order::Blocks { block, window } if self.buckets.is_none() => u64::from(block) * u64::from(window),
+        let (block, window, homes) = match self.order {
+            _ if self.buckets.is_some() => return None,
+            Order::Blocks { block, window } => (block, window, 1),
+            Order::Homes { homes, block, window, .. } => (block, window, homes.unwrap_or(self.world_size)),
             _ => return None,
         };
-        let first = self.ranks_in(epoch).slot(k, 0, 0)?;
-        Some(first.position / samples.max(1))
+        let first = self.ranks_in(epoch).slot(k, self.rank, 0)?;
+        Some(first.position / (u64::from(block) * u64::from(window) * u64::from(homes)).max(1))
     }
 
     /// Batch `k` of `epoch`, of this rank.
