@@ -125,7 +125,9 @@ impl CachedObject {
         }
         drop(claimed);
         o.common.notify();
-        stored.map_err(|e| e.help("vidrec goes on and keeps no more pages; free some room on the disk, or trim the cache"))
+        stored.map_err(|e| {
+            e.help("vidrec goes on and keeps no more pages; free some room on the disk, or trim the cache")
+        })
     }
 
     /// Gives up claims of the caller that it will not store.

@@ -64,6 +64,11 @@ impl CacheReport {
         objects.sort_by_key(|object| std::cmp::Reverse(object.last_used));
         let bytes = objects.iter().map(|object| object.bytes).sum();
         let budget = Budget::read(&dir.join(BUDGET));
-        Ok(CacheReport { bytes, taken: budget.map(|(taken, _)| taken), limit: budget.and_then(|(_, limit)| limit), objects })
+        Ok(CacheReport {
+            bytes,
+            taken: budget.map(|(taken, _)| taken),
+            limit: budget.and_then(|(_, limit)| limit),
+            objects,
+        })
     }
 }

@@ -75,12 +75,14 @@ fn path(dir: &Path, number: u8) -> std::path::PathBuf {
     dir.join(SLOTS).join(number.to_string())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::cache::tests::support::alone;
 
     #[test]
     fn each_has_its_own_number_and_those_of_dead_owners_are_freed_first() {
+        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let mut freed = Vec::new();
@@ -110,6 +112,7 @@ mod tests {
 
     #[test]
     fn there_are_only_so_many() {
+        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         Slot::retire_all(dir.path()).unwrap();
         let all: Vec<_> = (0..253).map(|_| Slot::take(dir.path(), |_| Ok(())).unwrap()).collect();

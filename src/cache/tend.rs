@@ -52,7 +52,8 @@ pub fn trim(dir: impl AsRef<Path>, bytes: u64) -> Result<RemovalReport> {
 ///
 /// A folder that is no cache, or one of another version of vidrec; no permission to write.
 pub fn clear(dir: impl AsRef<Path>, prefix: Option<&str>) -> Result<RemovalReport> {
-    let wanted = |(_, object): &(PathBuf, CachedReport)| prefix.is_none_or(|prefix| object.location.starts_with(prefix));
+    let wanted =
+        |(_, object): &(PathBuf, CachedReport)| prefix.is_none_or(|prefix| object.location.starts_with(prefix));
     remove(dir.as_ref(), |objects| objects.into_iter().filter(wanted).collect(), |_| true)
 }
 

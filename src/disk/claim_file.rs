@@ -1,6 +1,6 @@
 //! A small file that belongs to one process at a time, or to all that share it, and what it says.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,15 +40,6 @@ impl ClaimFile {
         self.file.lock_shared().map_err(|e| Error::io("lock", &self.path, e))
     }
 
-    /// Shares the file unless another handle has it for itself. Returns whether it is shared.
-    pub fn try_share(&self) -> Result<bool> {
-        match self.file.try_lock_shared() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(e)) => Err(Error::io("lock", &self.path, e)),
-        }
-    }
-
     /// Gives the lock back.
     pub fn release(&self) -> Result<()> {
         self.file.unlock().map_err(|e| Error::io("unlock", &self.path, e))
@@ -81,12 +72,13 @@ mod tests {
         let path = dir.path().join("x");
         assert!(ClaimFile::open_to_read(&path).is_err());
         let (a, b) = (ClaimFile::open(&path).unwrap(), ClaimFile::open(&path).unwrap());
-        assert!(a.take().unwrap() && !b.take().unwrap() && !b.try_share().unwrap());
+        assert!(a.take().unwrap() && !b.take().unwrap());
         a.write(b"first, and longer").unwrap();
         a.write(b"second").unwrap();
         a.release().unwrap();
         b.share().unwrap();
-        assert!(a.try_share().unwrap() && !a.take().unwrap());
+        assert!(!a.take().unwrap());
+        a.share().unwrap();
         assert_eq!(b.read().unwrap(), b"second");
         assert_eq!(ClaimFile::open_to_read(&path).unwrap().read().unwrap(), b"second");
         assert!(ClaimFile::open(&dir.path().join("no/folder")).is_err());

@@ -5,5 +5,5 @@ mod full;
 mod model;
 mod processes;
 mod removal;
-mod support;
+pub(super) mod support;
 mod worker;

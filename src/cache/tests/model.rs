@@ -1,13 +1,12 @@
 //! One process: the cache does what a plain table would do.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::support::{bytes, fill, on_disk, right_pages};
+use super::support::{alone, bytes, fill, on_disk, on_disk_at_least, right_pages};
 use crate::cache::{Claims, PAGE_BYTES, PageCache};
 
 const P: u64 = PAGE_BYTES;
@@ -50,9 +49,8 @@ struct Model {
 
 impl Model {
     fn pages_of(range: &Range<u64>) -> Range<usize> {
-        let touched = (0..11).filter(|&page| range.start < range.end && range.start < LENGTH)
-            .filter(|&page| range.start < (page + 1) * P && range.end > page * P);
-        let touched: Vec<u64> = touched.collect();
+        let is_touched = |page: &u64| range.start < LENGTH.min((page + 1) * P) && range.end > page * P;
+        let touched: Vec<u64> = (0..11).filter(|page| !range.is_empty() && is_touched(page)).collect();
         touched.first().map_or(0..0, |&first| first as usize..first as usize + touched.len())
     }
 
@@ -98,6 +96,7 @@ proptest! {
     /// Two users with slots of their own, as two processes would have.
     #[test]
     fn every_step_is_as_in_a_table(limit in 1..13usize, steps in prop::collection::vec(step(), 1..60)) {
+        let _alone = alone();
         let dir = tempfile::tempdir().unwrap();
         let caches = [0, 1].map(|_| PageCache::open(dir.path(), limit as u64 * P + 9).unwrap());
         let objects = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());
@@ -132,14 +131,14 @@ proptest! {
                 }
             }
             prop_assert_eq!(caches[0].taken(), model.taken() as u64 * P);
-            prop_assert!(on_disk(dir.path()) <= caches[0].taken());
+            prop_assert!(on_disk_at_least(dir.path()) <= caches[0].taken());
         }
         let present = model.pages.iter().filter(|&&page| page == Page::Present).count() as u64;
         drop((objects, caches));
         let cache = PageCache::open(dir.path(), 100 * P).unwrap();
         prop_assert_eq!(cache.taken(), present * P);
         prop_assert_eq!(right_pages(&cache.object("s3://b/o", "1", LENGTH).unwrap()), present);
-        prop_assert_eq!(on_disk(dir.path()), present * P);
+        prop_assert!([present * P, (present + 1) * P].contains(&on_disk(dir.path())));
     }
 }
 
@@ -175,6 +174,7 @@ fn many_threads_fetch_each_page_once() {
 
 #[test]
 fn a_wait_ends_when_the_page_arrives_or_is_given_up_and_at_the_latest_in_time() {
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let caches = [0, 1].map(|_| PageCache::open(dir.path(), 1 << 20).unwrap());
     let [a, b] = [0, 1].map(|i: usize| caches[i].object("s3://b/o", "1", LENGTH).unwrap());

@@ -4,9 +4,19 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::cache::layout;
 use crate::cache::{CachedObject, PAGE_BYTES};
+
+/// Held for reading by tests that expect that a lock is free, and for writing by those that start processes: such a
+/// process has all locks of this one until it has begun its own program.
+pub static GATE: RwLock<()> = RwLock::new(());
+
+/// Keeps other tests from starting processes.
+pub fn alone() -> RwLockReadGuard<'static, ()> {
+    GATE.read().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The bytes of an object: each tells where it is.
 pub fn bytes(range: Range<u64>) -> Vec<u8> {
@@ -37,13 +47,15 @@ pub fn right_pages(object: &CachedObject) -> u64 {
 /// Bytes that all pages take on the disk.
 pub fn on_disk(dir: &Path) -> u64 {
     let blocks = |object: &Path| fs::metadata(object.join("pages")).map_or(0, |meta| meta.blocks());
-    let trash = layout::trash(dir).unwrap();
-    let objects = layout::objects(dir).unwrap();
-    512 * objects.iter().chain(&trash).map(|object| blocks(object)).sum::<u64>()
+    // In this order, so that an object that is being removed is not counted twice.
+    let trash: u64 = layout::trash(dir).unwrap().iter().map(|object| blocks(object)).sum();
+    let objects: u64 = layout::objects(dir).unwrap().iter().map(|object| blocks(object)).sum();
+    512 * (trash + objects)
 }
 
-/// The same without what the file system may count of its own tables, which are part of a file with many holes.
+/// The same without what the file system may count of its own tables, which a file with many holes has: of ext4, a block
+/// if there are more than four pieces, and one more for each 340 of them.
 pub fn on_disk_at_least(dir: &Path) -> u64 {
     let bytes = on_disk(dir);
-    bytes.saturating_sub(bytes / 64 + 32_768)
+    bytes.saturating_sub(bytes / 64 + PAGE_BYTES)
 }
