@@ -40,10 +40,13 @@ fn use_it(dir: &Path) -> u64 {
     right
 }
 
+/// What was done to an object's folder, how, and how many pages are right afterwards.
+type Damage<'a> = (&'a str, &'a dyn Fn(&Path), u64);
+
 #[test]
 fn damaged_files_of_an_object_are_dropped_or_proved_wrong() {
     let _alone = alone();
-    let damages: &[(&str, &dyn Fn(&Path), u64)] = &[
+    let damages: &[Damage] = &[
         ("nothing", &|_| {}, 21),
         ("no identity", &|o| fs::remove_file(o.join("object.json")).unwrap(), 0),
         ("another identity", &|o| fs::write(o.join("object.json"), "{}").unwrap(), 0),
