@@ -53,6 +53,7 @@
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
+//! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |
 //! | `interop` | import and export other projects' data sets (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
@@ -65,6 +66,8 @@
 
 mod allocation;
 mod byte_size;
+#[cfg(feature = "remote")]
+pub mod cache;
 mod dataset;
 mod disk;
 pub mod edit;

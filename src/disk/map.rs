@@ -1,4 +1,4 @@
-//! Files memory-mapped for reading. This is the only file that maps, and it contains the safety argument.
+//! Files memory-mapped for reading. This is the only file that maps for that, and it contains the safety argument.
 
 use std::fs::File;
 use std::ops::{Deref, Range};

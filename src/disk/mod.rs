@@ -6,10 +6,14 @@
 
 pub(crate) mod advice;
 mod atomic_file;
+#[cfg(feature = "remote")]
+pub(crate) mod claim_file;
 mod folder;
 mod folder_lock;
 #[cfg(feature = "pack")]
 pub(crate) mod free_space;
+#[cfg(feature = "remote")]
+mod hole;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;
@@ -19,11 +23,17 @@ mod new_folder;
 pub(crate) mod open_files;
 pub(crate) mod positional;
 pub(crate) mod publication;
+#[cfg(feature = "remote")]
+pub(crate) mod shared_map;
 pub(crate) mod sigbus;
+#[cfg(feature = "remote")]
+pub(crate) mod sparse_file;
 #[cfg(feature = "interop")]
 mod swap;
 #[cfg(feature = "interop")]
 mod system;
+#[cfg(feature = "remote")]
+pub(crate) mod whole_folder;
 
 pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries, write_file};
 pub(crate) use folder::folder_of;

@@ -35,6 +35,11 @@ impl Watch {
         Watch()
     }
 
+    #[cfg(feature = "remote")]
+    pub fn over_writable(_: &[u8]) -> Self {
+        Watch()
+    }
+
     /// Pages that could not be read so far.
     pub fn lost(&self) -> u64 {
         0
@@ -45,7 +50,14 @@ impl Watch {
 impl Watch {
     /// Watches `map`, which must be one complete map.
     pub fn over(map: &[u8]) -> Self {
-        Watch(linux::is_installed().then(|| linux::Entry::new(map)))
+        Watch(linux::is_installed().then(|| linux::Entry::new(map, libc::PROT_READ)))
+    }
+
+    /// Watches `map`, which must be one complete map that is also written to. Lost pages can then be written to as well,
+    /// but nobody else sees that.
+    #[cfg(feature = "remote")]
+    pub fn over_writable(map: &[u8]) -> Self {
+        Watch(linux::is_installed().then(|| linux::Entry::new(map, libc::PROT_READ | libc::PROT_WRITE)))
     }
 
     /// Pages that could not be read so far.
@@ -68,7 +80,7 @@ mod linux {
     use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
-    use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+    use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize};
     use std::sync::{Mutex, OnceLock};
 
     use libc::{c_int, c_void, sigaction, siginfo_t};
@@ -80,6 +92,8 @@ mod linux {
         start: AtomicUsize,
         /// The address after the last.
         end: AtomicUsize,
+        /// What may be done with its pages.
+        protection: AtomicI32,
         lost: AtomicU64,
         next: AtomicPtr<Entry>,
     }
@@ -98,12 +112,13 @@ mod linux {
     }
 
     impl Entry {
-        pub fn new(map: &[u8]) -> &'static Self {
+        pub fn new(map: &[u8], protection: c_int) -> &'static Self {
             // In a process that was forked while another thread held the lock, it is held forever. Then a new entry is
             // made.
             let free = FREE.try_lock().ok().and_then(|mut free| free.pop());
             let entry = free.unwrap_or_else(Self::append);
             entry.lost.store(0, SeqCst);
+            entry.protection.store(protection, SeqCst);
             entry.end.store(map.as_ptr().addr() + map.len(), SeqCst);
             entry.start.store(map.as_ptr().addr(), SeqCst);
             entry
@@ -112,7 +127,8 @@ mod linux {
         fn append() -> &'static Self {
             let (start, end) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let next = AtomicPtr::new(ptr::null_mut());
-            let entry: &'static Entry = Box::leak(Box::new(Entry { start, end, lost: AtomicU64::new(0), next }));
+            let (protection, lost) = (AtomicI32::new(libc::PROT_READ), AtomicU64::new(0));
+            let entry: &'static Entry = Box::leak(Box::new(Entry { start, end, protection, lost, next }));
             let mut first = FIRST.load(Acquire);
             loop {
                 entry.next.store(first, Release);
@@ -188,7 +204,7 @@ mod linux {
             if start != 0 && (start..end).contains(&address) {
                 // Counted first, so that a reader that sees the zeros also sees the count.
                 entry.lost.fetch_add(1, SeqCst);
-                place = Some((start, end));
+                place = Some((start, end, entry.protection.load(SeqCst)));
             }
             next = entry.next.load(Acquire);
         }
@@ -196,16 +212,19 @@ mod linux {
         let page = PAGE.load(SeqCst);
         let at = address / page * page;
         // Replacing a page in the middle of a map splits the map. If the system allows no more maps, all of it is lost.
-        place.is_some_and(|(start, end)| put_zeros(at, page) || put_zeros(start, end.next_multiple_of(page) - start))
+        place.is_some_and(|(start, end, protection)| {
+            put_zeros(at, page, protection) || put_zeros(start, end.next_multiple_of(page) - start, protection)
+        })
     }
 
-    fn put_zeros(at: usize, length: usize) -> bool {
+    fn put_zeros(at: usize, length: usize, protection: c_int) -> bool {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         let address = ptr::without_provenance_mut::<c_void>(at);
         // SAFETY: the range lies in a watched map, which is not being unmapped now, because the interrupted thread
-        // reads from it. The call replaces a shared, read-only map of a file by one of zeros: it touches no writable
-        // memory and changes no length. Readers of a map never rely on its bytes to stay the same.
-        unsafe { libc::mmap(address, length, libc::PROT_READ, flags, -1, 0) != libc::MAP_FAILED }
+        // reads from it or writes to it. The call replaces a shared map of a file by one of zeros with the same
+        // protection: it touches no memory of Rust's, and changes no length. Nobody who uses a map relies on its bytes
+        // to stay the same.
+        unsafe { libc::mmap(address, length, protection, flags, -1, 0) != libc::MAP_FAILED }
     }
 
     /// Does what would happen without this handler.

@@ -1,5 +1,7 @@
 //! The `vidrec` program from outside. What belongs to `vidrec pack` alone is in `tests/pack`.
 
+#[cfg(unix)]
+mod cache;
 #[path = "../common/mod.rs"]
 mod common;
 mod edit;

@@ -2,6 +2,7 @@
 
 mod append;
 mod bench;
+mod cache;
 mod clip_list;
 mod edit;
 mod export;
@@ -76,6 +77,7 @@ enum Command {
     Append(append::Args),
     Relabel(relabel::Args),
     Repair(repair::Args),
+    Cache(cache::Args),
 }
 
 // Allowed because this file is also the library `python/cli`, which has no `main`.
@@ -113,6 +115,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Append(args) => append::run(&args),
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
+        Command::Cache(args) => cache::run(&args),
     };
     match run {
         // The output may contain zeros instead of data that was lost.

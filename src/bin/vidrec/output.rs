@@ -111,6 +111,11 @@ pub fn bytes(n: u64) -> String {
     if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
 }
 
+/// Text from a file without control characters, which must not go to the terminal.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use vidrec::{Bin, ClassStats, Dataset, SizeStats, Stats, Summary};
 
 use crate::outcome::{Outcome, Run};
-use crate::output::{self, bytes, count, grouped};
+use crate::output::{self, bytes, count, grouped, printable};
 
 /// Count what a data set is made of: classes, sizes, lengths, bytes.
 ///
@@ -124,11 +124,6 @@ fn chart<T>(
         text += &format!("  and {} more with {} (--all shows them)\n", grouped(rest.len() as u64), grouped(sum));
     }
     text
-}
-
-/// Names come from files, so they may hold control characters, which must not go to the terminal.
-fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// A bar of up to `room` columns, in eighths; anything above zero shows.

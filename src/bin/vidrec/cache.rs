@@ -1,0 +1,137 @@
+//! `vidrec cache`: look after the pages of remote data sets that are kept on disk.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use vidrec::cache::{CacheReport, CachedReport, RemovalReport};
+
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, bytes, count, printable};
+
+/// Show, trim or clear a cache: a folder with pages of remote data sets.
+///
+/// Loaders and commands share it and keep it below its limit by themselves. Objects that a process uses stay.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    Show(Show),
+    Trim(Trim),
+    Clear(Clear),
+}
+
+/// List the objects in a cache, and how much of each is there.
+#[derive(clap::Args)]
+struct Show {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove objects, least recently used first, until the others fit.
+#[derive(clap::Args)]
+struct Trim {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// The most bytes to keep, such as 500GB or 20GiB; 0 keeps nothing.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    bytes: u64,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove all objects, or those from one place.
+#[derive(clap::Args)]
+struct Clear {
+    /// The cache's folder.
+    dir: PathBuf,
+    /// Remove only objects whose location begins with this, such as s3://bucket/train.
+    #[arg(long, value_name = "PREFIX")]
+    location: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn size(text: &str) -> Result<u64, vidrec::Error> {
+    if text == "0" { Ok(0) } else { vidrec::parse_bytes(text) }
+}
+
+pub fn run(args: &Args) -> Run {
+    let (report, json) = match &args.action {
+        Action::Show(show) => {
+            output::print(show.json, &vidrec::cache::show(&show.dir)?, shown)?;
+            return Ok(Outcome::Done);
+        }
+        Action::Trim(trim) => (vidrec::cache::trim(&trim.dir, trim.bytes)?, trim.json),
+        Action::Clear(clear) => (vidrec::cache::clear(&clear.dir, clear.location.as_deref())?, clear.json),
+    };
+    output::print(json, &report, removed)?;
+    Ok(if report.in_use.is_empty() { Outcome::Done } else { Outcome::Problems })
+}
+
+fn shown(report: &CacheReport) -> String {
+    let mut rows = vec![["here", "of", "share", "last used", "location", "version"].map(String::from).to_vec()];
+    rows.extend(report.objects.iter().map(row));
+    let mut text = if report.objects.is_empty() { String::new() } else { table(&rows) };
+    text += &format!("{}, {} here", count(report.objects.len() as u64, "object"), bytes(report.bytes));
+    if let (Some(taken), Some(limit)) = (report.taken, report.limit) {
+        text += &format!("; {} taken of a limit of {}", bytes(taken), bytes(limit));
+    }
+    text + "\n"
+}
+
+fn row(object: &CachedReport) -> Vec<String> {
+    let share = object.bytes as f64 / object.length.max(1) as f64 * 100.0;
+    let last_used = if object.in_use { "now".into() } else { object.last_used.map_or_else(|| "?".into(), ago) };
+    let share = format!("{share:.0}%");
+    let texts = [&object.location, &object.version].map(|text| printable(text));
+    [bytes(object.bytes), bytes(object.length), share, last_used].into_iter().chain(texts).collect()
+}
+
+/// How long ago a time was, in seconds since 1970.
+fn ago(then: u64) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let passed = Duration::from_secs(now.saturating_sub(then)).as_secs();
+    match passed {
+        0..60 => "just now".into(),
+        60..3600 => format!("{} min ago", passed / 60),
+        3600..86_400 => format!("{} h ago", passed / 3600),
+        _ => format!("{} ago", count(passed / 86_400, "day")),
+    }
+}
+
+fn removed(report: &RemovalReport) -> String {
+    let sum = |objects: &[CachedReport]| bytes(objects.iter().map(|object| object.bytes).sum());
+    let removed = count(report.removed.len() as u64, "object");
+    let mut text = format!("removed {removed}, {}; {} left\n", sum(&report.removed), bytes(report.taken));
+    for object in &report.in_use {
+        text += &format!("in use, so it stays: {}\n", printable(&object.location));
+    }
+    text
+}
+
+/// Columns, as wide as their widest cell. The first four are numbers, on the right.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| console::measure_text_width(&row[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cell = |column: usize| {
+            let side = if column < 4 { console::Alignment::Right } else { console::Alignment::Left };
+            console::pad_str(&row[column], widths[column], side, None).into_owned()
+        };
+        let line = (0..columns).map(cell).collect::<Vec<_>>().join("  ");
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,295 @@
+//! One object of a cache, opened: reading pages, claiming them, storing them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::cache::claims::{Claims, PAGE_BYTES, pages_of, push};
+use crate::cache::common::Common;
+use crate::cache::layout::CLEAN;
+use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
+use crate::cache::slots::Slot;
+use crate::disk::map::MappedFile;
+use crate::disk::sparse_file::SparseFile;
+use crate::disk::whole_folder;
+use crate::{Error, Result};
+
+/// The cached pages of one version of one object, for many threads.
+///
+/// A process that was forked from the one that opened it may read, and keeps nothing: all that is absent is `full`.
+#[derive(Debug, Clone)]
+pub(crate) struct CachedObject(Arc<Opened>);
+
+/// The files of an object. As long as this exists, nobody removes it.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub common: Arc<Common>,
+    /// The object's folder.
+    pub dir: PathBuf,
+    pub length: u64,
+    pub bytes: MappedFile,
+    pub file: SparseFile,
+    pub map: PageMap,
+    /// Pages that this process has claimed. True for those of which there may be bytes on the disk already.
+    pub claimed: Mutex<HashMap<u64, bool>>,
+    /// Whether there is no mark any more that says that all is safely on the disk.
+    pub is_unmarked: AtomicBool,
+}
+
+// Allowed because only data sets in object storage use it.
+#[allow(dead_code)]
+impl CachedObject {
+    pub(super) fn new(opened: Arc<Opened>) -> Self {
+        CachedObject(opened)
+    }
+
+    /// Bytes of the object.
+    pub fn len(&self) -> u64 {
+        self.0.length
+    }
+
+    /// The bytes of a range, if all of its pages are there.
+    ///
+    /// They are read from the disk, and whoever uses them compares a checksum. If it does not match,
+    /// [`forget`](Self::forget) them and fetch them again: another process may do so, too, and the slice then changes to
+    /// the new bytes.
+    pub fn get(&self, range: Range<u64>) -> Option<&[u8]> {
+        let o = &self.0;
+        if range.start > range.end || range.end > o.length {
+            return None;
+        }
+        if !pages_of(&range, o.length).all(|page| o.map.get(page) == PRESENT) {
+            return None;
+        }
+        o.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+    }
+
+    /// Pages of the file that the system could not read: they became zeros.
+    pub fn lost(&self) -> u64 {
+        self.0.bytes.lost()
+    }
+
+    /// Claims the pages of a range that nobody has.
+    pub fn claim(&self, range: Range<u64>) -> Claims {
+        let o = &*self.0;
+        let pages = pages_of(&range, o.length);
+        let mut claims = Claims::default();
+        let mut round = Round::of(o);
+        for page in pages.clone() {
+            let ranges = match round.claim(page, pages.end - page) {
+                Outcome::Present => continue,
+                Outcome::Mine => &mut claims.mine,
+                Outcome::Others => &mut claims.others,
+                Outcome::Full => &mut claims.full,
+            };
+            push(ranges, page, o.length);
+        }
+        claims
+    }
+
+    /// Stores the bytes of claimed pages and marks them as present. `at` is where a page begins; `bytes` end where one
+    /// ends, or the object.
+    ///
+    /// # Errors
+    ///
+    /// The disk is full or failing: the pages are not claimed any more, nothing is marked, and this process keeps no
+    /// more pages. The caller goes on without keeping them. Also pages that the caller has not claimed, and a process
+    /// that was forked.
+    pub fn store(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        let o = &*self.0;
+        if !o.common.is_ours() {
+            return Err(o.common.forked());
+        }
+        let end = at.saturating_add(bytes.len() as u64);
+        if !at.is_multiple_of(PAGE_BYTES) || end > o.length || !(end.is_multiple_of(PAGE_BYTES) || end == o.length) {
+            return Err(Error::internal(format!("bytes {at}..{end} are no pages of the object")).file(&o.dir));
+        }
+        let pages = pages_of(&(at..end), o.length);
+        let own = o.common.number();
+        if let Some(page) = pages.clone().find(|&page| o.map.get(page) != own) {
+            return Err(Error::internal(format!("page {page} was not claimed")).file(&o.dir));
+        }
+        let stored = o.unmark().and_then(|()| o.file.write_at(bytes, at));
+        if stored.is_err() {
+            o.common.stop();
+        }
+        let mut claimed = o.claimed();
+        for page in pages {
+            // Only this process changes pages with its number. The mark comes after the bytes.
+            o.map.change(page, own, if stored.is_ok() { PRESENT } else { VACANT });
+            claimed.remove(&page);
+        }
+        drop(claimed);
+        o.common.notify();
+        stored.map_err(|e| {
+            e.help("vidrec goes on and keeps no more pages; free some room on the disk, or trim the cache")
+        })
+    }
+
+    /// Gives up claims of the caller that it will not store.
+    pub fn give_up(&self, range: Range<u64>) {
+        let o = &*self.0;
+        if o.common.is_ours() {
+            o.give_up(pages_of(&range, o.length));
+            o.common.notify();
+        }
+    }
+
+    /// Waits until nobody fetches a page of the range: all arrived, or were given up, or the process that claimed them
+    /// died. Then they can be claimed. It waits no longer than `at_most`.
+    pub fn wait(&self, range: Range<u64>, at_most: Duration) {
+        let o = &*self.0;
+        let pages = pages_of(&range, o.length);
+        let now = Instant::now();
+        let deadline = now.checked_add(at_most).unwrap_or(now + Duration::from_secs(1 << 30));
+        o.common.wait(deadline, || !o.is_fetched(pages.clone()));
+    }
+
+    /// Notes that the content of pages proved wrong: they are absent again. The slices of them that readers have keep
+    /// their bytes until the pages are stored anew.
+    pub fn forget(&self, range: Range<u64>) {
+        let o = &*self.0;
+        for page in pages_of(&range, o.length) {
+            o.map.change(page, PRESENT, VACANT);
+        }
+    }
+}
+
+impl Opened {
+    fn claimed(&self) -> MutexGuard<'_, HashMap<u64, bool>> {
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_up(&self, pages: impl Iterator<Item = u64>) {
+        let mut freed = 0;
+        let mut claimed = self.claimed();
+        for page in pages {
+            let Some(has_bytes) = claimed.remove(&page) else { continue };
+            let to = if has_bytes { VACANT } else { ABSENT };
+            if self.map.change(page, self.common.number(), to) && to == ABSENT {
+                freed += PAGE_BYTES;
+            }
+        }
+        // After the pages: the budget never counts too little.
+        self.common.home.budget.give(freed);
+    }
+
+    /// Removes the mark that says that all of the object is safely on the disk, before that is no longer so.
+    fn unmark(&self) -> Result<()> {
+        if !self.is_unmarked.load(Acquire) {
+            whole_folder::remove_mark(&self.dir.join(CLEAN))?;
+            self.is_unmarked.store(true, Release);
+        }
+        Ok(())
+    }
+
+    /// Whether a living process, or another thread, fetches one of these pages.
+    fn is_fetched(&self, pages: Range<u64>) -> bool {
+        let slots: BTreeSet<u8> = pages.filter_map(|page| slot_of(self.map.get(page))).collect();
+        let own = self.common.number();
+        slots.into_iter().any(|slot| (slot == own && self.common.is_ours()) || self.common.dead(slot).is_none())
+    }
+
+    /// If nobody else uses the object: brings all of it to the disk, then says so in a mark. Without the mark, vidrec
+    /// drops the object when the machine has started anew, since marks of pages may be on the disk without the pages.
+    fn mark(&self) -> Result<()> {
+        let mark = self.dir.join(CLEAN);
+        if mark.exists() || !self.file.take()? {
+            return Ok(());
+        }
+        self.file.sync()?;
+        self.map.sync()?;
+        whole_folder::put_mark(&mark)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.common.is_ours() {
+            return;
+        }
+        let left: Vec<u64> = self.claimed().keys().copied().collect();
+        self.give_up(left.into_iter());
+        self.common.notify();
+        // Best effort: without the mark, the pages are fetched again if the machine starts anew.
+        let _ = self.mark();
+    }
+}
+
+enum Outcome {
+    Present,
+    Mine,
+    Others,
+    Full,
+}
+
+/// One call that claims pages: what it took from the budget and has not used yet, and the numbers of dead processes,
+/// which it holds until its end.
+struct Round<'a> {
+    opened: &'a Opened,
+    /// Whether this process has a slot here.
+    is_ours: bool,
+    may_keep: bool,
+    reserved: u64,
+    has_made_room: bool,
+    dead: HashMap<u8, Option<Slot>>,
+}
+
+impl<'a> Round<'a> {
+    fn of(opened: &'a Opened) -> Self {
+        let (is_ours, may_keep) = (opened.common.is_ours(), opened.common.may_keep() && opened.map.is_whole());
+        Round { opened, is_ours, may_keep, reserved: 0, has_made_room: false, dead: HashMap::new() }
+    }
+
+    /// Claims a page. `left` is the number of pages until the end of the range.
+    fn claim(&mut self, page: u64, left: u64) -> Outcome {
+        let map = &self.opened.map;
+        loop {
+            let state = map.get(page);
+            let has_bytes = match state {
+                PRESENT => return Outcome::Present,
+                _ if !self.is_ours => return Outcome::Full,
+                slot if slot_of(slot).is_some() && !self.is_dead(slot) => return Outcome::Others,
+                _ if !self.may_keep => return Outcome::Full,
+                ABSENT if !self.reserve(left) => return Outcome::Full,
+                state => state != ABSENT,
+            };
+            let own = self.opened.common.number();
+            if map.change(page, state, own) {
+                self.reserved -= if has_bytes { 0 } else { PAGE_BYTES };
+                self.opened.claimed().insert(page, has_bytes);
+                return Outcome::Mine;
+            }
+        }
+    }
+
+    /// Whether there is room for a page. Takes room for all that are left in one step, if it can.
+    fn reserve(&mut self, left: u64) -> bool {
+        let common = &self.opened.common;
+        let wanted = left.saturating_mul(PAGE_BYTES);
+        let mut take = || {
+            if self.reserved == 0 {
+                self.reserved = common.home.budget.take(wanted, PAGE_BYTES, common.limit);
+            }
+            self.reserved > 0
+        };
+        // Only once a call: what it finds does not change so fast.
+        take() || (!std::mem::replace(&mut self.has_made_room, true) && common.make_room(wanted) && take())
+    }
+
+    /// Whether the process in a slot is dead. Its pages are this process's to claim until the end of the call.
+    fn is_dead(&mut self, slot: u8) -> bool {
+        let common = &self.opened.common;
+        slot != common.number() && self.dead.entry(slot).or_insert_with(|| common.dead(slot)).is_some()
+    }
+}
+
+impl Drop for Round<'_> {
+    fn drop(&mut self) {
+        self.opened.common.home.budget.give(self.reserved);
+    }
+}

@@ -1,0 +1,165 @@
+//! A cache, opened: a folder of objects.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::cache::claims::PAGE_BYTES;
+use crate::cache::common::Common;
+use crate::cache::layout::{CLEAN, Identity, MAP, NEW, OBJECT_JSON, OBJECTS, PAGES};
+use crate::cache::object::{CachedObject, Opened};
+use crate::cache::page_map::PageMap;
+use crate::cache::recovery::check_length;
+use crate::cache::removal::Remover;
+use crate::disk::map::MappedFile;
+use crate::disk::sparse_file::SparseFile;
+use crate::disk::whole_folder;
+use crate::{Error, Result};
+
+/// How often vidrec tries to open an object that other processes remove or replace at the same time.
+const TRIES: u32 = 1000;
+/// Bytes of a map that are written in one step.
+const CHUNK: u64 = 1 << 16;
+
+/// A folder of cached objects, shared with other processes of the machine.
+// Allowed because only data sets in object storage use it.
+#[allow(dead_code)]
+#[derive(Debug)]
+pub(crate) struct PageCache {
+    common: Arc<Common>,
+    /// The objects that are open, by key, so that a second user of one gets the same.
+    open: Mutex<HashMap<String, Weak<Opened>>>,
+    made: AtomicU64,
+}
+
+#[allow(dead_code)]
+impl PageCache {
+    /// Opens the cache in a folder, and begins one if the folder is empty or does not exist. `limit` is the number of
+    /// bytes that the pages of all objects in it may take together. The maps of objects are extra: a byte a page.
+    ///
+    /// # Errors
+    ///
+    /// A limit of less than a page, a folder with other files, a cache of another version, one that another machine
+    /// uses, no permission to write.
+    pub fn open(dir: &Path, limit: u64) -> Result<Arc<Self>> {
+        if limit < PAGE_BYTES {
+            return Err(Error::usage("the cache is too small for a page")
+                .expected(format!("at least {PAGE_BYTES} bytes"))
+                .found(format!("{limit} bytes")));
+        }
+        let common = Arc::new(Common::open(dir, limit)?);
+        Ok(Arc::new(PageCache { common, open: Mutex::new(HashMap::new()), made: AtomicU64::new(0) }))
+    }
+
+    /// The most bytes that the pages of all objects may take.
+    pub fn limit(&self) -> u64 {
+        self.common.limit
+    }
+
+    /// Bytes that they take now, at most.
+    pub fn taken(&self) -> u64 {
+        self.common.home.budget.taken()
+    }
+
+    /// The cached pages of one version of one object. `location` is its URL without secrets, `version` its ETag or
+    /// generation, `length` the number of its bytes.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written. A process that was forked from the one that opened the cache.
+    pub fn object(self: &Arc<Self>, location: &str, version: &str, length: u64) -> Result<CachedObject> {
+        if !self.common.is_ours() {
+            return Err(self.common.forked());
+        }
+        let identity = Identity::new(location, version, length);
+        let key = identity.key();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = open.get(&key).and_then(Weak::upgrade) {
+            return Ok(CachedObject::new(opened));
+        }
+        let opened = Arc::new(self.open_object(&identity)?);
+        open.retain(|_, opened| opened.strong_count() > 0);
+        open.insert(key, Arc::downgrade(&opened));
+        Ok(CachedObject::new(opened))
+    }
+
+    fn open_object(&self, identity: &Identity) -> Result<Opened> {
+        let dir = self.common.home.dir.join(OBJECTS).join(identity.key());
+        for _ in 0..TRIES {
+            match self.try_open(&dir, identity) {
+                Ok(Some(opened)) => return Ok(opened),
+                Ok(None) if dir.exists() => {}
+                Ok(None) => self.make(&dir, identity)?,
+                // Of the machine, or of another process that is using it now: not to be removed.
+                Err(e) if e.kind() == crate::ErrorKind::Resources => return Err(e),
+                Err(e) => match Remover::take(&self.common.home)? {
+                    Some(remover) if remover.remove(&dir)? || !dir.exists() => {}
+                    Some(_) => return Err(e.help("end the processes that use the cache, then clear it")),
+                    None => std::thread::yield_now(),
+                },
+            }
+        }
+        Err(Error::lost("the object is removed again and again while vidrec opens it").file(&dir))
+    }
+
+    /// Opens an object that is there; `None` if it is not, or if it is being removed. An error says that it is damaged.
+    fn try_open(&self, dir: &Path, identity: &Identity) -> Result<Option<Opened>> {
+        let path = dir.join(PAGES);
+        let file = match SparseFile::open(&path)? {
+            Some(file) => file,
+            None if dir.exists() && !path.exists() => return Err(damaged(dir, "it has no pages")),
+            None => return Ok(None),
+        };
+        if !file.share()? {
+            return Ok(None);
+        }
+        if Identity::read(dir).as_ref() != Some(identity) {
+            return Err(damaged(dir, "its object.json is that of another object, or damaged"));
+        }
+        check_length(&path, &file, identity)?;
+        let map = PageMap::open(&dir.join(MAP), identity.pages())?;
+        file.touch();
+        Ok(Some(Opened {
+            common: Arc::clone(&self.common),
+            length: identity.length,
+            bytes: MappedFile::open(&path)?,
+            file,
+            map,
+            claimed: Mutex::default(),
+            is_unmarked: AtomicBool::new(!dir.join(CLEAN).exists()),
+            dir: dir.to_owned(),
+        }))
+    }
+
+    /// Makes an object without pages, and gives it its name, unless another process has just done so.
+    fn make(&self, dir: &Path, identity: &Identity) -> Result<()> {
+        let new = self.new_name();
+        // Left by a process that had the same slot and was killed.
+        whole_folder::remove(&new, &[])?;
+        let made = fill(&new, identity).and_then(|()| whole_folder::rename(&new, dir));
+        if !matches!(made, Ok(true)) {
+            whole_folder::remove(&new, &[])?;
+        }
+        made.map(|_| ())
+    }
+
+    fn new_name(&self) -> PathBuf {
+        let count = self.made.fetch_add(1, Relaxed);
+        self.common.home.dir.join(format!("{NEW}{}-{count}", self.common.number()))
+    }
+}
+
+fn fill(dir: &Path, identity: &Identity) -> Result<()> {
+    whole_folder::create(dir)?;
+    SparseFile::create(&dir.join(PAGES), identity.length)?;
+    // Zeros that are written, not a hole: a mark must never fail because the disk is full.
+    let pages = identity.pages();
+    let zeros = (0..pages.div_ceil(CHUNK)).map(|i| vec![0; CHUNK.min(pages - i * CHUNK) as usize]);
+    whole_folder::put_file(&dir.join(MAP), zeros)?;
+    whole_folder::put_file(&dir.join(OBJECT_JSON), std::iter::once(identity.json()))
+}
+
+fn damaged(dir: &Path, what: &str) -> Error {
+    Error::lost(format!("an object of the cache is damaged: {what}")).file(dir)
+}

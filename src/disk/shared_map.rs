@@ -1,0 +1,129 @@
+//! Small files that several processes change at once: numbers in memory that all of them map. `map.rs` has the files
+//! that are only read.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, AtomicU64};
+
+use memmap2::MmapRaw;
+
+use crate::disk::sigbus::Watch;
+use crate::{Error, Result};
+
+/// A file mapped for reading and writing, as atomic numbers. Every process that maps it sees each change at once, and
+/// keeps seeing those of a process that was killed.
+#[derive(Debug)]
+pub(crate) struct SharedMap {
+    /// Declared before the map, so that it is dropped first.
+    watch: Option<Watch>,
+    map: Option<MmapRaw>,
+    path: PathBuf,
+}
+
+impl SharedMap {
+    /// Maps a file, which must have exactly `length` bytes.
+    ///
+    /// Its bytes should have been written before, not only cut to that length: a file system that is full cannot give
+    /// a page of a map its first block.
+    pub fn open(path: &Path, length: u64) -> Result<Self> {
+        let io = |e| Error::io("open the file", path, e);
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        let meta = file.metadata().map_err(io)?;
+        if !meta.is_file() || meta.len() != length {
+            let e = Error::lost("a file of the cache was changed from outside").file(path);
+            return Err(e.expected(format!("{length} bytes")).found(format!("{} bytes", meta.len())));
+        }
+        Self::of(&file, path)
+    }
+
+    fn of(file: &File, path: &Path) -> Result<Self> {
+        let io = |e| Error::io("map the file", path, e);
+        if file.metadata().map_err(io)?.len() == 0 {
+            return Ok(SharedMap { watch: None, map: None, path: path.to_owned() });
+        }
+        let map = MmapRaw::map_raw(file).map_err(io)?;
+        // SAFETY: the map has these bytes for as long as it exists. `Watch::over_writable` takes only their address and
+        // their number, and the slice is gone when it returns.
+        let watch = Watch::over_writable(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
+        Ok(SharedMap { watch: Some(watch), map: Some(map), path: path.to_owned() })
+    }
+
+    /// Each byte as a number.
+    pub fn bytes(&self) -> &[AtomicU8] {
+        let Some(map) = &self.map else { return &[] };
+        // SAFETY: the map is readable and writable, has this length, and lives as long as the borrow of `self`. An
+        // `AtomicU8` is as large as a byte, has no alignment, and all of its bit patterns are valid. Nothing else in
+        // this process refers to the memory without atomics; other processes may change it at any time, which atomics
+        // allow. If the file is cut off from outside, `Watch` puts private zeros there, or the system ends the process.
+        unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), map.len()) }
+    }
+
+    /// The number of eight bytes at `at`, in the byte order of this machine, if the file has it whole and aligned.
+    pub fn word(&self, at: usize) -> Option<&AtomicU64> {
+        let map = self.map.as_ref()?;
+        let is_inside = at.is_multiple_of(8) && at.checked_add(8).is_some_and(|end| end <= map.len());
+        // SAFETY: as in `bytes`; the eight bytes are inside the map, and aligned, since a map begins at a page.
+        is_inside.then(|| unsafe { &*map.as_ptr().add(at).cast::<AtomicU64>() })
+    }
+
+    /// Whether all pages of the map are still those of the file. If not, other processes do not see what this one
+    /// writes.
+    pub fn is_whole(&self) -> bool {
+        self.watch.as_ref().is_none_or(|watch| watch.lost() == 0)
+    }
+
+    /// Syncs what all processes wrote to the disk.
+    pub fn sync(&self) -> Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        map.flush().map_err(|e| Error::io("sync to the disk", &self.path, e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+    use super::*;
+
+    #[test]
+    fn two_maps_of_a_file_are_the_same_numbers_and_the_file_has_them() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [0; 20]).unwrap();
+        let (a, b) = (SharedMap::open(file.path(), 20).unwrap(), SharedMap::open(file.path(), 20).unwrap());
+        a.bytes()[19].store(7, Release);
+        a.word(8).unwrap().fetch_add(u64::from_ne_bytes([1; 8]), Relaxed);
+        assert_eq!((b.bytes()[19].load(Acquire), b.bytes()[8].load(Acquire), b.bytes().len()), (7, 1, 20));
+        a.sync().unwrap();
+        drop((a, b));
+        assert_eq!(std::fs::read(file.path()).unwrap()[7..], [0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 7]);
+    }
+
+    #[test]
+    fn nothing_outside_of_the_file_can_be_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [0; 20]).unwrap();
+        let map = SharedMap::open(file.path(), 20).unwrap();
+        assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
+        assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
+        let e = SharedMap::open(file.path(), 21).unwrap_err();
+        assert!(e.to_string().contains("expected 21 bytes, found 20 bytes"), "{e}");
+        std::fs::write(file.path(), b"").unwrap();
+        let map = SharedMap::open(file.path(), 0).unwrap();
+        assert!(map.bytes().is_empty() && map.word(0).is_none() && map.is_whole());
+        map.sync().unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_cut_off_can_still_be_written_but_is_known_to_be_lost() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![9; 3 * 65536]).unwrap();
+        let map = SharedMap::open(file.path(), 3 * 65536).unwrap();
+        file.as_file().set_len(65536).unwrap();
+        assert!(map.is_whole());
+        assert_eq!(map.bytes()[2 * 65536].swap(3, Relaxed), 0);
+        assert_eq!(map.bytes()[2 * 65536].load(Relaxed), 3);
+        assert_eq!(map.bytes()[65535].load(Relaxed), 9);
+        assert!(!map.is_whole());
+    }
+}

@@ -1,0 +1,128 @@
+//! `vidrec cache` from outside, on a cache whose files are made here, as ARCHITECTURE.md and `src/cache/` describe them.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const PAGE: usize = 4096;
+
+fn vidrec(line: &str, dir: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
+}
+
+fn text(run: &Output) -> String {
+    String::from_utf8(run.stdout.clone()).unwrap() + &String::from_utf8(run.stderr.clone()).unwrap()
+}
+
+fn json(line: &str, dir: &Path) -> Value {
+    serde_json::from_slice(&vidrec(line, dir).stdout).unwrap()
+}
+
+/// Makes an object of `of` bytes in the cache `dir/cache`, of which the first `here` pages are there.
+fn put(dir: &Path, location: &str, here: usize, of: usize, days: u64) -> PathBuf {
+    let mut digest = Sha256::new();
+    for text in [location, "v1"] {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.update((of as u64).to_le_bytes());
+    let key: String = digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let object = dir.join("cache/objects").join(key);
+    fs::create_dir_all(&object).unwrap();
+    fs::write(dir.join("cache/vidrec-cache"), "vidrec cache, format 1\n").unwrap();
+    let identity = json!({"format": 1, "location": location, "version": "v1", "length": of, "page_bytes": PAGE});
+    fs::write(object.join("object.json"), identity.to_string()).unwrap();
+    fs::write(object.join("clean"), "").unwrap();
+    let map = |page| if page < here { 255u8 } else { 0 };
+    fs::write(object.join("map"), (0..of.div_ceil(PAGE)).map(map).collect::<Vec<u8>>()).unwrap();
+    fs::write(object.join("pages"), vec![7; (here * PAGE).min(of)]).unwrap();
+    let pages = File::options().write(true).open(object.join("pages")).unwrap();
+    pages.set_len(of as u64).unwrap();
+    pages.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400 + 60)).unwrap();
+    object
+}
+
+/// A cache of three objects of 9, 3 and 2 pages, the last of which is short.
+fn cache() -> (tempfile::TempDir, [PathBuf; 3]) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |location, here, of, days| put(dir.path(), location, here, of, days);
+    let objects = [
+        place("s3://bucket/train/a.rec", 9, 20 * PAGE, 3),
+        place("s3://bucket/train/b.rec", 3, 3 * PAGE, 2),
+        place("gs://other/\u{1b}[2Jc.rec", 2, PAGE + 1, 1),
+    ];
+    (dir, objects)
+}
+
+fn locations(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|object| object["location"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn it_is_shown_as_it_is() {
+    let (dir, _) = cache();
+    let shown = text(&vidrec("cache show cache", dir.path()));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        lines[0].split_whitespace().collect::<Vec<_>>(),
+        ["here", "of", "share", "last", "used", "location", "version"]
+    );
+    assert_eq!(lines[1].trim(), "4.0 KiB   4.0 KiB   100%   1 day ago  gs://other/\u{fffd}[2Jc.rec     v1");
+    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec  v1");
+    assert_eq!(lines[4], "3 objects, 52.0 KiB here");
+    let report = json("cache show cache --json", dir.path());
+    assert_eq!(
+        (&report["bytes"], &report["limit"], &report["objects"][0]["bytes"]),
+        (&json!(12 * PAGE + PAGE + 1), &Value::Null, &json!(PAGE + 1))
+    );
+    assert_eq!(report["objects"][2]["in_use"], false);
+    assert!(!dir.path().join("cache/budget").exists(), "showing changes nothing");
+}
+
+#[test]
+fn trimming_removes_what_was_not_used_for_longest() {
+    let (dir, objects) = cache();
+    let report = json("cache trim cache --bytes 20KiB --json", dir.path());
+    assert_eq!(locations(&report["removed"]), ["s3://bucket/train/a.rec"]);
+    assert_eq!((&report["taken"], &report["in_use"]), (&json!(5 * PAGE), &json!([])));
+    assert_eq!(objects.each_ref().map(|object| object.exists()), [false, true, true]);
+    let said = text(&vidrec("cache trim cache --bytes 0", dir.path()));
+    assert_eq!(said, "removed 2 objects, 16.0 KiB; 0 B left\n");
+    assert_eq!(text(&vidrec("cache show cache", dir.path())), "0 objects, 0 B here\n");
+    let run = vidrec("cache trim cache --bytes much", dir.path());
+    assert!(run.status.code() == Some(2) && text(&run).contains("1GiB"), "{}", text(&run));
+}
+
+#[test]
+fn what_is_in_use_stays_and_is_named() {
+    let (dir, objects) = cache();
+    let used = File::open(objects[0].join("pages")).unwrap();
+    used.lock_shared().unwrap();
+    let shown = text(&vidrec("cache show cache", dir.path()));
+    assert!(shown.contains("now  s3://bucket/train/a.rec"), "{shown}");
+    let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
+    assert_eq!(text(&run), "removed 1 object, 12.0 KiB; 44.0 KiB left\nin use, so it stays: s3://bucket/train/a.rec\n");
+    assert_eq!(run.status.code(), Some(3));
+    drop(used);
+    let run = vidrec("cache clear cache --location s3://bucket/", dir.path());
+    assert_eq!((text(&run), run.status.code()), ("removed 1 object, 36.0 KiB; 8.0 KiB left\n".into(), Some(0)));
+    assert_eq!(locations(&json("cache clear cache --json", dir.path())["removed"]), ["gs://other/\u{1b}[2Jc.rec"]);
+}
+
+#[test]
+fn a_folder_that_is_no_cache_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("data/objects/00112233445566778899aabbccddeeff")).unwrap();
+    for line in ["cache show data", "cache trim data --bytes 0", "cache clear data", "cache clear nowhere"] {
+        let run = vidrec(line, dir.path());
+        assert_eq!(run.status.code(), Some(1));
+        assert!(text(&run).contains("not a cache of vidrec"), "{}", text(&run));
+    }
+    assert!(dir.path().join("data/objects/00112233445566778899aabbccddeeff").exists());
+    assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 1);
+    assert!(!dir.path().join("nowhere").exists());
+}
