@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::disk::space::free_space;
 use crate::{Error, Result};
 
 /// Bytes written between two checks.
@@ -10,17 +11,6 @@ const INTERVAL: u64 = 64 << 20;
 
 /// Bytes that stay free, so that work in progress can finish cleanly.
 const RESERVE: u64 = 64 << 20;
-
-/// Free bytes on the file system of `dir`, or of its nearest existing parent.
-///
-/// # Errors
-///
-/// The system does not report the free space.
-pub(crate) fn free_space(dir: &Path) -> Result<u64> {
-    let existing = dir.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
-    let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
-    fs4::available_space(existing).map_err(|e| Error::io("read the free space", existing, e))
-}
 
 /// Returns an error if a run will not fit on the disk.
 pub(crate) fn require(dir: &Path, needed: u64, free: u64) -> Result<()> {

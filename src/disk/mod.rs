@@ -26,6 +26,8 @@ pub(crate) mod publication;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_map;
 pub(crate) mod sigbus;
+#[cfg(any(feature = "pack", feature = "remote"))]
+pub(crate) mod space;
 #[cfg(feature = "remote")]
 pub(crate) mod sparse_file;
 #[cfg(feature = "interop")]

@@ -9,7 +9,8 @@ use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::run::Failure;
 use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, for_each, pack_one};
-use crate::disk::free_space::{self, free_space};
+use crate::disk::free_space;
+use crate::disk::space::free_space;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, Result, sampler, video};
 

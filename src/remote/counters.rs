@@ -1,8 +1,10 @@
 //! What was fetched so far.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use crate::Error;
 use crate::storage::RemoteStats;
 
 /// The counters behind [`RemoteStats`].
@@ -14,12 +16,25 @@ pub(crate) struct Counters {
     pub retries: AtomicU64,
     pub second_requests: AtomicU64,
     pub in_flight_limit: AtomicU64,
+    pub cache_failures: AtomicU64,
     wait_ns: AtomicU64,
+    cache_failure: OnceLock<String>,
 }
 
 impl Counters {
     pub fn waited(&self, time: Duration) {
         self.wait_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// The cache could not keep something.
+    pub fn cache_failed(&self, e: &Error) {
+        add(&self.cache_failures, 1);
+        self.cache_failure.get_or_init(|| e.to_string());
+    }
+
+    /// Why the cache could not keep something, the first time.
+    pub fn cache_failure(&self) -> Option<&str> {
+        self.cache_failure.get().map(String::as_str)
     }
 
     pub fn snapshot(&self) -> RemoteStats {
@@ -30,6 +45,7 @@ impl Counters {
             cached_bytes: get(&self.cached_bytes),
             retries: get(&self.retries),
             second_requests: get(&self.second_requests),
+            cache_failures: get(&self.cache_failures),
             in_flight_limit: get(&self.in_flight_limit),
             network_wait_seconds: get(&self.wait_ns) as f64 / 1e9,
         }

@@ -55,9 +55,9 @@ pub(crate) struct FetchError {
 }
 
 impl FetchError {
-    /// For those who wait for what cannot even be asked for.
-    pub(super) fn of(location: &Path, e: &Error) -> Self {
-        let (location, what) = (location.to_owned(), e.to_string());
+    /// For those who wait for what was never asked for, or whose request ended without an answer.
+    pub(super) fn lost(location: &Path) -> Self {
+        let (location, what) = (location.to_owned(), "the request was not finished".to_owned());
         FetchError { location, range: None, what, help: "", tries: 0, kind: None }
     }
 

@@ -12,6 +12,7 @@ use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::held::{Found, Held};
+use super::kept::{Kept, Plan};
 use super::recent::Recent;
 use super::remote::{Pending, Remote};
 use super::sink::{Sink, Stretch};
@@ -34,6 +35,7 @@ pub(crate) struct RemoteFile {
     length: u64,
     head: Vec<u8>,
     held: Held,
+    kept: Option<Kept>,
     recent: Mutex<Recent>,
     /// What was read of tables. The second is used when what is in the first proved wrong.
     tables: [OnceLock<FillOnce>; 2],
@@ -69,6 +71,7 @@ impl Opening {
     /// Waits until the object is open. `None` if there is none.
     pub fn finish(self) -> Result<RemoteFile> {
         let (head, version) = self.remote.wait(&self.head)?;
+        let kept = self.remote.kept(&self.location, &version)?;
         let target = Target { location: self.location, key: self.address.key.clone(), version: Some(version.clone()) };
         Ok(RemoteFile {
             remote: self.remote,
@@ -77,6 +80,7 @@ impl Opening {
             length: version.length,
             head: Arc::unwrap_or_clone(head),
             held: Held::default(),
+            kept,
             recent: Mutex::default(),
             tables: Default::default(),
             generation: AtomicUsize::new(0),
@@ -98,6 +102,9 @@ impl RemoteFile {
     pub fn table(&self, range: Range<u64>) -> Result<&[u8]> {
         // Twice, if another thread forgets what this one has fetched.
         for _ in 0..4 {
+            if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.get(&range)) {
+                return Ok(bytes);
+            }
             if let Some(bytes) = self.tables()?.get(range.clone()) {
                 return Ok(bytes);
             }
@@ -124,17 +131,54 @@ impl RemoteFile {
         let tables = self.tables()?;
         let unit = (self.table_bytes.load(Relaxed) / 16).clamp(BLOCK_BYTES, MOST_TABLE_BYTES);
         let unit = unit / BLOCK_BYTES * BLOCK_BYTES;
-        let is_missing = |range: &&Range<u64>| range.start < range.end && tables.get((*range).clone()).is_none();
+        let is_kept = |range: &Range<u64>| self.kept.as_ref().is_some_and(|kept| kept.get(range).is_some());
+        let is_missing =
+            |range: &&Range<u64>| range.start < range.end && tables.get((*range).clone()).is_none() && !is_kept(range);
         let whole = |range: &Range<u64>| range.start / unit * unit..range.end.next_multiple_of(unit).min(self.length);
         let wanted = ranges.iter().filter(is_missing).map(whole).collect();
         let wanted: Vec<_> = merged(wanted).into_iter().flat_map(|range| pieces(range, REQUEST_BYTES)).collect();
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);
-        let pending: Vec<_> = wanted.into_iter().map(|range| self.start(range)).collect::<Result<_>>()?;
+        let mut pending = Vec::new();
+        for range in &wanted {
+            match self.kept.as_ref().map(|kept| kept.plan(range)) {
+                Some(Plan::Fetch(pages)) => {
+                    for pages in pages {
+                        self.start_kept(pages)?;
+                    }
+                }
+                _ => pending.push(self.start(range.clone())?),
+            }
+        }
         for pending in &pending {
             for stretch in &*self.remote.wait(pending)? {
                 tables.fill(stretch.range.start, &stretch.bytes);
             }
         }
+        let Some(kept) = &self.kept else { return Ok(()) };
+        for range in wanted {
+            kept.wait(&range, self.remote.patience());
+            // Given up by others, or by this process, which then says why.
+            if kept.get(&range).is_none() && tables.get(range.clone()).is_none() {
+                let bytes = self.remote.wait(&self.start(range)?)?;
+                bytes.iter().for_each(|stretch| tables.fill(stretch.range.start, &stretch.bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts one request for pages that are to be kept.
+    fn start_kept(&self, pages: Range<u64>) -> Result<()> {
+        let Some(kept) = self.kept.clone() else { return Ok(()) };
+        let giving_up = GiveUp(kept.clone(), pages.clone());
+        let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
+        super::runtime::handle()?.spawn(async move {
+            let sink = Sink::new(pages.start, [pages.clone()]);
+            if let Ok(stretches) = fetch(&link, &target, pages, sink).await {
+                stretches.iter().for_each(|stretch| kept.store(stretch.range.start, &stretch.bytes));
+            }
+            // Of what was stored, nothing is left to give up.
+            drop(giving_up);
+        });
         Ok(())
     }
 
@@ -157,10 +201,27 @@ impl RemoteFile {
             Found::Failed(e) => return Err(e.error()),
             Found::Absent => {}
         }
+        if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until())) {
+            return copy(bytes, buffer);
+        }
         let around = around();
         let around = around.start.min(range.start)..around.end.max(range.end).min(self.length);
+        if self.keep(&around)?
+            && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
+        {
+            return copy(bytes, buffer);
+        }
         let (at, bytes) = self.recent(&range, around)?;
         copy(&bytes[(range.start - at) as usize..(range.end - at) as usize], buffer)
+    }
+
+    /// Brings a range to the cache. Returns whether there is room for it.
+    fn keep(&self, range: &Range<u64>) -> Result<bool> {
+        // A cache would not gain by more than one request brings.
+        let range = range.start..range.end.min(range.start.saturating_add(REQUEST_BYTES));
+        let Some(Plan::Fetch(pages)) = self.kept.as_ref().map(|kept| kept.plan(&range)) else { return Ok(false) };
+        pages.into_iter().try_for_each(|pages| self.start_kept(pages))?;
+        Ok(true)
     }
 
     /// A stretch that contains `range`: one of those that were read last, or a new one.
@@ -187,13 +248,18 @@ impl RemoteFile {
     /// Forgets the bytes of a range, which proved wrong: the next read fetches them. Returns whether that was possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
         self.held.forget(range);
+        self.kept.iter().for_each(|kept| kept.forget(range));
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).forget(range);
         true
     }
 
     /// As [`forget`](Self::forget), for all tables of the object. It is possible once; what was borrowed stays.
     pub fn forget_tables(&self) -> bool {
-        self.generation.compare_exchange(0, 1, AcqRel, Acquire).is_ok()
+        let is_first = self.generation.compare_exchange(0, 1, AcqRel, Acquire).is_ok();
+        if is_first {
+            self.kept.iter().for_each(|kept| kept.forget(&(0..self.length)));
+        }
+        is_first
     }
 
     /// Starts one request for a range.
@@ -206,9 +272,26 @@ impl RemoteFile {
         })
     }
 
+    /// Says how a run of records comes to whoever needs it.
+    pub fn plan(&self, run: &Range<u64>) -> RunPlan {
+        match &self.kept {
+            Some(kept) if kept.get(run).is_some() => RunPlan::Here,
+            Some(kept) => match kept.plan(run) {
+                Plan::Fetch(pages) => RunPlan::Keep(pages),
+                Plan::NoRoom => RunPlan::Hold,
+            },
+            None => RunPlan::Hold,
+        }
+    }
+
     /// One more batch needs a run of records. Returns whether it must be asked for.
     pub fn hold(&self, run: &Range<u64>) -> bool {
         self.held.hold(run)
+    }
+
+    /// Gives up pages of the cache that [`plan`](Self::plan) named and that will not be asked for.
+    pub fn give_up(&self, pages: &Range<u64>) {
+        self.kept.iter().for_each(|kept| kept.give_up(pages.clone()));
     }
 
     /// A batch that needed a run is done.
@@ -216,36 +299,107 @@ impl RemoteFile {
         self.remote.memory.give(self.held.release(run));
     }
 
-    /// Starts one request for runs of records that were held: in order, without overlaps, and near each other. Their
-    /// memory was taken.
-    pub fn fetch_runs(self: &Arc<Self>, runs: Vec<Range<u64>>) -> Result<()> {
-        let (wanted, dropped): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| self.held.coming(run));
-        self.remote.memory.give(dropped.iter().map(|run| run.end - run.start).sum());
-        let Some((first, last)) = wanted.first().zip(wanted.last()) else { return Ok(()) };
-        let range = first.start..last.end;
-        let link = match self.remote.link(&self.address) {
-            Ok(link) => link,
-            Err(e) => {
-                let failed = FetchError::of(&self.target.location, &e);
-                wanted.iter().for_each(|run| self.held.arrived(run, Err(failed.clone())));
-                return Err(e);
-            }
+    /// Starts one request for some parts: in order, without overlaps, and near each other. Memory for their bytes was
+    /// taken.
+    pub fn fetch_parts(self: &Arc<Self>, parts: Vec<Part>) -> Result<()> {
+        let is_wanted = |part: &Part| match part {
+            Part::Hold(run) => self.held.coming(run),
+            Part::Keep(_) => true,
         };
-        let file = self.clone();
+        let (wanted, dropped): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_wanted);
+        self.remote.memory.give(dropped.iter().map(Part::bytes).sum());
+        let Some((first, last)) = wanted.first().zip(wanted.last()) else { return Ok(()) };
+        let range = first.range().start..last.range().end;
+        let answer = Answering { file: self.clone(), parts: wanted };
+        let link = self.remote.link(&self.address)?;
         super::runtime::handle()?.spawn(async move {
-            let sink = Sink::new(range.start, wanted.clone());
-            match fetch(&link, &file.target, range, sink).await {
-                Ok(stretches) => {
-                    stretches.into_iter().for_each(|stretch| file.held.arrived(&stretch.range, Ok(stretch.bytes)));
-                }
-                Err(e) => wanted.iter().for_each(|run| file.held.arrived(run, Err(e.clone()))),
-            }
+            let sink = Sink::new(range.start, answer.parts.iter().map(|part| part.range().clone()));
+            let found = fetch(&link, &answer.file.target, range, sink).await;
+            answer.give(found);
         });
         Ok(())
     }
 
     fn fault(&self, range: &Range<u64>, what: &str) -> Error {
         Error::lost(what).file(&self.target.location).at(range.start)
+    }
+}
+
+/// How a run of records comes to whoever needs it.
+#[derive(Debug)]
+pub(crate) enum RunPlan {
+    /// It is on this machine.
+    Here,
+    /// These pages have to be fetched, and will be kept; others may be fetching the rest.
+    Keep(Vec<Range<u64>>),
+    /// It has to be fetched, and is held in memory.
+    Hold,
+}
+
+/// A part of an object that a request brings.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// A run of records that is held in memory.
+    Hold(Range<u64>),
+    /// Pages that the cache keeps.
+    Keep(Range<u64>),
+}
+
+impl Part {
+    pub fn range(&self) -> &Range<u64> {
+        let (Part::Hold(range) | Part::Keep(range)) = self;
+        range
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.range().end - self.range().start
+    }
+}
+
+/// Parts that a request will bring. However it ends, those who wait for them are told.
+struct Answering {
+    file: Arc<RemoteFile>,
+    parts: Vec<Part>,
+}
+
+impl Answering {
+    fn give(mut self, found: Result<Vec<Stretch>, FetchError>) {
+        let parts = std::mem::take(&mut self.parts);
+        match found {
+            Ok(stretches) => {
+                parts.iter().zip(stretches).for_each(|(part, stretch)| self.give_one(part, Ok(stretch.bytes)))
+            }
+            Err(e) => parts.iter().for_each(|part| self.give_one(part, Err(e.clone()))),
+        }
+    }
+
+    fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
+        match part {
+            Part::Hold(run) => self.file.held.arrived(run, bytes),
+            Part::Keep(pages) => {
+                if let (Some(kept), Ok(bytes)) = (&self.file.kept, &bytes) {
+                    kept.store(pages.start, bytes);
+                }
+                self.file.give_up(pages);
+                self.file.remote.memory.give(part.bytes());
+            }
+        }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let e = FetchError::lost(&self.file.target.location);
+        std::mem::take(&mut self.parts).iter().for_each(|part| self.give_one(part, Err(e.clone())));
+    }
+}
+
+/// Gives up pages of the cache when dropped, unless they are stored.
+struct GiveUp(Kept, Range<u64>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.give_up(self.1.clone());
     }
 }
 

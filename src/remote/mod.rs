@@ -16,6 +16,7 @@ mod fill_once;
 mod gate;
 mod held;
 mod http;
+mod kept;
 mod later;
 mod memory;
 mod recent;
@@ -25,5 +26,5 @@ mod sink;
 mod store;
 mod url;
 
-pub(crate) use file::{Opening, RemoteFile};
+pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
 pub(crate) use remote::Remote;

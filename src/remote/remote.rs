@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::attempt::Version;
 use super::counters::Counters;
 use super::fetch::{FetchError, Link, Target};
+use super::kept::Kept;
 use super::later::Later;
 use super::memory::Memory;
 use super::runtime;
 use super::store;
 use super::url::Address;
+use crate::cache::{self, PageCache};
+use crate::disk::space;
 use crate::storage::RemoteStats;
 use crate::{Error, Result, Storage};
 
@@ -23,12 +27,52 @@ pub(crate) struct Remote {
     pub memory: Memory,
     /// The clients, by store, and the process that made them: connections do not survive a fork.
     links: Mutex<(u32, HashMap<String, Arc<Link>>)>,
+    /// The cache, and the process that opened it: a forked one opens it for itself.
+    cache: Mutex<Option<(u32, Arc<PageCache>)>>,
 }
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
         let memory = Memory::new(storage.memory_bytes);
-        Ok(Arc::new(Remote { storage: storage.clone(), counters: Arc::default(), memory, links: Mutex::default() }))
+        let (storage, counters) = (storage.clone(), Arc::default());
+        let remote = Remote { storage, counters, memory, links: Mutex::default(), cache: Mutex::default() };
+        // What is wrong with the folder is said at once.
+        remote.cache()?;
+        Ok(Arc::new(remote))
+    }
+
+    /// The cache of this process, if there is to be one.
+    fn cache(&self) -> Result<Option<Arc<PageCache>>> {
+        let Some(dir) = &self.storage.cache else { return Ok(None) };
+        let pid = std::process::id();
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, cache)) = &*cache
+            && *of == pid
+        {
+            return Ok(Some(cache.clone()));
+        }
+        let limit = self.storage.cache_bytes.map_or_else(|| what_is_free(dir), Ok)?;
+        let opened = PageCache::open(dir, limit)?;
+        // That of the parent belongs to the parent.
+        std::mem::forget(cache.replace((pid, opened.clone())));
+        Ok(Some(opened))
+    }
+
+    /// The cached pages of an object, if there is a cache.
+    pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<Kept>> {
+        let Some(cache) = self.cache()? else { return Ok(None) };
+        if version.tag.is_empty() {
+            let e =
+                Error::usage("the server says neither ETag nor Last-Modified, so what is cached could be out of date");
+            return Err(e.file(location).help("read it without a cache"));
+        }
+        let pages = cache.object(&location.to_string_lossy(), &version.tag, version.length)?;
+        Ok(Some(Kept::new(pages, self.counters.clone())))
+    }
+
+    /// Why the cache could not keep something, the first time.
+    pub fn cache_failure(&self) -> Option<&str> {
+        self.counters.cache_failure()
     }
 
     pub fn stats(&self) -> RemoteStats {
@@ -97,6 +141,14 @@ impl Remote {
         })?;
         self.wait(&pending)
     }
+}
+
+/// The limit of a cache that has none: what is free on its disk and what it has already, less a tenth of the disk.
+fn what_is_free(dir: &Path) -> Result<u64> {
+    std::fs::create_dir_all(dir).map_err(|e| Error::io("create the cache", dir, e))?;
+    let has = cache::show(dir).map_or(0, |report| report.bytes);
+    let room = space::free_space(dir)?.saturating_add(has).saturating_sub(space::total_space(dir)? / 10);
+    Ok(room.max(cache::PAGE_BYTES))
 }
 
 /// What a request will give.

@@ -1,14 +1,13 @@
 //! What batches need of remote record files, and the requests that bring it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::engine::Engine;
 use super::ring::Number;
 use crate::Result;
-use crate::remote::RemoteFile;
+use crate::remote::{Part, RemoteFile, RunPlan};
 
 /// The most that one request brings, unless one run is longer.
 const REQUEST_BYTES: u64 = 8 << 20;
@@ -32,23 +31,33 @@ impl Drop for Ticket {
     }
 }
 
-/// A request for runs of one file, in order.
+/// A request for parts of one file, in order. If it is dropped without being sent, what it was to keep is given up.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub file: Arc<RemoteFile>,
-    pub runs: Vec<Range<u64>>,
+    file: Arc<RemoteFile>,
+    parts: Vec<Part>,
     /// The first batch that waits for it, by its place among those that were planned together.
     first: usize,
 }
 
 impl Request {
-    /// The memory that its runs will take.
+    /// The memory that it takes.
     pub fn bytes(&self) -> u64 {
-        self.runs.iter().map(|run| run.end - run.start).sum()
+        self.parts.iter().map(Part::bytes).sum()
     }
 
-    pub fn send(self) -> Result<()> {
-        self.file.fetch_runs(self.runs)
+    pub fn send(mut self) -> Result<()> {
+        self.file.fetch_parts(std::mem::take(&mut self.parts))
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        for part in &self.parts {
+            if let Part::Keep(pages) = part {
+                self.file.give_up(pages);
+            }
+        }
     }
 }
 
@@ -68,7 +77,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
         }
     }
     let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
-    let mut wanted: BTreeMap<(usize, u64, u64), (Need, usize)> = BTreeMap::new();
+    let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
         let runs = engine
@@ -77,44 +86,53 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
         let Ok(Some((file, runs))) = runs else { continue };
+        let Some(&first) = uses.iter().min() else { continue };
         for run in runs {
-            let need = Need { file: file.clone(), run };
-            for &place in &uses {
-                let is_new = need.file.hold(&need.run);
-                tickets[place].0.push(need.clone());
-                let key = (Arc::as_ptr(&need.file) as usize, need.run.start, need.run.end);
-                match wanted.entry(key) {
-                    Entry::Occupied(mut found) => found.get_mut().1 = found.get().1.min(place),
-                    Entry::Vacant(free) if is_new => drop(free.insert((need.clone(), place))),
-                    Entry::Vacant(_) => {}
+            match file.plan(&run) {
+                RunPlan::Here => {}
+                RunPlan::Keep(pages) => {
+                    wanted.extend(pages.into_iter().map(|pages| want(&file, Part::Keep(pages), first)))
+                }
+                RunPlan::Hold => {
+                    let mut is_new = false;
+                    for &place in &uses {
+                        is_new |= file.hold(&run);
+                        tickets[place].0.push(Need { file: file.clone(), run: run.clone() });
+                    }
+                    wanted.extend(is_new.then(|| want(&file, Part::Hold(run), first)));
                 }
             }
         }
     }
-    (tickets, requests(wanted.into_values()))
+    (tickets, merged(wanted))
 }
 
-/// Merges runs, which are in the order of their files, to requests, in the order of their first use.
-fn requests(wanted: impl Iterator<Item = (Need, usize)>) -> Vec<Request> {
+fn want(file: &Arc<RemoteFile>, part: Part, first: usize) -> Request {
+    Request { file: file.clone(), parts: vec![part], first }
+}
+
+/// Merges requests for single parts, and puts them in the order of their first use.
+fn merged(mut wanted: Vec<Request>) -> Vec<Request> {
+    wanted.sort_by_key(|one| (Arc::as_ptr(&one.file) as usize, one.parts[0].range().start));
     let mut requests: Vec<Request> = Vec::new();
-    for (Need { file, run }, first) in wanted {
+    for mut one in wanted {
         match requests.last_mut() {
-            Some(last) if Arc::ptr_eq(&last.file, &file) && joins(last, &run) => {
-                last.runs.push(run);
-                last.first = last.first.min(first);
+            Some(last) if Arc::ptr_eq(&last.file, &one.file) && joins(last, one.parts[0].range()) => {
+                last.parts.append(&mut one.parts);
+                last.first = last.first.min(one.first);
             }
-            _ => requests.push(Request { file, runs: vec![run], first }),
+            _ => requests.push(one),
         }
     }
     requests.sort_by_key(|request| request.first);
     requests
 }
 
-fn joins(request: &Request, run: &Range<u64>) -> bool {
-    let (begin, end) = (request.runs[0].start, request.runs[request.runs.len() - 1].end);
-    let bytes = request.bytes() + (run.end - run.start);
-    // Runs that overlap are asked for one by one.
-    run.start >= end && bytes <= REQUEST_BYTES && (run.end - begin) - bytes <= bytes / GAP_SHARE
+fn joins(request: &Request, part: &Range<u64>) -> bool {
+    let (begin, end) = (request.parts[0].range().start, request.parts[request.parts.len() - 1].range().end);
+    let bytes = request.bytes() + (part.end - part.start);
+    // Parts that overlap are asked for one by one.
+    part.start >= end && bytes <= REQUEST_BYTES && (part.end - begin) - bytes <= bytes / GAP_SHARE
 }
 
 /// Brings the entries of all clips of the batches together, and of those of other ranks where these decide on lengths.

@@ -1,0 +1,81 @@
+//! The pages of an object that the cache on local disk keeps.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::counters::{Counters, add};
+use crate::cache::{CachedObject, PAGE_BYTES};
+
+/// The cached pages of an object, and the counters of the data set.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pages: CachedObject,
+    counters: Arc<Counters>,
+}
+
+/// What has to be fetched so that a range is in the cache.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// These pages, to be stored or given up. What is missing of the range is there, or others fetch it.
+    Fetch(Vec<Range<u64>>),
+    /// There is no room: it is fetched without being kept.
+    NoRoom,
+}
+
+impl Kept {
+    pub fn new(pages: CachedObject, counters: Arc<Counters>) -> Self {
+        Kept { pages, counters }
+    }
+
+    /// A range, if all of it is there.
+    pub fn get(&self, range: &Range<u64>) -> Option<&[u8]> {
+        self.pages.get(range.clone())
+    }
+
+    /// As [`get`](Self::get), and counted as read; waits, at most until `until`, for what others fetch.
+    pub fn read(&self, range: &Range<u64>, until: Instant) -> Option<&[u8]> {
+        if self.pages.get(range.clone()).is_none() {
+            let begin = Instant::now();
+            self.pages.wait(range.clone(), until.saturating_duration_since(begin));
+            self.counters.waited(begin.elapsed());
+        }
+        let found = self.pages.get(range.clone())?;
+        add(&self.counters.cached_bytes, found.len() as u64);
+        Some(found)
+    }
+
+    /// Says what to fetch for a range. All or nothing of it is kept, so that what a reader wants is in one place.
+    pub fn plan(&self, range: &Range<u64>) -> Plan {
+        let claims = self.pages.claim(range.clone());
+        if claims.full.is_empty() {
+            return Plan::Fetch(claims.mine);
+        }
+        claims.mine.into_iter().for_each(|pages| self.pages.give_up(pages));
+        Plan::NoRoom
+    }
+
+    /// Keeps what was fetched of pages that [`plan`](Self::plan) named.
+    pub fn store(&self, at: u64, bytes: &[u8]) {
+        if let Err(e) = self.pages.store(at, bytes) {
+            self.counters.cache_failed(&e);
+        }
+    }
+
+    /// Gives up pages that [`plan`](Self::plan) named and that will not come.
+    pub fn give_up(&self, pages: Range<u64>) {
+        self.pages.give_up(pages);
+    }
+
+    /// Forgets bytes that proved wrong.
+    pub fn forget(&self, range: &Range<u64>) {
+        self.pages.forget(range.clone());
+    }
+
+    /// Waits for what others fetch of a range.
+    pub fn wait(&self, range: &Range<u64>, at_most: Duration) {
+        self.pages.wait(range.clone(), at_most);
+    }
+}
+
+const _: () = assert!(PAGE_BYTES == super::fill_once::BLOCK_BYTES, "tables are kept in whole blocks");
