@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::bring::Tables;
 use super::clip::Clip;
 use super::fingerprint::Fingerprint;
 #[cfg(feature = "pack")]
@@ -17,6 +16,7 @@ use super::open_options::{OpenOptions, Source};
 use super::shard::Shard;
 use super::slot::Slot;
 use super::storage::Io;
+use super::tables::Tables;
 use crate::disk::advice::{Advice, advise};
 use crate::disk::folder_of;
 use crate::format::data_binding;
@@ -435,6 +435,28 @@ impl Dataset {
         None
     }
 
+    /// The memory that records may take which were fetched ahead, if all of them are held there: `None` for a local data
+    /// set, and where a cache on disk has room for all.
+    pub(crate) fn memory_to_hold(&self) -> Option<u64> {
+        #[cfg(feature = "remote")]
+        return self.remote().filter(|remote| !remote.keeps(self.record_bytes())).map(|remote| remote.memory.limit);
+        #[cfg(not(feature = "remote"))]
+        None
+    }
+
+    /// Why the cache could not keep something, the first time.
+    pub(crate) fn cache_failure(&self) -> Option<&str> {
+        #[cfg(feature = "remote")]
+        return self.remote().and_then(|remote| remote.cache_failure());
+        #[cfg(not(feature = "remote"))]
+        None
+    }
+
+    /// Length of all record files.
+    fn record_bytes(&self) -> u64 {
+        self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
+    }
+
     /// What the remote shards of this data set share, if there are any.
     #[cfg(feature = "remote")]
     pub(crate) fn remote(&self) -> Option<&Arc<Remote>> {
@@ -443,8 +465,7 @@ impl Dataset {
 
     /// Mean size of a clip's records in bytes.
     pub(crate) fn mean_clip_bytes(&self) -> u64 {
-        let bytes: u64 = self.0.shards.iter().map(|slot| slot.record_bytes()).sum();
-        bytes / self.0.stored().max(1)
+        self.record_bytes() / self.0.stored().max(1)
     }
 
     /// Whether any part of the data set is not on this machine's file systems.

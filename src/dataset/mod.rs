@@ -15,8 +15,8 @@ mod shard;
 mod slot;
 mod stats;
 mod storage;
+mod tables;
 
-pub(crate) use bring::Tables;
 pub use clip::Clip;
 pub use dataset::Dataset;
 pub use fingerprint::Fingerprint;
@@ -28,3 +28,4 @@ pub(crate) use open_options::Source;
 pub(crate) use shard::{Shard, split_payload};
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;
+pub(crate) use tables::Tables;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bring::Tables;
+use super::tables::Tables;
 use crate::{Clip, Dataset, Result};
 
 /// The statistics that [`stats`] returns. `vidrec stats --json` prints the same.

@@ -30,6 +30,8 @@ pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
 pub use counters::LoaderStats;
 pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, ShortClips, Start, Temporal};
+#[cfg(feature = "remote")]
+use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into};
 pub use field::Field;
@@ -260,7 +262,7 @@ impl Loader {
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
         #[cfg(feature = "remote")]
-        let _ticket = self.engine.ask_for(epoch, k);
+        let _ticket = ask_for(&self.engine, epoch, k);
         fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -276,7 +278,7 @@ impl Loader {
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
         #[cfg(feature = "remote")]
-        let _ticket = self.engine.ask_for(epoch, k);
+        let _ticket = ask_for(&self.engine, epoch, k);
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;
         Ok(batch)
     }

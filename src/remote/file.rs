@@ -16,13 +16,12 @@ use super::kept::{Kept, Plan};
 use super::recent::Recent;
 use super::remote::{Pending, Remote};
 use super::sink::{Sink, Stretch};
+use super::sizes::REQUEST_BYTES;
 use super::url::Address;
 use crate::{Error, Result, allocation};
 
 /// The first bytes of an object, which the request that binds its version brings.
 const HEAD_BYTES: u64 = BLOCK_BYTES;
-/// The most that one request asks for.
-pub(crate) const REQUEST_BYTES: u64 = 8 << 20;
 /// The most that a read of tables brings more than asked for.
 const MOST_TABLE_BYTES: u64 = 1 << 20;
 
@@ -92,10 +91,6 @@ impl Opening {
 impl RemoteFile {
     pub fn len(&self) -> u64 {
         self.length
-    }
-
-    pub fn remote(&self) -> &Arc<Remote> {
-        &self.remote
     }
 
     /// A range of the object, in memory that stays. For the parts of an index: what is read stays as long as this.
@@ -205,7 +200,8 @@ impl RemoteFile {
             return copy(bytes, buffer);
         }
         let around = around();
-        let around = around.start.min(range.start)..around.end.max(range.end).min(self.length);
+        let is_around = around.start <= range.start && around.end >= range.end;
+        let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
         if self.keep(&around)?
             && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
         {

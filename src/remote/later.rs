@@ -55,11 +55,6 @@ impl<T: Clone + Send + 'static> Later<T> {
 }
 
 impl<T> Later<T> {
-    /// The value, if it is there.
-    pub fn is_here(&self) -> bool {
-        matches!(*self.0.0.lock().unwrap_or_else(PoisonError::into_inner), State::Here(_))
-    }
-
     fn set(&self, value: State<T>) {
         let (state, changed) = &*self.0;
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +87,6 @@ mod tests {
             let waits: Vec<_> = (0..4).map(|_| scope.spawn(|| later.wait(soon()))).collect();
             assert!(waits.into_iter().all(|wait| wait.join().unwrap() == Some(7)));
         });
-        assert!(later.is_here());
         let never: Later<i32> = Later::start(&runtime, std::future::pending());
         assert_eq!(never.wait(Instant::now()), None);
         let panics: Later<i32> = Later::start(&runtime, async { panic!("in a task, on purpose") });

@@ -41,6 +41,7 @@ impl Memory {
     }
 
     /// Bytes that are taken.
+    #[cfg(test)]
     pub fn used(&self) -> u64 {
         *self.lock()
     }

@@ -23,8 +23,10 @@ mod recent;
 mod remote;
 mod runtime;
 mod sink;
+mod sizes;
 mod store;
 mod url;
 
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
 pub(crate) use remote::Remote;
+pub(crate) use sizes::REQUEST_BYTES;

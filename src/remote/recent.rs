@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::file::REQUEST_BYTES;
 use super::remote::Pending;
+use super::sizes::REQUEST_BYTES;
 use crate::Result;
 
 /// Stretches that are kept. Several threads may read at several places.

@@ -41,6 +41,11 @@ impl Remote {
         Ok(Arc::new(remote))
     }
 
+    /// Whether the cache has room for all of `bytes`.
+    pub fn keeps(&self, bytes: u64) -> bool {
+        self.cache().ok().flatten().is_some_and(|cache| cache.limit() >= bytes)
+    }
+
     /// The cache of this process, if there is to be one.
     fn cache(&self) -> Result<Option<Arc<PageCache>>> {
         let Some(dir) = &self.storage.cache else { return Ok(None) };
@@ -154,9 +159,3 @@ fn what_is_free(dir: &Path) -> Result<u64> {
 /// What a request will give.
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
-
-impl<T> Pending<T> {
-    pub fn is_here(&self) -> bool {
-        self.0.is_here()
-    }
-}

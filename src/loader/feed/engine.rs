@@ -3,12 +3,8 @@
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::fields::FieldTypes;
-#[cfg(feature = "remote")]
-use super::needs::{self, Ticket};
 use super::plan::Planner;
 use super::pool::WorkerPool;
-#[cfg(feature = "remote")]
-use super::ring::Number;
 use super::schedule::{BatchPlan, RunPosition, Schedule};
 use super::space::Space;
 use crate::Error;
@@ -19,6 +15,7 @@ use crate::loader::counters::{Counters, LoaderStats};
 use crate::loader::draw::{Frames, ShortClips};
 use crate::loader::options::{Dtype, LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
+use crate::order::Order;
 
 /// Everything that makes batches, shared by a loader and its background threads.
 pub(crate) struct Engine {
@@ -62,7 +59,25 @@ impl Engine {
             options,
         };
         engine.refuse_no_batches()?;
+        engine.refuse_small_memory()?;
         Ok(engine)
+    }
+
+    /// Refuses an order of blocks on a remote data set if memory cannot hold a window of them: each clip would then be
+    /// a request of its own, after all.
+    fn refuse_small_memory(&self) -> Result<()> {
+        let (dataset, order) = (&self.planner.dataset, &self.options.sampling.order);
+        let Some(memory) = dataset.memory_to_hold() else { return Ok(()) };
+        let (Order::Blocks { block, window } | Order::Homes { block, window, .. }) = *order else { return Ok(()) };
+        let samples = (u64::from(block) * u64::from(window)).min(dataset.len());
+        let batch = u64::from(self.schedule.shapes().iter().map(|shape| shape.clips).max().unwrap_or(1));
+        let least = (samples + 2 * batch).saturating_mul(dataset.mean_clip_bytes());
+        if memory >= least {
+            return Ok(());
+        }
+        let e = Error::usage("there is too little memory for a window of blocks");
+        let e = e.expected(format!("at least {least} bytes")).found(format!("{memory} bytes"));
+        Err(e.help("mix fewer or smaller blocks").hint(Hint::Set("memory_bytes")))
     }
 
     fn refuse_no_batches(&self) -> Result<()> {
@@ -133,21 +148,6 @@ impl Engine {
         self.options.prefetch.depth(self.batch_bytes())
     }
 
-    /// Asks for what batch `k` of `epoch` needs of remote files, all at once. What comes back is dropped when the batch is
-    /// done.
-    #[cfg(feature = "remote")]
-    pub fn ask_for(&self, epoch: u64, k: u64) -> Option<Ticket> {
-        let remote = self.planner.dataset.remote()?;
-        let (mut tickets, requests) = needs::plan(self, &[Number { epoch, k }]);
-        for request in requests {
-            // More than the limit, if that is what one batch takes.
-            remote.memory.take_anyway(request.bytes());
-            // Whoever needs these records is told by them.
-            let _ = request.send();
-        }
-        tickets.pop()
-    }
-
     /// Batch `k` of `epoch`, as long as its longest clip on any rank.
     pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         let mut plan = self.schedule.batch(epoch, k)?;
@@ -193,6 +193,9 @@ impl Engine {
         }
         if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
             warnings.push("mean and std change nothing in batches of bytes: choose a float dtype".into());
+        }
+        if let Some(failure) = self.planner.dataset.cache_failure() {
+            warnings.push(format!("the cache does not keep what is read: {failure}"));
         }
         for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));

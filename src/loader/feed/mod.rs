@@ -26,4 +26,6 @@ pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
 pub(super) use engine::Engine;
 pub use epochs::Epochs;
 pub(super) use fill::{fill, fill_into};
+#[cfg(feature = "remote")]
+pub(super) use needs::ask_for;
 pub(super) use shelf::Shelf;

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use super::engine::Engine;
 use super::ring::Number;
 use crate::Result;
-use crate::remote::{Part, RemoteFile, RunPlan};
+use crate::remote::{Part, REQUEST_BYTES, RemoteFile, RunPlan};
 
-/// The most that one request brings, unless one run is longer.
-const REQUEST_BYTES: u64 = 8 << 20;
 /// Runs are asked for together if what lies between them is less than this part of what they bring.
 const GAP_SHARE: u64 = 64;
 
@@ -59,6 +57,20 @@ impl Drop for Request {
             }
         }
     }
+}
+
+/// Asks for what batch `k` of `epoch` needs of remote files, all at once. What comes back is dropped when the batch is
+/// done.
+pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
+    let remote = engine.planner.dataset.remote()?;
+    let (mut tickets, requests) = plan(engine, &[Number { epoch, k }]);
+    for request in requests {
+        // More than the limit, if that is what one batch takes.
+        remote.memory.take_anyway(request.bytes());
+        // Whoever needs these records is told by them.
+        let _ = request.send();
+    }
+    tickets.pop()
 }
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.

@@ -1,9 +1,14 @@
 //! Which samples an epoch has, in which order, and how processes share them.
 
 use crate::Result;
+use crate::dataset::Dataset;
 use crate::loader::require::require;
 use crate::order::{LastBatch, Order};
 use crate::words::words;
+
+/// Bytes of a block of the order for remote data sets, and blocks in a window: half a gigabyte is mixed.
+const BLOCK_BYTES: u64 = 8 << 20;
+const WINDOW: u32 = 64;
 
 /// Which clips an epoch has of a data set with several draws of each video
 /// ([`Dataset::draws`](crate::Dataset::draws)). Without draws both are the same.
@@ -65,6 +70,33 @@ impl Default for Sampling {
 }
 
 impl Sampling {
+    /// The order to train in: an exact shuffle of a local data set, blocks of a remote one.
+    ///
+    /// An exact shuffle reads each clip of a remote data set by a request of its own. The order of blocks reads 8 MiB at a
+    /// time and mixes the clips of 64 such blocks, so two clips that are stored side by side share a batch more often
+    /// than by chance ([`Order::neighbors_share_a_batch`]). With several ranks, each has blocks of its own.
+    ///
+    /// ```
+    /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let dir = folder.path().join("train");
+    /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// # writer.append(&ClipInfo::default(), &[FrameData { jpeg: &[0], pts: 0, source_index: None }])?;
+    /// # writer.finish()?;
+    /// use vidrec::{Dataset, Sampling, order::Order};
+    ///
+    /// let train = Dataset::open(&dir)?;
+    /// assert_eq!(Sampling::order_for(&train), Order::Shuffled);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn order_for(dataset: &Dataset) -> Order {
+        if !dataset.is_remote() {
+            return Order::Shuffled;
+        }
+        let block = (BLOCK_BYTES / dataset.mean_clip_bytes().max(1)).clamp(1, u64::from(u32::MAX));
+        Order::Homes { homes: None, exchange: 1.0, block: block as u32, window: WINDOW }
+    }
+
     /// Refuses what makes no sense, and names the option.
     pub(super) fn check(&self) -> Result<()> {
         let ranks = format!("{} of {}", self.rank, self.world_size);

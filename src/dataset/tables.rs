@@ -1,0 +1,44 @@
+//! Bringing tables of a remote index, or some entries of them. For local ones this does nothing.
+
+use std::ops::Range;
+
+use super::shard::Shard;
+use crate::Result;
+use crate::format::section::SectionId;
+
+/// Which tables of the indexes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tables {
+    pub clips: bool,
+    pub frames: bool,
+    pub strings: bool,
+}
+
+impl Shard {
+    /// Brings whole tables.
+    pub fn bring_all(&self, tables: Tables) -> Result<()> {
+        let wanted = |table: &(bool, SectionId)| table.0;
+        let all = [
+            (tables.clips, SectionId::CLIPS),
+            (tables.frames, SectionId::FRAMES),
+            (tables.strings, SectionId::STRINGS),
+        ];
+        let ranges = all.into_iter().filter(wanted).filter_map(|(_, id)| self.index.section_range(id));
+        self.index_bytes.bring(&ranges.collect::<Vec<_>>())
+    }
+
+    /// Brings the entries of some clips and of their frames, and with `strings` also their strings.
+    pub fn bring(&self, clips: &[u64], strings: bool) -> Result<()> {
+        let entries: Vec<Range<u64>> = clips.iter().filter_map(|&clip| self.index.clip_range(clip)).collect();
+        self.index_bytes.bring(&entries)?;
+        let mut parts = Vec::new();
+        for &clip in clips {
+            let entry = self.clip(clip)?;
+            parts.extend(self.index.frames_range(entry.frames()));
+            if strings {
+                parts.extend(self.index.string_ranges(&entry));
+            }
+        }
+        self.index_bytes.bring(&parts)
+    }
+}
