@@ -26,7 +26,7 @@ use crate::{Error, ErrorKind, Hint, Result};
 /// The end of a remote index that the first request after the head brings: as a rule all sections but the tables and
 /// the strings.
 #[cfg(feature = "remote")]
-const INDEX_TAIL_BYTES: u64 = 64 << 10;
+const INDEX_TAIL_BYTES: u64 = 128 << 10;
 
 /// One record file and its index.
 #[derive(Debug)]
@@ -76,6 +76,9 @@ impl Shard {
         let index_file = Arc::new(opening.finish()?);
         let tail = index_file.len().saturating_sub(INDEX_TAIL_BYTES)..index_file.len();
         let early = known.transpose()?.map(Opening::finish).transpose()?;
+        if let Some(file) = &early {
+            file.begin(file.len().saturating_sub(data_binding::EDGE_BYTES as u64)..file.len())?;
+        }
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
         let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
@@ -202,13 +202,18 @@ impl RemoteFile {
         let around = around();
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
-        if self.keep(&around)?
+        let is_begun = self.lock_recent().has(&range);
+        if !is_begun
+            && self.keep(&around)?
             && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
         {
             return copy(bytes, buffer);
         }
-        let (at, bytes) = self.recent(&range, around)?;
-        copy(&bytes[(range.start - at) as usize..(range.end - at) as usize], buffer)
+        let read = self.read_recent(&range, around, buffer);
+        if read.is_err() {
+            self.lock_recent().forget(&range);
+        }
+        read
     }
 
     /// Brings a range to the cache. Returns whether there is room for it.
@@ -220,32 +225,45 @@ impl RemoteFile {
         Ok(true)
     }
 
-    /// A stretch that contains `range`: one of those that were read last, or a new one.
-    fn recent(&self, range: &Range<u64>, around: Range<u64>) -> Result<(u64, Arc<Vec<u8>>)> {
-        let start = |range: Range<u64>| {
-            let begin = range.start;
-            let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
-            self.remote.start(async move {
-                let sink = Sink::new(begin, [range.clone()]);
-                let (sink, _) = link.fetch(&target, Ok(range), sink).await?;
-                Ok(Arc::new(sink.into_stretches().pop().map(|stretch| stretch.bytes).unwrap_or_default()))
-            })
-        };
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = recent().find(range, around, self.length, start)?;
-        let (at, pending) = found;
-        let bytes = self.remote.wait(&pending);
-        if bytes.is_err() {
-            recent().forget(range);
+    /// Reads a range out of the stretches that were read last, or new ones.
+    fn read_recent(&self, range: &Range<u64>, around: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let stretches = self.lock_recent().find(range, around, self.length, |range| self.start_bytes(range))?;
+        buffer.clear();
+        allocation::reserve(buffer, (range.end - range.start) as usize, "a record")?;
+        for (stretch, pending) in stretches {
+            let bytes = self.remote.wait(&pending)?;
+            let (from, to) = (range.start.max(stretch.start), range.end.min(stretch.end));
+            buffer.extend_from_slice(&bytes[(from - stretch.start) as usize..(to - stretch.start) as usize]);
         }
-        Ok((at, bytes?))
+        Ok(())
+    }
+
+    /// Asks for a range that will be read soon.
+    pub fn begin(&self, range: Range<u64>) -> Result<()> {
+        if range.start >= range.end || range.end <= self.head.len() as u64 {
+            return Ok(());
+        }
+        self.lock_recent().begin(range, &|range| self.start_bytes(range))
+    }
+
+    fn lock_recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start_bytes(&self, range: Range<u64>) -> Result<Pending<Arc<Vec<u8>>>> {
+        let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
+        self.remote.start(async move {
+            let sink = Sink::new(range.start, [range.clone()]);
+            let (sink, _) = link.fetch(&target, Ok(range), sink).await?;
+            Ok(Arc::new(sink.into_stretches().pop().map(|stretch| stretch.bytes).unwrap_or_default()))
+        })
     }
 
     /// Forgets the bytes of a range, which proved wrong: the next read fetches them. Returns whether that was possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
         self.held.forget(range);
         self.kept.iter().for_each(|kept| kept.forget(range));
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner).forget(range);
+        self.lock_recent().forget(range);
         true
     }
 

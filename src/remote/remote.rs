@@ -159,3 +159,10 @@ fn what_is_free(dir: &Path) -> Result<u64> {
 /// What a request will give.
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
+
+impl<T> Pending<T> {
+    #[cfg(test)]
+    pub fn of(later: Later<Result<T, FetchError>>) -> Self {
+        Pending(later)
+    }
+}

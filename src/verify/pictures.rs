@@ -15,6 +15,9 @@ use crate::{Error, Result};
 pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
     let counter = Mutex::new(counter);
     let count = |frames: u32| counter.lock().unwrap_or_else(PoisonError::into_inner).frames(frames.into());
+    if shard.records.is_remote() {
+        return in_sequence(shard, &count);
+    }
     let found: Vec<Vec<Problem>> = (0..shard.clip_count())
         .into_par_iter()
         .map_init(RgbPicture::default, |pixels, c| {
@@ -25,6 +28,19 @@ pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<
         })
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
+}
+
+/// As [`shard`], but in parallel over the frames of a clip, so that a remote file is read from its start to its end.
+fn in_sequence(shard: &Shard, count: &(impl Fn(u32) -> Result<()> + Sync)) -> Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    for c in 0..shard.clip_count() {
+        let Ok(clip) = shard.clip(c) else { continue };
+        let check = |pixels: &mut RgbPicture, t| check_picture(shard, pixels, c, &clip, t);
+        let found: Vec<_> = (0..clip.frame_count).into_par_iter().map_init(RgbPicture::default, check).collect();
+        problems.extend(found.into_iter().flatten());
+        count(clip.frame_count)?;
+    }
+    Ok(problems)
 }
 
 fn check_picture(shard: &Shard, pixels: &mut RgbPicture, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
