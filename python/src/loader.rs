@@ -29,7 +29,7 @@ impl Engine {
     #[new]
     #[pyo3(signature = (dataset, options, state=None))]
     fn new(py: Python<'_>, dataset: &Dataset, options: Options, state: Option<&str>) -> PyResult<Self> {
-        let options = options.into_loader_options()?;
+        let options = options.into_loader_options(dataset.get())?;
         let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.get().clone() };
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)

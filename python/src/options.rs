@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batching, Budget, ColorJitter, Crop, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety, Sampling,
-    Temporal,
+    Augmentation, Batching, Budget, ColorJitter, Crop, Dataset, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety,
+    Sampling, Temporal,
 };
 
 use crate::error::{raise, usage};
@@ -82,7 +82,7 @@ pub fn io(name: &str) -> PyResult<Io> {
 }
 
 impl Options {
-    pub fn into_loader_options(self) -> PyResult<LoaderOptions> {
+    pub fn into_loader_options(self, dataset: &Dataset) -> PyResult<LoaderOptions> {
         Ok(LoaderOptions {
             batch_size: self.batch_size,
             frames: self.frame_count(),
@@ -100,7 +100,7 @@ impl Options {
             pictures: self.pictures()?,
             prefetch: Prefetch { batches: self.prefetch, bytes: self.prefetch_bytes, readahead: self.readahead },
             safety: Safety { check_crc: self.check_crc, on_bad_frame: word(&self.on_bad_frame)? },
-            sampling: self.sampling()?,
+            sampling: self.sampling(dataset)?,
         })
     }
 
@@ -146,20 +146,21 @@ impl Options {
         })
     }
 
-    fn sampling(self) -> PyResult<Sampling> {
+    fn sampling(self, dataset: &Dataset) -> PyResult<Sampling> {
         let (draws, last) = (word(&self.draws)?, word(&self.last)?);
         let Options { rank, world_size, allow_empty, .. } = self;
-        Ok(Sampling { draws, rank, world_size, last, allow_empty, order: self.order()? })
+        Ok(Sampling { draws, rank, world_size, last, allow_empty, order: self.order(dataset)? })
     }
 
-    fn order(self) -> PyResult<Order> {
+    fn order(self, dataset: &Dataset) -> PyResult<Order> {
         if let Some(weights) = self.weights {
             return Ok(Order::Weighted(Arc::new(Weights::new(&weights).map_err(raise)?)));
         }
         if let Some(given) = self.given {
             return Ok(Order::Given(given.into()));
         }
-        let order = word::<Order>(&self.order)?.with_homes(self.homes, self.exchange);
+        let order = if self.order == "mixed" { Sampling::order_for(dataset) } else { word::<Order>(&self.order)? };
+        let order = order.with_homes(self.homes, self.exchange);
         Ok(match self.block.zip(self.window) {
             Some((block, window)) => order.with_blocks(block, window),
             None => order,

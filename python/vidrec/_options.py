@@ -93,7 +93,8 @@ def order(
     value: Any, shuffle: bool, weights: Optional[Sequence[float]], homes: Optional[int], exchange: float
 ) -> Dict[str, Any]:
     """The order: a word, ("blocks", block, window), the same of homes, or the samples themselves; or weights."""
-    found: Dict[str, Any] = {"order": "shuffled" if shuffle else "sequential"}
+    # Which one mixes, the data set decides: a remote one is read in blocks.
+    found: Dict[str, Any] = {"order": "mixed" if shuffle else "sequential"}
     found.update(block=None, window=None, given=None, weights=None)
     found.update(homes=None if homes is None else operator.index(homes), exchange=float(exchange))
     if sum((shuffle, value is not None, weights is not None)) > 1:

@@ -104,7 +104,9 @@ class Loader:
         How much larger than the picture a frame is decoded at least, where that is faster. Default 1.125; infinity turns
         it off.
     shuffle : bool, default False
-        An exact shuffle, new in each epoch.
+        A new order in each epoch. For a local data set an exact shuffle, ``order="shuffled"``. For a remote one blocks of
+        8 MiB, of which 64 are mixed at a time, and each rank has its own: ``order="homes"``. A warning says how well
+        that mixes.
     order : str, tuple or sequence of int, optional
         Instead: ``"sequential"``, ``"shuffled"``, ``("blocks", block, window)`` for disks that are slow at random,
         ``"homes"`` or ``("homes", block, window)`` for clusters whose nodes keep what they read, or the samples

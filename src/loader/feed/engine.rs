@@ -178,6 +178,22 @@ impl Engine {
         }
     }
 
+    /// How well an order of blocks mixes a remote data set, which has such an order unless another is asked for.
+    fn mixing(&self) -> Option<String> {
+        let order = self.options.sampling.order.clone().with_default_homes(self.options.sampling.world_size);
+        let (n, clips) = (self.schedule.positions(), self.schedule.shapes()[0].clips);
+        let is_blocks = matches!(order, Order::Blocks { .. } | Order::Homes { .. });
+        let is_mixed = self.planner.dataset.is_remote() && is_blocks && n > 1;
+        let chance = order.neighbors_share_a_batch(n, clips).filter(|_| is_mixed)?;
+        let exact = Order::Shuffled.neighbors_share_a_batch(n, clips)?;
+        Some(format!(
+            "the order mixes blocks of clips: two that are stored side by side share a batch with a chance of {:.2} %, \
+             {:.2} % in the order \"shuffled\", which takes a request for each clip",
+            chance * 100.0,
+            exact * 100.0
+        ))
+    }
+
     /// What the batches have that a user may not expect.
     pub fn warnings(&self) -> Vec<String> {
         let Pictures { mean, std, dtype, .. } = self.options.pictures;
@@ -194,6 +210,7 @@ impl Engine {
         if dtype == Dtype::U8 && (mean != [0.0; 3] || std != [1.0; 3]) {
             warnings.push("mean and std change nothing in batches of bytes: choose a float dtype".into());
         }
+        warnings.extend(self.mixing());
         if let Some(failure) = self.planner.dataset.cache_failure() {
             warnings.push(format!("the cache does not keep what is read: {failure}"));
         }
