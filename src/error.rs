@@ -168,6 +168,12 @@ impl Error {
         self
     }
 
+    /// Whether there is no such file or object.
+    pub(crate) fn is_missing(&self) -> bool {
+        let source = self.0.source.as_ref().and_then(|e| e.downcast_ref::<std::io::Error>());
+        source.is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
+    }
+
     /// Whether memory, or address space for a map, ran out.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.0.shortage == Some(Shortage::Memory)

@@ -41,7 +41,13 @@ pub(super) enum Failure {
     /// Another try would give the same.
     Final { what: String, help: &'static str, kind: FinalKind },
     /// Another try may succeed.
-    Passing { what: String, wait: Option<Duration>, is_overload: bool },
+    Passing {
+        what: String,
+        wait: Option<Duration>,
+        is_overload: bool,
+        /// No connection was made.
+        is_unreached: bool,
+    },
 }
 
 /// What callers tell apart.
@@ -65,7 +71,11 @@ fn refuse(what: impl Into<String>, help: &'static str) -> Failure {
 }
 
 fn passing(what: impl Into<String>) -> Failure {
-    Failure::Passing { what: what.into(), wait: None, is_overload: false }
+    Failure::Passing { what: what.into(), wait: None, is_overload: false, is_unreached: false }
+}
+
+fn unreached(what: impl Into<String>) -> Failure {
+    Failure::Passing { what: what.into(), wait: None, is_overload: false, is_unreached: true }
 }
 
 /// Makes one request. What arrives goes to `sink`, also before a failure.
@@ -177,12 +187,18 @@ fn explain(e: &object_store::Error, answer: &Answer) -> Failure {
             said("the server does not serve parts of files (ranges)"),
             "use another server, or fetch a local copy first",
         ),
-        (_, Some(429 | 503)) => {
-            Failure::Passing { what: said("the server is overloaded"), wait: answer.wait(), is_overload: true }
-        }
-        (_, Some(408 | 409 | 425 | 500 | 502 | 504)) => {
-            Failure::Passing { what: said("the server failed"), wait: answer.wait(), is_overload: false }
-        }
+        (_, Some(429 | 503)) => Failure::Passing {
+            what: said("the server is overloaded"),
+            wait: answer.wait(),
+            is_overload: true,
+            is_unreached: false,
+        },
+        (_, Some(408 | 409 | 425 | 500 | 502 | 504)) => Failure::Passing {
+            what: said("the server failed"),
+            wait: answer.wait(),
+            is_overload: false,
+            is_unreached: false,
+        },
         (_, Some(416)) => Failure::Final {
             what: said("the object is shorter than it was"),
             help: "open the data set again",
@@ -239,7 +255,10 @@ fn transport(e: &object_store::Error, status: Option<u16>) -> Failure {
         );
     }
     if has(&["connection refused", "connectionrefused"]) {
-        return passing("the connection was refused".to_owned());
+        return unreached("the connection was refused");
+    }
+    if has(&["kind: connect"]) {
+        return unreached(format!("no connection: {}", cause(e)));
     }
     passing(format!("the request failed: {}", cause(e)))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ use crate::random::Random;
 
 /// The first wait before a retry, and the longest.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+/// Tries to reach a server that has never answered: as a rule its address is wrong.
+const FIRST_TRIES: u32 = 3;
 /// What a deadline adds for a range, so that a slow link that works is not an error.
 const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
 
@@ -32,6 +34,8 @@ pub(super) struct Link {
     pub counters: Arc<Counters>,
     pub timeout: Duration,
     pace: Mutex<Pace>,
+    /// Whether the server has ever answered.
+    is_reached: AtomicBool,
 }
 
 /// What is fetched.
@@ -71,7 +75,10 @@ impl FetchError {
         let place =
             self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
-        let e = Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location);
+        let e = match self.is_missing() {
+            true => Error::io("open the object", &self.location, std::io::ErrorKind::NotFound.into()),
+            false => Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location),
+        };
         if self.help.is_empty() { e } else { e.help(self.help) }
     }
 }
@@ -84,7 +91,14 @@ impl fmt::Display for FetchError {
 
 impl Link {
     pub fn new(store: Arc<dyn ObjectStore>, counters: Arc<Counters>, timeout: Duration) -> Self {
-        Link { store, gate: Gate::new(counters.clone()), counters, timeout, pace: Mutex::default() }
+        Link {
+            store,
+            gate: Gate::new(counters.clone()),
+            counters,
+            timeout,
+            pace: Mutex::default(),
+            is_reached: AtomicBool::new(false),
+        }
     }
 
     /// Fetches a range into `sink`; or the whole object, of at most so many bytes.
@@ -115,6 +129,11 @@ impl Link {
             let wait = match one {
                 Ok(Ok(got)) => return Ok((sink, got.version)),
                 Ok(Err(Failure::Final { what, help, kind })) => return Err(failed(what, help, tries, Some(kind))),
+                Ok(Err(Failure::Passing { what, is_unreached: true, .. }))
+                    if tries >= FIRST_TRIES && !self.is_reached.load(Relaxed) =>
+                {
+                    return Err(failed(what, "check host, port and endpoint", tries, None));
+                }
                 Ok(Err(Failure::Passing { what, wait, .. })) => {
                     last = what;
                     wait.unwrap_or_else(|| backoff(tries, sink.at()))
@@ -176,6 +195,7 @@ impl Link {
 
     fn noted(&self, found: Result<Got, Failure>, size: u64, begin: Instant) -> Result<Got, Failure> {
         if let Ok(got) = &found {
+            self.is_reached.store(true, Relaxed);
             self.pace().note(got.first_byte, size, begin.elapsed());
         }
         found

@@ -64,7 +64,7 @@ fn verify_files(
     for paths in &files.shards {
         let shard = match Shard::open_unbound(paths, source) {
             Ok(shard) => shard,
-            Err(e) if e.kind() == ErrorKind::Resources => return Err(e),
+            Err(e) if scan::stops(&e) => return Err(e),
             Err(e) => {
                 report.problems.push(e.into());
                 continue;
@@ -85,7 +85,7 @@ fn verify_files(
     match (&files.json, Dataset::open_files(&files.shards, source)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
         (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
-        (_, Err(e)) if e.kind() == ErrorKind::Resources => return Err(e),
+        (_, Err(e)) if scan::stops(&e) => return Err(e),
         _ => {}
     }
     if let Some((path, json)) = &files.json {

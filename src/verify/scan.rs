@@ -5,13 +5,15 @@ use crate::dataset::{Bytes, Shard, proven_bytes};
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
+use crate::location::is_remote;
 use crate::progress::Counter;
 use crate::{Error, ErrorKind, Result};
 
 /// The problems of a shard, except for those of its images.
 pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
-    let mut scan = ShardScan { shard, problems: Vec::new(), record_end: 0, frames_seen: 0 };
+    let mut scan = ShardScan { shard, problems: Vec::new(), record_end: 0, frames_seen: 0, stopped: None };
     scan.index();
+    scan.go_on()?;
     scan.binding(counter)?;
     scan.draws();
     scan.records(counter)?;
@@ -24,15 +26,35 @@ struct ShardScan<'a> {
     /// Where the next record must begin.
     record_end: u64,
     frames_seen: u64,
+    /// Why nothing more can be checked.
+    stopped: Option<Error>,
+}
+
+/// Whether an error says nothing about the data: a server could not be reached, or the machine ran out of something.
+pub(super) fn stops(e: &Error) -> bool {
+    let is_of_network = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote) && !e.is_missing();
+    is_of_network || e.kind() == ErrorKind::Resources
 }
 
 impl ShardScan<'_> {
+    fn note(&mut self, e: Error) {
+        if stops(&e) {
+            self.stopped.get_or_insert(e);
+        } else {
+            self.problems.push(e.into());
+        }
+    }
+
+    fn go_on(&mut self) -> Result<()> {
+        self.stopped.take().map_or(Ok(()), Err)
+    }
+
     /// Checks the CRC-32 of every section, and that the padding between them is zero.
     fn index(&mut self) {
         let (index, bytes) = (&self.shard.index, &self.shard.index_bytes);
         for (i, s) in index.sections.iter().enumerate() {
             if let Err(e) = proven_bytes(bytes, s) {
-                self.problems.push(e.file(&self.shard.index_path).into());
+                self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e });
             }
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
             let end = s.end().unwrap_or(next);
@@ -42,7 +64,7 @@ impl ShardScan<'_> {
                     self.problems.push(e.file(&self.shard.index_path).into());
                 }
                 Ok(_) => {}
-                Err(e) => self.problems.push(e.into()),
+                Err(e) => self.note(e),
             }
         }
     }
@@ -50,16 +72,16 @@ impl ShardScan<'_> {
     /// Checks the length, ends and SHA-256 of the record file.
     fn binding(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
         if let Err(e) = self.shard.prove_binding() {
-            self.problems.push(e.into());
-            return Ok(());
+            self.note(e);
+            return self.go_on();
         }
         let expected = self.shard.index.binding.sha256;
         let found = match self.shard.records.sha256(&mut || counter.tell()) {
             Ok(found) => found,
             Err(e) if e.kind() == ErrorKind::Interrupted => return Err(e),
             Err(e) => {
-                self.problems.push(e.file(&self.shard.record_path).into());
-                return Ok(());
+                self.note(if e.path().is_none() { e.file(&self.shard.record_path) } else { e });
+                return self.go_on();
             }
         };
         if found != expected {
@@ -90,8 +112,9 @@ impl ShardScan<'_> {
                     self.clip(c, &clip);
                     counter.frames(clip.frame_count.into())?;
                 }
-                Err(e) => self.problems.push(e.in_clip(c).into()),
+                Err(e) => self.note(e.in_clip(c)),
             }
+            self.go_on()?;
         }
         let total = self.shard.index.header.frame_count;
         if self.frames_seen != total && self.problems.is_empty() {
@@ -116,12 +139,12 @@ impl ShardScan<'_> {
             self.problems.push(e.in_clip(c).file(&self.shard.index_path).into());
         }
         if let Err(e) = self.clip_strings(clip) {
-            self.problems.push(e.in_clip(c).file(&self.shard.index_path).into());
+            self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e }.in_clip(c));
         }
         for t in 0..clip.frame_count {
             if let Err(e) = self.frame(c, clip, t) {
                 let e = if e.path().is_none() { e.file(&self.shard.record_path) } else { e };
-                self.problems.push(e.in_clip(c).in_frame(t).into());
+                self.note(e.in_clip(c).in_frame(t));
             }
         }
         self.frames_seen = clip.first_frame + u64::from(clip.frame_count);

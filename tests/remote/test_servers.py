@@ -8,10 +8,6 @@ import pytest
 
 from program import built
 
-READS = pytest.mark.skipif(os.environ.get("VIDREC_REMOTE", "0") == "0",
-                           reason="not asked for: VIDREC_REMOTE=1 says that vidrec reads locations")
-
-
 def test_ranges_of_all_files_are_as_stored(stored):
     for name, content in stored.files.items():
         end = len(content) - 1
@@ -28,7 +24,6 @@ def vidrec(stored, *arguments):
                           env={**os.environ, **stored.environment})
 
 
-@READS
 def test_verify_reads_every_byte(stored):
     done = vidrec(stored, "verify", "--deep", stored.location)
     if stored.server.RANGES:
@@ -37,7 +32,6 @@ def test_verify_reads_every_byte(stored):
         assert done.returncode != 0 and "range" in done.stderr, done.stderr
 
 
-@READS
 def test_inspect_says_the_same_as_of_the_local_data_set(stored):
     if not stored.server.RANGES:
         pytest.skip("not asked for: this server has no ranges")
@@ -54,7 +48,6 @@ def same(report, stored):
     return json.loads(text.replace(stored.location, "SET").replace(json.dumps(str(stored.local))[1:-1], "SET"))
 
 
-@READS
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_batches_equal_local_ones(stored, shuffle, monkeypatch):
     package = pytest.importorskip("vidrec", reason="not asked for: the stage 'package' builds the Python package")
@@ -64,7 +57,7 @@ def test_batches_equal_local_ones(stored, shuffle, monkeypatch):
     for name, value in stored.environment.items():
         monkeypatch.setenv(name, value)
     # One order for both; data sets on servers may default to another.
-    options = {"batch_size": 2, "frames": 4, "size": 56, "crop": "random-resized", "flip": 0.5, "shuffle": shuffle,
+    options = {"batch_size": 2, "frames": 4, "size": 56, "crop": "random-resized", "flip": 0.5, "order": "shuffled" if shuffle else "sequential",
                "seed": 7}
     far, near = (package.Loader(str(path), **options) for path in (stored.location, stored.local))
     for _ in range(2):
@@ -76,7 +69,6 @@ def test_batches_equal_local_ones(stored, shuffle, monkeypatch):
         assert batches == len(near) > 1
 
 
-@READS
 @pytest.mark.parametrize("server", ["s3"], indirect=True)
 def test_no_secret_is_said(stored):
     done = vidrec(stored, "inspect", stored.server.location("missing"), "--json")
