@@ -22,7 +22,8 @@ impl Counters {
         self.wait_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    pub fn snapshot(&self) -> RemoteStats {
+    /// With the bytes that are held, and the most that were.
+    pub fn snapshot(&self, (held_bytes, most_held_bytes): (u64, u64)) -> RemoteStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         RemoteStats {
             requests: get(&self.requests),
@@ -31,6 +32,8 @@ impl Counters {
             retries: get(&self.retries),
             second_requests: get(&self.second_requests),
             in_flight_limit: get(&self.in_flight_limit),
+            held_bytes,
+            most_held_bytes,
             network_wait_seconds: get(&self.wait_ns) as f64 / 1e9,
         }
     }

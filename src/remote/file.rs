@@ -6,17 +6,21 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::held::{Found, Held};
+use super::per_process::PerProcess;
 use super::recent::Recent;
 use super::remote::{Pending, Remote};
+use super::runtime;
 use super::sink::{Sink, Stretch};
 use super::url::Address;
 use crate::{Error, Result, allocation};
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// The first bytes of an object, which the request that binds its version brings.
 const HEAD_BYTES: u64 = BLOCK_BYTES;
@@ -33,8 +37,9 @@ pub(crate) struct RemoteFile {
     target: Target,
     length: u64,
     head: Vec<u8>,
-    held: Held,
-    recent: Mutex<Recent>,
+    /// Which file it is among all of this process.
+    number: u64,
+    held: PerProcess<Held>,
     /// What was read of tables. The second is used when what is in the first proved wrong.
     tables: [OnceLock<FillOnce>; 2],
     generation: AtomicUsize,
@@ -76,8 +81,8 @@ impl Opening {
             target,
             length: version.length,
             head: Arc::unwrap_or_clone(head),
-            held: Held::default(),
-            recent: Mutex::default(),
+            number: NUMBER.fetch_add(1, Relaxed),
+            held: PerProcess::new(),
             tables: Default::default(),
             generation: AtomicUsize::new(0),
             table_bytes: AtomicU64::new(0),
@@ -152,7 +157,7 @@ impl RemoteFile {
             return copy(&self.head[range.start as usize..range.end as usize], buffer);
         }
         let waited = |time| self.remote.counters.waited(time);
-        match self.held.read(&range, buffer, self.remote.until(), waited)? {
+        match self.held.get().read(&range, buffer, self.remote.until(), waited)? {
             Found::Read => return Ok(()),
             Found::Failed(e) => return Err(e.error()),
             Found::Absent => {}
@@ -174,21 +179,24 @@ impl RemoteFile {
                 Ok(Arc::new(sink.into_stretches().pop().map(|stretch| stretch.bytes).unwrap_or_default()))
             })
         };
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = recent().find(range, around, self.length, start)?;
+        let found = self.lock_recent().find((self.number, self.length), range, around, start)?;
         let (at, pending) = found;
         let bytes = self.remote.wait(&pending);
         if bytes.is_err() {
-            recent().forget(range);
+            self.lock_recent().forget(self.number, range);
         }
         Ok((at, bytes?))
     }
 
     /// Forgets the bytes of a range, which proved wrong: the next read fetches them. Returns whether that was possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
-        self.held.forget(range);
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner).forget(range);
+        self.held.get().forget(range);
+        self.lock_recent().forget(self.number, range);
         true
+    }
+
+    fn lock_recent(&self) -> MutexGuard<'_, Recent> {
+        self.remote.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// As [`forget`](Self::forget), for all tables of the object. It is possible once; what was borrowed stays.
@@ -208,37 +216,39 @@ impl RemoteFile {
 
     /// One more batch needs a run of records. Returns whether it must be asked for.
     pub fn hold(&self, run: &Range<u64>) -> bool {
-        self.held.hold(run)
+        self.held.get().hold(run)
     }
 
     /// A batch that needed a run is done.
     pub fn release(&self, run: &Range<u64>) {
-        self.remote.memory.give(self.held.release(run));
+        self.remote.memory.give(self.held.get().release(run));
     }
 
     /// Starts one request for runs of records that were held: in order, without overlaps, and near each other. Their
     /// memory was taken.
     pub fn fetch_runs(self: &Arc<Self>, runs: Vec<Range<u64>>) -> Result<()> {
-        let (wanted, dropped): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| self.held.coming(run));
+        let (wanted, dropped): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| self.held.get().coming(run));
         self.remote.memory.give(dropped.iter().map(|run| run.end - run.start).sum());
         let Some((first, last)) = wanted.first().zip(wanted.last()) else { return Ok(()) };
         let range = first.start..last.end;
-        let link = match self.remote.link(&self.address) {
-            Ok(link) => link,
+        let (link, runtime) = match self.remote.link(&self.address).and_then(|link| Ok((link, runtime::handle()?))) {
+            Ok(both) => both,
             Err(e) => {
                 let failed = FetchError::of(&self.target.location, &e);
-                wanted.iter().for_each(|run| self.held.arrived(run, Err(failed.clone())));
+                wanted.iter().for_each(|run| self.held.get().arrived(run, Err(failed.clone())));
                 return Err(e);
             }
         };
         let file = self.clone();
-        super::runtime::handle()?.spawn(async move {
+        runtime.spawn(async move {
             let sink = Sink::new(range.start, wanted.clone());
             match fetch(&link, &file.target, range, sink).await {
                 Ok(stretches) => {
-                    stretches.into_iter().for_each(|stretch| file.held.arrived(&stretch.range, Ok(stretch.bytes)));
+                    stretches
+                        .into_iter()
+                        .for_each(|stretch| file.held.get().arrived(&stretch.range, Ok(stretch.bytes)));
                 }
-                Err(e) => wanted.iter().for_each(|run| file.held.arrived(run, Err(e.clone()))),
+                Err(e) => wanted.iter().for_each(|run| file.held.get().arrived(run, Err(e.clone()))),
             }
         });
         Ok(())

@@ -1,4 +1,4 @@
-//! The stretches of an object that were read last, without a plan: whoever reads on finds the next one on its way.
+//! The stretches of objects that were read last, without a plan: whoever reads on finds the next one on its way.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -8,62 +8,119 @@ use super::file::REQUEST_BYTES;
 use super::remote::Pending;
 use crate::Result;
 
-/// Stretches that are kept. Several threads may read at several places.
-const KEPT: usize = 6;
+/// What is kept of all files of a data set together: so many bytes or, if these are longer, the last two stretches.
+const KEPT_BYTES: u64 = 48 << 20;
+/// The most stretches that are kept, and sequences that are known. Several threads may read at several places.
+const KEPT: usize = 64;
 
 type Bytes = Pending<Arc<Vec<u8>>>;
 
 /// The last stretches, the latest first.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    stretches: VecDeque<(Range<u64>, Bytes)>,
-    /// Where the last stretch of a sequence ends, and how long it was.
-    ahead: (u64, u64),
+    stretches: VecDeque<Stretch>,
+    /// Of a file, where the last stretch of a sequence ends, and how long it was. The latest first.
+    sequences: VecDeque<(u64, (u64, u64))>,
+}
+
+#[derive(Debug)]
+struct Stretch {
+    file: u64,
+    range: Range<u64>,
+    bytes: Bytes,
 }
 
 impl Recent {
-    /// The stretch that contains `range`, begun by `start` if there is none: `around` it, or more if reads follow each
-    /// other. Starts the next one, too, while the reader is in the one before.
+    /// The stretch of a file that contains `range`, begun by `start` if there is none: `around` it, or more if reads
+    /// follow each other. Starts the next one, too, while the reader is in the one before.
     pub fn find(
         &mut self,
+        (file, length): (u64, u64),
         range: &Range<u64>,
         around: Range<u64>,
-        length: u64,
         start: impl Fn(Range<u64>) -> Result<Bytes>,
     ) -> Result<(u64, Bytes)> {
-        let contains = |(stretch, _): &(Range<u64>, Bytes)| stretch.start <= range.start && stretch.end >= range.end;
-        let place = self.stretches.iter().position(contains);
-        let found = match place {
-            Some(place) => place,
+        let contains = |s: &Stretch| s.file == file && s.range.start <= range.start && s.range.end >= range.end;
+        let found = match self.stretches.iter().position(contains) {
+            Some(found) => found,
             None => {
-                let follows = range.start == self.ahead.0 && range.start > 0;
-                let size = if follows { (self.ahead.1 * 2).min(REQUEST_BYTES) } else { 0 };
+                let (next, last) = self.sequence(file);
+                let follows = range.start == next && range.start > 0;
+                let size = if follows { (last * 2).min(REQUEST_BYTES) } else { 0 };
                 // At most a request; but always the range itself.
                 let end = around.end.min(range.start.saturating_add(REQUEST_BYTES)).max(range.end);
                 let stretch = range.start..end.max(range.start.saturating_add(size)).min(length);
-                self.begin(stretch, &start)?;
+                self.begin(file, stretch, &start)?;
                 0
             }
         };
-        let (stretch, bytes) = self.stretches[found].clone();
-        let (next, size) = self.ahead;
+        let (stretch, bytes) = (self.stretches[found].range.clone(), self.stretches[found].bytes.clone());
+        let (next, size) = self.sequence(file);
         // Of a sequence that has grown, the reader is in the last stretch.
         if size >= REQUEST_BYTES / 2 && stretch.end == next && next < length {
-            self.begin(next..next.saturating_add(REQUEST_BYTES).min(length), &start)?;
+            self.begin(file, next..next.saturating_add(REQUEST_BYTES).min(length), &start)?;
         }
         Ok((stretch.start, bytes))
     }
 
-    fn begin(&mut self, stretch: Range<u64>, start: &impl Fn(Range<u64>) -> Result<Bytes>) -> Result<()> {
-        let bytes = start(stretch.clone())?;
-        self.ahead = (stretch.end, stretch.end - stretch.start);
-        self.stretches.push_front((stretch, bytes));
-        self.stretches.truncate(KEPT);
+    fn sequence(&self, file: u64) -> (u64, u64) {
+        self.sequences.iter().find(|(of, _)| *of == file).map_or((0, 0), |(_, sequence)| *sequence)
+    }
+
+    fn begin(&mut self, file: u64, range: Range<u64>, start: &impl Fn(Range<u64>) -> Result<Bytes>) -> Result<()> {
+        let bytes = start(range.clone())?;
+        self.sequences.retain(|(of, _)| *of != file);
+        self.sequences.push_front((file, (range.end, range.end - range.start)));
+        self.sequences.truncate(KEPT);
+        self.stretches.push_front(Stretch { file, range, bytes });
+        let mut sum = 0u64;
+        let fits = |s: &Stretch| {
+            sum = sum.saturating_add(s.range.end - s.range.start);
+            sum <= KEPT_BYTES
+        };
+        let kept = self.stretches.iter().map(fits).take_while(|fits| *fits).count();
+        self.stretches.truncate(kept.clamp(2, KEPT));
         Ok(())
     }
 
-    /// Forgets what overlaps a range.
-    pub fn forget(&mut self, range: &Range<u64>) {
-        self.stretches.retain(|(stretch, _)| stretch.end <= range.start || stretch.start >= range.end);
+    /// Forgets what overlaps a range of a file.
+    pub fn forget(&mut self, file: u64, range: &Range<u64>) {
+        self.stretches.retain(|s| s.file != file || s.range.end <= range.start || s.range.start >= range.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::remote::Remote;
+
+    #[test]
+    fn a_bounded_part_of_all_files_is_kept_and_sequences_grow() {
+        let remote = Remote::new(&crate::Storage::default()).unwrap();
+        let (started, mut recent) = (RefCell::new(Vec::new()), Recent::default());
+        let start = |range: Range<u64>| {
+            started.borrow_mut().push(range);
+            remote.start(async { Ok(Arc::default()) })
+        };
+        let length = 1 << 30;
+        for at in (0..64 << 20).step_by(64 << 10) {
+            let range = at..at + (64 << 10);
+            let (begin, _) = recent.find((7, length), &range, range.clone(), start).unwrap();
+            assert!(begin <= at);
+        }
+        let ranges = started.take();
+        assert!(ranges.len() < 20 && ranges.windows(2).all(|two| two[0].end == two[1].start), "{ranges:?}");
+        for file in 0..100 {
+            let range = 0..REQUEST_BYTES;
+            recent.find((file, REQUEST_BYTES), &range, range.clone(), start).unwrap();
+            assert!(recent.stretches.iter().map(|s| s.range.end - s.range.start).sum::<u64>() <= KEPT_BYTES);
+        }
+        let before = recent.stretches.len();
+        recent.forget(98, &(5..6));
+        assert_eq!(recent.stretches.len(), before - 1);
+        recent.find((1, 1 << 40), &(0..1 << 30), 0..1 << 30, start).unwrap();
+        assert_eq!(recent.stretches.len(), 2, "and always the last two");
     }
 }

@@ -9,6 +9,8 @@ use super::counters::Counters;
 use super::fetch::{FetchError, Link, Target};
 use super::later::Later;
 use super::memory::Memory;
+use super::per_process::PerProcess;
+use super::recent::Recent;
 use super::runtime;
 use super::store;
 use super::url::Address;
@@ -21,18 +23,21 @@ pub(crate) struct Remote {
     storage: Storage,
     pub counters: Arc<Counters>,
     pub memory: Memory,
-    /// The clients, by store, and the process that made them: connections do not survive a fork.
-    links: Mutex<(u32, HashMap<String, Arc<Link>>)>,
+    /// The clients, by store: connections do not survive a fork.
+    links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
+    /// What was read without a plan.
+    pub(super) recent: PerProcess<Mutex<Recent>>,
 }
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
         let memory = Memory::new(storage.memory_bytes);
-        Ok(Arc::new(Remote { storage: storage.clone(), counters: Arc::default(), memory, links: Mutex::default() }))
+        let (links, recent) = Default::default();
+        Ok(Arc::new(Remote { storage: storage.clone(), counters: Arc::default(), memory, links, recent }))
     }
 
     pub fn stats(&self) -> RemoteStats {
-        self.counters.snapshot()
+        self.counters.snapshot(self.memory.used())
     }
 
     /// The longest that a read can take: its deadline, and as long again in a queue.
@@ -47,18 +52,13 @@ impl Remote {
 
     /// The client of a store in this process.
     pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
-        let pid = std::process::id();
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if links.0 != pid {
-            // Those of the parent belong to a runtime that has no threads here.
-            std::mem::forget(std::mem::replace(&mut *links, (pid, HashMap::new())));
-        }
-        if let Some(link) = links.1.get(&address.store) {
+        let mut links = self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = links.get(&address.store) {
             return Ok(link.clone());
         }
         let store = store::connect(address, &self.storage.options)?;
         let link = Arc::new(Link::new(store, self.counters.clone(), self.storage.timeout));
-        links.1.insert(address.store.clone(), link.clone());
+        links.insert(address.store.clone(), link.clone());
         Ok(link)
     }
 

@@ -137,11 +137,11 @@ impl Engine {
     /// done.
     #[cfg(feature = "remote")]
     pub fn ask_for(&self, epoch: u64, k: u64) -> Option<Ticket> {
-        let remote = self.planner.dataset.remote()?;
+        self.planner.dataset.remotes().first()?;
         let (mut tickets, requests) = needs::plan(self, &[Number { epoch, k }]);
         for request in requests {
             // More than the limit, if that is what one batch takes.
-            remote.memory.take_anyway(request.bytes());
+            request.memory().take_anyway(request.bytes);
             // Whoever needs these records is told by them.
             let _ = request.send();
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::ring::Number;
-use crate::Result;
-use crate::remote::RemoteFile;
+use crate::remote::{Memory, RemoteFile};
+use crate::{ErrorKind, Result};
 
 /// The most that one request brings, unless one run is longer.
 const REQUEST_BYTES: u64 = 8 << 20;
@@ -37,14 +37,16 @@ impl Drop for Ticket {
 pub(super) struct Request {
     pub file: Arc<RemoteFile>,
     pub runs: Vec<Range<u64>>,
+    /// The memory that these take.
+    pub bytes: u64,
     /// The first batch that waits for it, by its place among those that were planned together.
-    first: usize,
+    pub first: usize,
 }
 
 impl Request {
-    /// The memory that its runs will take.
-    pub fn bytes(&self) -> u64 {
-        self.runs.iter().map(|run| run.end - run.start).sum()
+    /// Where its memory is taken.
+    pub fn memory(&self) -> &Memory {
+        &self.file.remote().memory
     }
 
     pub fn send(self) -> Result<()> {
@@ -54,7 +56,11 @@ impl Request {
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.
 pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Request>) {
-    bring_entries(engine, batches);
+    let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
+    if bring_entries(engine, batches).is_err_and(|e| e.kind() == ErrorKind::Io) {
+        // An error of the batches that need them. To ask for each entry by itself would take long to fail, too.
+        return (tickets, Vec::new());
+    }
     // All samples of a clip together, so that what several need is one run.
     let mut clips: BTreeMap<u64, (Vec<u32>, Vec<usize>)> = BTreeMap::new();
     for (place, number) in batches.iter().enumerate() {
@@ -67,7 +73,6 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             uses.push(place);
         }
     }
-    let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
     let mut wanted: BTreeMap<(usize, u64, u64), (Need, usize)> = BTreeMap::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
@@ -100,10 +105,11 @@ fn requests(wanted: impl Iterator<Item = (Need, usize)>) -> Vec<Request> {
     for (Need { file, run }, first) in wanted {
         match requests.last_mut() {
             Some(last) if Arc::ptr_eq(&last.file, &file) && joins(last, &run) => {
+                last.bytes += run.end - run.start;
                 last.runs.push(run);
                 last.first = last.first.min(first);
             }
-            _ => requests.push(Request { file, runs: vec![run], first }),
+            _ => requests.push(Request { file, bytes: run.end - run.start, runs: vec![run], first }),
         }
     }
     requests.sort_by_key(|request| request.first);
@@ -112,13 +118,13 @@ fn requests(wanted: impl Iterator<Item = (Need, usize)>) -> Vec<Request> {
 
 fn joins(request: &Request, run: &Range<u64>) -> bool {
     let (begin, end) = (request.runs[0].start, request.runs[request.runs.len() - 1].end);
-    let bytes = request.bytes() + (run.end - run.start);
+    let bytes = request.bytes + (run.end - run.start);
     // Runs that overlap are asked for one by one.
     run.start >= end && bytes <= REQUEST_BYTES && (run.end - begin) - bytes <= bytes / GAP_SHARE
 }
 
 /// Brings the entries of all clips of the batches together, and of those of other ranks where these decide on lengths.
-fn bring_entries(engine: &Engine, batches: &[Number]) {
+fn bring_entries(engine: &Engine, batches: &[Number]) -> Result<()> {
     let mut clips = Vec::new();
     for number in batches {
         let plan = engine.schedule.batch_of_all(number.epoch, number.k);
@@ -128,6 +134,5 @@ fn bring_entries(engine: &Engine, batches: &[Number]) {
     }
     clips.sort_unstable();
     clips.dedup();
-    // What could not be brought is an error of the batch that needs it.
-    let _ = engine.planner.dataset.bring(&clips, !engine.options.fields.is_empty());
+    engine.planner.dataset.bring(&clips, !engine.options.fields.is_empty())
 }
