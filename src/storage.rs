@@ -29,8 +29,9 @@ pub struct Storage {
     /// The most bytes that the cache may hold, together with all other data sets in the same folder. Default `None`: what
     /// is free on its disk when it is opened, less a tenth of the disk.
     pub cache_bytes: Option<u64>,
-    /// The most bytes of records that a loader holds in memory ahead of their use. Default 2 GiB. What was read of the
-    /// indexes comes on top: at most 32 bytes per frame, 80 bytes per clip, and the strings.
+    /// The most bytes of records that a loader holds in memory ahead of their use. Default 2 GiB. The batch in the making
+    /// gets what it needs, even if that is more. What was read of the indexes comes on top: at most 32 bytes per frame,
+    /// 80 bytes per clip, and the strings.
     pub memory_bytes: u64,
     /// How long a read may take, with all tries, before it is an error. Default 60 seconds.
     pub timeout: Duration,
@@ -79,8 +80,31 @@ pub struct RemoteStats {
     pub cache_failures: u64,
     /// Requests that may be in flight at a time now.
     pub in_flight_limit: u64,
+    /// Bytes of records that are held in memory for batches now, or on their way.
+    pub held_bytes: u64,
+    /// The most that these were so far: at most [`Storage::memory_bytes`] and what the batches in the making need.
+    pub most_held_bytes: u64,
     /// Time in seconds that readers waited for the network, over all threads.
     pub network_wait_seconds: f64,
+}
+
+#[cfg(feature = "remote")]
+impl RemoteStats {
+    /// The sum of two.
+    pub(crate) fn and(self, other: Self) -> Self {
+        RemoteStats {
+            requests: self.requests + other.requests,
+            fetched_bytes: self.fetched_bytes + other.fetched_bytes,
+            cached_bytes: self.cached_bytes + other.cached_bytes,
+            retries: self.retries + other.retries,
+            cache_failures: self.cache_failures + other.cache_failures,
+            second_requests: self.second_requests + other.second_requests,
+            in_flight_limit: self.in_flight_limit + other.in_flight_limit,
+            held_bytes: self.held_bytes + other.held_bytes,
+            most_held_bytes: self.most_held_bytes + other.most_held_bytes,
+            network_wait_seconds: self.network_wait_seconds + other.network_wait_seconds,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl Dataset {
     /// See [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let source = Source::of(path.as_ref(), &options.into())?;
-        Self::open_files(&listing::find(path.as_ref(), &source)?.shards, &source)
+        source.twice(|| Self::open_files(&listing::find(path.as_ref(), &source)?.shards, &source))
     }
 
     /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.
@@ -430,7 +430,7 @@ impl Dataset {
     /// What was fetched so far of a remote data set, by all of its clones, selections and loaders; `None` for a local one.
     pub fn remote_stats(&self) -> Option<RemoteStats> {
         #[cfg(feature = "remote")]
-        return self.remote().map(|remote| remote.stats());
+        return self.remotes().iter().map(|remote| remote.stats()).reduce(RemoteStats::and);
         #[cfg(not(feature = "remote"))]
         None
     }
@@ -439,15 +439,19 @@ impl Dataset {
     /// set, and where a cache on disk has room for all.
     pub(crate) fn memory_to_hold(&self) -> Option<u64> {
         #[cfg(feature = "remote")]
-        return self.remote().filter(|remote| !remote.keeps(self.record_bytes())).map(|remote| remote.memory.limit);
+        return {
+            let remotes = self.remotes();
+            let without_cache = remotes.iter().filter(|remote| !remote.keeps(self.record_bytes()));
+            without_cache.map(|remote| remote.memory.limit).min()
+        };
         #[cfg(not(feature = "remote"))]
         None
     }
 
     /// Why the cache could not keep something, the first time.
-    pub(crate) fn cache_failure(&self) -> Option<&str> {
+    pub(crate) fn cache_failure(&self) -> Option<String> {
         #[cfg(feature = "remote")]
-        return self.remote().and_then(|remote| remote.cache_failure());
+        return self.remotes().iter().find_map(|remote| remote.cache_failure().map(str::to_owned));
         #[cfg(not(feature = "remote"))]
         None
     }
@@ -457,10 +461,16 @@ impl Dataset {
         self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
     }
 
-    /// What the remote shards of this data set share, if there are any.
+    /// What the remote shards of this data set share: one for each data set that it consists of.
     #[cfg(feature = "remote")]
-    pub(crate) fn remote(&self) -> Option<&Arc<Remote>> {
-        self.0.shards.iter().find_map(|slot| slot.remote())
+    pub(crate) fn remotes(&self) -> Vec<Arc<Remote>> {
+        let mut found: Vec<Arc<Remote>> = Vec::new();
+        for remote in self.0.shards.iter().filter_map(|slot| slot.remote()) {
+            if !found.iter().any(|other| Arc::ptr_eq(other, remote)) {
+                found.push(remote.clone());
+            }
+        }
+        found
     }
 
     /// Mean size of a clip's records in bytes.

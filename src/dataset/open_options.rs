@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::storage::Io;
 #[cfg(feature = "remote")]
+use crate::ErrorKind;
+#[cfg(feature = "remote")]
 use crate::limits;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
@@ -70,6 +72,17 @@ impl Source {
                 let missing = || Error::lost("there is no such object").file(location);
                 remote.read(location, limits::MAX_SMALL_OBJECT_BYTES)?.ok_or_else(missing)
             }
+        }
+    }
+
+    /// Does something once more if what was fetched proves wrong: it may have been damaged on the way.
+    pub fn twice<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        match (work(), self) {
+            (found, Source::Local(_)) => found,
+            #[cfg(feature = "remote")]
+            (Err(e), Source::Remote(_)) if e.kind() == ErrorKind::Format => work(),
+            #[cfg(feature = "remote")]
+            (found, Source::Remote(_)) => found,
         }
     }
 

@@ -46,7 +46,7 @@ impl Slot {
         if let Some(shard) = self.shard.get() {
             return Ok(shard);
         }
-        let shard = Shard::open(&self.files, &self.source).map_err(suggest_repair)?;
+        let shard = self.source.twice(|| Shard::open(&self.files, &self.source)).map_err(suggest_repair)?;
         // Another thread may have opened it, too: one of the two is as good as the other.
         Ok(self.shard.get_or_init(|| shard))
     }

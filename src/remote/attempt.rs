@@ -13,9 +13,6 @@ use super::counters::{Counters, add};
 use super::http::Answer;
 use super::sink::Sink;
 
-/// The longest that a server may send nothing, before the request is made once more.
-const SILENCE: Duration = Duration::from_secs(10);
-
 /// Which version of an object it is: what every answer must agree with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Version {
@@ -33,6 +30,8 @@ pub(super) struct Ask {
     pub range: Result<Range<u64>, u64>,
     /// The version that it must be of, if that is known.
     pub version: Option<Version>,
+    /// The longest that the server may send nothing.
+    pub silence: Duration,
 }
 
 /// Why a request gave nothing.
@@ -91,9 +90,9 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
     let options = GetOptions { if_match, range, extensions, ..GetOptions::default() };
     add(&counters.requests, 1);
     let begin = Instant::now();
-    let response = tokio::time::timeout(SILENCE, ask.store.get_opts(&ask.key, options)).await;
-    let response = response.map_err(|_| passing(format!("no answer for {} s", SILENCE.as_secs())))?;
-    let response = response.map_err(|e| explain(&e, &answer))?;
+    let response = tokio::time::timeout(ask.silence, ask.store.get_opts(&ask.key, options)).await;
+    let response = response.map_err(|_| passing(format!("no answer for {} s", ask.silence.as_secs())))?;
+    let response = response.map_err(|e| explain(&e, &answer, &ask.key))?;
     let first_byte = begin.elapsed();
     let tag = response.meta.e_tag.clone().unwrap_or_else(|| match response.meta.last_modified.timestamp_millis() {
         0 => String::new(),
@@ -124,7 +123,7 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
         }
         Err(_) => version.length,
     };
-    receive(response.into_stream(), wanted, counters, sink).await?;
+    receive(response.into_stream(), wanted, ask.silence, counters, sink).await?;
     Ok(Got { version, first_byte })
 }
 
@@ -132,12 +131,13 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
 async fn receive(
     mut body: impl StreamExt<Item = object_store::Result<impl AsRef<[u8]>>> + Unpin,
     wanted: u64,
+    silence: Duration,
     counters: &Counters,
     sink: &mut Sink,
 ) -> Result<(), Failure> {
     let mut found = 0u64;
     loop {
-        let chunk = tokio::time::timeout(SILENCE, body.next()).await;
+        let chunk = tokio::time::timeout(silence, body.next()).await;
         let chunk = chunk.map_err(|_| passing(format!("the answer stopped after {found} of {wanted} bytes")))?;
         let Some(chunk) = chunk else { break };
         let chunk = chunk
@@ -166,7 +166,7 @@ fn cause(e: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// What a failed request means, and what to do about it.
-fn explain(e: &object_store::Error, answer: &Answer) -> Failure {
+fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
     use object_store::Error as E;
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
@@ -211,7 +211,7 @@ fn explain(e: &object_store::Error, answer: &Answer) -> Failure {
             format!("{}: {}", said("the request was refused"), body_of(e)),
             "check region, endpoint and credentials",
         ),
-        _ => transport(e, status),
+        _ => transport(e, status, key),
     }
 }
 
@@ -223,9 +223,13 @@ fn body_of(e: &object_store::Error) -> String {
     text.chars().take(MOST).collect()
 }
 
-/// A failure below or beside HTTP.
-fn transport(e: &object_store::Error, status: Option<u16>) -> Failure {
-    let text = format!("{e:?}").to_ascii_lowercase();
+/// A failure below or beside HTTP, by the words in the error, which are the only thing that tells it apart.
+fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure {
+    // Those of the location say nothing.
+    let mut text = format!("{e:?}").to_ascii_lowercase();
+    for part in key.parts() {
+        text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
+    }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["too many redirects", "redirect"]) {
         return refuse(
@@ -245,6 +249,12 @@ fn transport(e: &object_store::Error, status: Option<u16>) -> Failure {
     if has(&["unexpectedrange", "parsecontentrange", "nocontentrange"]) {
         return refuse(
             "the server answered with another part of the file than was asked for",
+            "use another server, or fetch a local copy first",
+        );
+    }
+    if has(&["content-length header missing", "missingcontentlength"]) {
+        return refuse(
+            "the server does not say how long the file is",
             "use another server, or fetch a local copy first",
         );
     }

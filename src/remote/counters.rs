@@ -37,7 +37,8 @@ impl Counters {
         self.cache_failure.get().map(String::as_str)
     }
 
-    pub fn snapshot(&self) -> RemoteStats {
+    /// With the bytes that are held, and the most that were.
+    pub fn snapshot(&self, (held_bytes, most_held_bytes): (u64, u64)) -> RemoteStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         RemoteStats {
             requests: get(&self.requests),
@@ -47,6 +48,8 @@ impl Counters {
             second_requests: get(&self.second_requests),
             cache_failures: get(&self.cache_failures),
             in_flight_limit: get(&self.in_flight_limit),
+            held_bytes,
+            most_held_bytes,
             network_wait_seconds: get(&self.wait_ns) as f64 / 1e9,
         }
     }

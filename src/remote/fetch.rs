@@ -19,6 +19,9 @@ use super::sink::Sink;
 use crate::Error;
 use crate::random::Random;
 
+/// The longest that a server may send nothing, before the request is made once more; and once it seems to be down.
+const SILENCE: Duration = Duration::from_secs(10);
+const SILENCE_OF_FAILING: Duration = Duration::from_secs(2);
 /// The first wait before a retry, and the longest.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 /// Tries to reach a server that has never answered: as a rule its address is wrong.
@@ -36,6 +39,9 @@ pub(super) struct Link {
     pace: Mutex<Pace>,
     /// Whether the server has ever answered.
     is_reached: AtomicBool,
+    /// Whether all patience was used up for a range, and no request has succeeded since. Then others get one try, so that
+    /// not each of them takes as long to fail.
+    is_failing: AtomicBool,
 }
 
 /// What is fetched.
@@ -98,11 +104,25 @@ impl Link {
             timeout,
             pace: Mutex::default(),
             is_reached: AtomicBool::new(false),
+            is_failing: AtomicBool::new(false),
         }
     }
 
-    /// Fetches a range into `sink`; or the whole object, of at most so many bytes.
+    /// Fetches a range into `sink`; or the whole object, of at most so many bytes. What has to be tried again does not
+    /// queue up behind all others.
     pub async fn fetch(
+        &self,
+        target: &Target,
+        range: Result<Range<u64>, u64>,
+        sink: Sink,
+    ) -> Result<(Sink, Version), FetchError> {
+        let permit = self.gate.enter().await;
+        let found = self.fetch_now(target, range, sink).await;
+        self.gate.leave(permit);
+        found
+    }
+
+    async fn fetch_now(
         &self,
         target: &Target,
         range: Result<Range<u64>, u64>,
@@ -113,21 +133,25 @@ impl Link {
             FetchError { location: target.location.clone(), range, what, help, tries, kind }
         };
         let size = range.as_ref().map_or(0, |range| range.end - range.start);
-        let allowed = self.timeout + Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND);
-        let (mut deadline, mut tries, mut last) = (None, 0, String::new());
+        let allowed = self.timeout.saturating_add(Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND));
+        // From its turn on: how long that takes depends on how much was asked for at a time.
+        let now = Instant::now();
+        let until = now.checked_add(allowed).unwrap_or(now + Duration::from_secs(1 << 30));
+        let (mut tries, mut last) = (0, String::new());
         loop {
-            let permit = self.gate.enter().await;
-            // From its turn on: how long that takes depends on how much was asked for at a time.
-            let until = *deadline.get_or_insert_with(|| Instant::now() + allowed);
-            if range.is_err() {
+            if target.version.is_none() {
+                // What arrived may be of another version than what will.
                 sink = Sink::all(0);
             }
             tries += 1;
             let ask = self.ask(target, &range, &sink);
             let one = tokio::time::timeout_at(until.into(), self.once(&ask, &mut sink)).await;
-            self.gate.leave(permit, outcome(&one));
+            self.gate.learn(outcome(&one));
             let wait = match one {
-                Ok(Ok(got)) => return Ok((sink, got.version)),
+                Ok(Ok(got)) => {
+                    self.is_failing.store(false, Relaxed);
+                    return Ok((sink, got.version));
+                }
                 Ok(Err(Failure::Final { what, help, kind })) => return Err(failed(what, help, tries, Some(kind))),
                 Ok(Err(Failure::Passing { what, is_unreached: true, .. }))
                     if tries >= FIRST_TRIES && !self.is_reached.load(Relaxed) =>
@@ -135,16 +159,31 @@ impl Link {
                     return Err(failed(what, "check host, port and endpoint", tries, None));
                 }
                 Ok(Err(Failure::Passing { what, wait, .. })) => {
+                    if let (Some(version), Ok(range)) = (&target.version, &range)
+                        && sink.at() >= range.end
+                    {
+                        // What came after the last byte does not matter.
+                        return Ok((sink, version.clone()));
+                    }
                     last = what;
+                    if self.is_failing.load(Relaxed) {
+                        return Err(failed(last, "check the connection, or allow more time", tries, None));
+                    }
+                    if let Some(wait) = wait.filter(|wait| *wait > until.saturating_duration_since(Instant::now())) {
+                        let what = format!("{last}, and asks for {} s of patience", wait.as_secs());
+                        return Err(failed(what, "try again later, or allow more time", tries, None));
+                    }
                     wait.unwrap_or_else(|| backoff(tries, sink.at()))
                 }
                 Err(_) if last.is_empty() => {
+                    self.is_failing.store(true, Relaxed);
                     let what = format!("no whole answer in {} s", allowed.as_secs());
                     return Err(failed(what, "check the connection, or allow more time", tries, None));
                 }
                 Err(_) => Duration::MAX,
             };
             if Instant::now().checked_add(wait).is_none_or(|then| then >= until) {
+                self.is_failing.store(true, Relaxed);
                 let what = format!("no answer in {} s; the last failure: {last}", allowed.as_secs());
                 return Err(failed(what, "check the connection, or allow more time", tries, None));
             }
@@ -156,7 +195,8 @@ impl Link {
     fn ask(&self, target: &Target, range: &Result<Range<u64>, u64>, sink: &Sink) -> Ask {
         // What has arrived is kept.
         let range = range.clone().map(|range| sink.at()..range.end);
-        Ask { store: self.store.clone(), key: target.key.clone(), range, version: target.version.clone() }
+        let silence = if self.is_failing.load(Relaxed) { SILENCE_OF_FAILING } else { SILENCE };
+        Ask { store: self.store.clone(), key: target.key.clone(), range, version: target.version.clone(), silence }
     }
 
     /// One request, and a second one if the answer is late; the first answer counts.

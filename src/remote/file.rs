@@ -6,19 +6,23 @@ use std::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed},
 };
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::held::{Found, Held};
 use super::kept::{Kept, Plan};
+use super::per_process::PerProcess;
 use super::recent::Recent;
 use super::remote::{Pending, Remote};
+use super::runtime;
 use super::sink::{Sink, Stretch};
 use super::sizes::REQUEST_BYTES;
 use super::url::Address;
 use crate::{Error, Result, allocation};
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// The first bytes of an object, which the request that binds its version brings.
 const HEAD_BYTES: u64 = BLOCK_BYTES;
@@ -33,9 +37,10 @@ pub(crate) struct RemoteFile {
     target: Target,
     length: u64,
     head: Vec<u8>,
-    held: Held,
+    /// Which file it is among all of this process.
+    number: u64,
+    held: PerProcess<Held>,
     kept: Option<Kept>,
-    recent: Mutex<Recent>,
     /// What was read of tables. The second is used when what is in the first proved wrong.
     tables: [OnceLock<FillOnce>; 2],
     generation: AtomicUsize,
@@ -78,9 +83,9 @@ impl Opening {
             target,
             length: version.length,
             head: Arc::unwrap_or_clone(head),
-            held: Held::default(),
+            number: NUMBER.fetch_add(1, Relaxed),
+            held: PerProcess::new(),
             kept,
-            recent: Mutex::default(),
             tables: Default::default(),
             generation: AtomicUsize::new(0),
             table_bytes: AtomicU64::new(0),
@@ -91,6 +96,10 @@ impl Opening {
 impl RemoteFile {
     pub fn len(&self) -> u64 {
         self.length
+    }
+
+    pub fn remote(&self) -> &Arc<Remote> {
+        &self.remote
     }
 
     /// A range of the object, in memory that stays. For the parts of an index: what is read stays as long as this.
@@ -166,7 +175,7 @@ impl RemoteFile {
         let Some(kept) = self.kept.clone() else { return Ok(()) };
         let giving_up = GiveUp(kept.clone(), pages.clone());
         let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
-        super::runtime::handle()?.spawn(async move {
+        runtime::handle()?.spawn(async move {
             let sink = Sink::new(pages.start, [pages.clone()]);
             if let Ok(stretches) = fetch(&link, &target, pages, sink).await {
                 stretches.iter().for_each(|stretch| kept.store(stretch.range.start, &stretch.bytes));
@@ -191,7 +200,7 @@ impl RemoteFile {
             return copy(&self.head[range.start as usize..range.end as usize], buffer);
         }
         let waited = |time| self.remote.counters.waited(time);
-        match self.held.read(&range, buffer, self.remote.until(), waited)? {
+        match self.held.get().read(&range, buffer, self.remote.until(), waited)? {
             Found::Read => return Ok(()),
             Found::Failed(e) => return Err(e.error()),
             Found::Absent => {}
@@ -202,7 +211,7 @@ impl RemoteFile {
         let around = around();
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
-        let is_begun = self.lock_recent().has(&range);
+        let is_begun = self.lock_recent().has(self.number, &range);
         if !is_begun
             && self.keep(&around)?
             && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
@@ -211,7 +220,7 @@ impl RemoteFile {
         }
         let read = self.read_recent(&range, around, buffer);
         if read.is_err() {
-            self.lock_recent().forget(&range);
+            self.lock_recent().forget(self.number, &range);
         }
         read
     }
@@ -227,7 +236,8 @@ impl RemoteFile {
 
     /// Reads a range out of the stretches that were read last, or new ones.
     fn read_recent(&self, range: &Range<u64>, around: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
-        let stretches = self.lock_recent().find(range, around, self.length, |range| self.start_bytes(range))?;
+        let file = (self.number, self.length);
+        let stretches = self.lock_recent().find(file, range, around, |range| self.start_bytes(range))?;
         buffer.clear();
         allocation::reserve(buffer, (range.end - range.start) as usize, "a record")?;
         for (stretch, pending) in stretches {
@@ -243,11 +253,7 @@ impl RemoteFile {
         if range.start >= range.end || range.end <= self.head.len() as u64 {
             return Ok(());
         }
-        self.lock_recent().begin(range, &|range| self.start_bytes(range))
-    }
-
-    fn lock_recent(&self) -> MutexGuard<'_, Recent> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock_recent().begin(self.number, range, &|range| self.start_bytes(range))
     }
 
     fn start_bytes(&self, range: Range<u64>) -> Result<Pending<Arc<Vec<u8>>>> {
@@ -261,10 +267,14 @@ impl RemoteFile {
 
     /// Forgets the bytes of a range, which proved wrong: the next read fetches them. Returns whether that was possible.
     pub fn forget(&self, range: &Range<u64>) -> bool {
-        self.held.forget(range);
+        self.held.get().forget(range);
         self.kept.iter().for_each(|kept| kept.forget(range));
-        self.lock_recent().forget(range);
+        self.lock_recent().forget(self.number, range);
         true
+    }
+
+    fn lock_recent(&self) -> MutexGuard<'_, Recent> {
+        self.remote.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// As [`forget`](Self::forget), for all tables of the object. It is possible once; what was borrowed stays.
@@ -300,7 +310,7 @@ impl RemoteFile {
 
     /// One more batch needs a run of records. Returns whether it must be asked for.
     pub fn hold(&self, run: &Range<u64>) -> bool {
-        self.held.hold(run)
+        self.held.get().hold(run)
     }
 
     /// Gives up pages of the cache that [`plan`](Self::plan) named and that will not be asked for.
@@ -310,14 +320,14 @@ impl RemoteFile {
 
     /// A batch that needed a run is done.
     pub fn release(&self, run: &Range<u64>) {
-        self.remote.memory.give(self.held.release(run));
+        self.remote.memory.give(self.held.get().release(run));
     }
 
     /// Starts one request for some parts: in order, without overlaps, and near each other. Memory for their bytes was
     /// taken.
     pub fn fetch_parts(self: &Arc<Self>, parts: Vec<Part>) -> Result<()> {
         let is_wanted = |part: &Part| match part {
-            Part::Hold(run) => self.held.coming(run),
+            Part::Hold(run) => self.held.get().coming(run),
             Part::Keep(_) => true,
         };
         let (wanted, dropped): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_wanted);
@@ -326,7 +336,7 @@ impl RemoteFile {
         let range = first.range().start..last.range().end;
         let answer = Answering { file: self.clone(), parts: wanted };
         let link = self.remote.link(&self.address)?;
-        super::runtime::handle()?.spawn(async move {
+        runtime::handle()?.spawn(async move {
             let sink = Sink::new(range.start, answer.parts.iter().map(|part| part.range().clone()));
             let found = fetch(&link, &answer.file.target, range, sink).await;
             answer.give(found);
@@ -389,7 +399,7 @@ impl Answering {
 
     fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
         match part {
-            Part::Hold(run) => self.file.held.arrived(run, bytes),
+            Part::Hold(run) => self.file.held.get().arrived(run, bytes),
             Part::Keep(pages) => {
                 if let (Some(kept), Ok(bytes)) = (&self.file.kept, &bytes) {
                     kept.store(pages.start, bytes);

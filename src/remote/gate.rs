@@ -15,6 +15,9 @@ use super::counters::Counters;
 const START: usize = 8;
 const LEAST: usize = 2;
 const MOST: usize = 256;
+/// How long the limit does not grow after the server said that it is overloaded, and is not halved again. Otherwise answers
+/// that come in between would raise it faster than refusals lower it.
+const CALM: Duration = Duration::from_secs(1);
 
 /// Lets requests through, as many at a time as the server and the network take.
 #[derive(Debug)]
@@ -33,8 +36,9 @@ struct State {
     is_starting: bool,
     /// The shortest time to an answer, slowly forgotten.
     fastest: Option<Duration>,
-    /// When the limit was reduced last.
+    /// When the limit was reduced last, and when the server last said that it is overloaded.
     reduced: Option<Instant>,
+    overloaded: Option<Instant>,
 }
 
 /// What a request found.
@@ -50,7 +54,14 @@ pub(super) enum Outcome {
 impl Gate {
     pub fn new(counters: Arc<Counters>) -> Self {
         counters.in_flight_limit.store(START as u64, Relaxed);
-        let state = State { permits: START, limit: START as f64, is_starting: true, fastest: None, reduced: None };
+        let state = State {
+            permits: START,
+            limit: START as f64,
+            is_starting: true,
+            fastest: None,
+            reduced: None,
+            overloaded: None,
+        };
         Gate { permits: Arc::new(Semaphore::new(START)), state: Mutex::new(state), counters }
     }
 
@@ -60,24 +71,28 @@ impl Gate {
         self.permits.clone().acquire_owned().await.ok()
     }
 
-    /// Ends a request that [`enter`](Self::enter) let through.
-    pub fn leave(&self, permit: Option<OwnedSemaphorePermit>, outcome: Outcome) {
+    /// Takes note of what one try of a request found that [`enter`](Self::enter) let through. It may try again.
+    pub fn learn(&self, outcome: Outcome) {
         let is_full = self.permits.available_permits() == 0;
         let mut state = self.lock();
         state.learn(outcome, is_full, Instant::now());
         let limit = state.limit as usize;
-        match permit {
-            Some(permit) if state.permits > limit => {
-                permit.forget();
-                state.permits -= 1;
-            }
-            _ => {}
-        }
         if state.permits < limit {
             self.permits.add_permits(limit - state.permits);
             state.permits = limit;
         }
         self.counters.in_flight_limit.store(limit as u64, Relaxed);
+    }
+
+    /// Ends a request that [`enter`](Self::enter) let through.
+    pub fn leave(&self, permit: Option<OwnedSemaphorePermit>) {
+        let mut state = self.lock();
+        if let Some(permit) = permit
+            && state.permits > state.limit as usize
+        {
+            permit.forget();
+            state.permits -= 1;
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -89,14 +104,17 @@ impl State {
     fn learn(&mut self, outcome: Outcome, is_full: bool, now: Instant) {
         match outcome {
             Outcome::Failed => {}
-            Outcome::Overloaded => self.reduce(0.5, Duration::from_secs(1), now),
+            Outcome::Overloaded => {
+                self.overloaded = Some(now);
+                self.reduce(0.5, CALM, now);
+            }
             Outcome::Answered(time) => {
                 // By a thousandth an answer, so that another path or a busier server is learned.
                 let fastest = self.fastest.map_or(time, |fastest| fastest.mul_f64(1.001).min(time));
                 self.fastest = Some(fastest);
                 if time > fastest * 3 + Duration::from_millis(50) {
                     self.reduce(0.9, time, now);
-                } else if is_full {
+                } else if is_full && self.overloaded.is_none_or(|last| now.duration_since(last) >= CALM) {
                     self.limit += if self.is_starting { 1.0 } else { 1.0 / self.limit };
                 }
             }
@@ -119,7 +137,7 @@ mod tests {
     use super::*;
 
     fn state() -> State {
-        State { permits: START, limit: START as f64, is_starting: true, fastest: None, reduced: None }
+        State { permits: START, limit: START as f64, is_starting: true, fastest: None, reduced: None, overloaded: None }
     }
 
     #[test]
@@ -130,6 +148,9 @@ mod tests {
         s.learn(Outcome::Overloaded, true, now);
         s.learn(Outcome::Overloaded, true, now);
         assert_eq!(s.limit as usize, 8, "once for all of the same time");
+        (0..99).for_each(|_| s.learn(fast, true, now));
+        assert_eq!(s.limit as usize, 8, "not while the server may be overloaded");
+        let now = now + CALM;
         (0..9).for_each(|_| s.learn(fast, true, now));
         assert_eq!(s.limit as usize, 9);
         (0..99).for_each(|_| s.learn(fast, false, now));
@@ -160,9 +181,10 @@ mod tests {
                 held.push(gate.enter().await);
             }
             assert_eq!(gate.permits.available_permits(), 0);
-            gate.leave(held.pop().flatten(), Outcome::Overloaded);
+            gate.learn(Outcome::Overloaded);
+            gate.leave(held.pop().flatten());
             assert_eq!(gate.lock().permits, START - 1);
-            held.into_iter().for_each(|permit| gate.leave(permit, Outcome::Failed));
+            held.into_iter().for_each(|permit| gate.leave(permit));
             assert_eq!((gate.lock().permits, gate.permits.available_permits()), (START / 2, START / 2));
         });
     }

@@ -58,10 +58,10 @@ impl Held {
         run.uses == 1
     }
 
-    /// A run is about to be asked for. Returns whether anybody still needs it.
+    /// A run is about to be asked for. Returns whether anybody still needs it, and nobody else has asked.
     pub fn coming(&self, run: &Range<u64>) -> bool {
         let mut runs = self.lock();
-        let found = runs.get_mut(&key(run));
+        let found = runs.get_mut(&key(run)).filter(|run| matches!(run.state, State::Planned));
         found.is_some_and(|run| {
             run.state = State::Coming;
             true
@@ -179,6 +179,18 @@ mod tests {
         assert_eq!(read(&held, 12..14), None);
         held.arrived(&(10..20), Ok(vec![0; 10]));
         assert_eq!(read(&held, 12..14), None, "nobody needs what arrives too late");
+    }
+
+    #[test]
+    fn a_run_is_asked_for_once() {
+        let held = Held::default();
+        held.hold(&(0..4));
+        held.release(&(0..4));
+        assert!(held.hold(&(0..4)), "again, before the first request for it was sent");
+        assert!(held.coming(&(0..4)) && !held.coming(&(0..4)));
+        held.arrived(&(0..4), Ok(vec![1; 4]));
+        assert!(!held.coming(&(0..4)) && read(&held, 0..4).is_some());
+        assert_eq!(held.release(&(0..4)), 4);
     }
 
     #[test]

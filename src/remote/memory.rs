@@ -1,73 +1,106 @@
 //! How much memory the records that were fetched ahead take, over all files of a data set.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+
+use super::per_process::PerProcess;
 
 /// A limited number of bytes, taken before a request and given back when its records are no longer needed.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub limit: u64,
-    used: Mutex<u64>,
-    given: Condvar,
+    /// A forked process holds nothing of what its parent took.
+    used: PerProcess<(Mutex<Used>, Condvar)>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    now: u64,
+    most: u64,
+}
+
+impl Used {
+    fn take(&mut self, bytes: u64) {
+        self.now = self.now.saturating_add(bytes);
+        self.most = self.most.max(self.now);
+    }
 }
 
 impl Memory {
     pub fn new(limit: u64) -> Self {
-        Memory { limit, used: Mutex::new(0), given: Condvar::new() }
+        Memory { limit, used: PerProcess::new() }
     }
 
-    /// Takes `bytes` if there is room within `at_most`. One that is larger than the limit has room when nothing is taken.
-    pub fn take(&self, bytes: u64, at_most: Duration) -> bool {
-        let has_room = |used: u64| used == 0 || used.saturating_add(bytes) <= self.limit;
-        let used = self.lock();
-        let waited = self.given.wait_timeout_while(used, at_most, |used| !has_room(*used));
-        let (mut used, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let fits = has_room(*used);
-        if fits {
-            *used += bytes;
+    /// Takes `bytes` when there is room. One that is larger than the limit has room when nothing is taken. Waits until
+    /// something is given back, or until `is_enough`, which it asks again after each [`wake`](Self::wake). Returns whether
+    /// it took them.
+    pub fn take(&self, bytes: u64, is_enough: impl Fn() -> bool) -> bool {
+        let mut used = self.lock();
+        loop {
+            if used.now == 0 || used.now.saturating_add(bytes) <= self.limit {
+                used.take(bytes);
+                return true;
+            }
+            if is_enough() {
+                return false;
+            }
+            used = self.used.get().1.wait(used).unwrap_or_else(PoisonError::into_inner);
         }
-        fits
     }
 
     /// Takes `bytes`, whether there is room or not.
     pub fn take_anyway(&self, bytes: u64) {
-        *self.lock() += bytes;
+        self.lock().take(bytes);
     }
 
     pub fn give(&self, bytes: u64) {
         let mut used = self.lock();
-        *used = used.saturating_sub(bytes);
-        self.given.notify_all();
+        used.now = used.now.saturating_sub(bytes);
+        self.used.get().1.notify_all();
     }
 
-    /// Bytes that are taken.
-    #[cfg(test)]
-    pub fn used(&self) -> u64 {
-        *self.lock()
+    /// Lets those that wait look again whether they still have to.
+    pub fn wake(&self) {
+        let _used = self.lock();
+        self.used.get().1.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Bytes that are taken, and the most that were.
+    pub fn used(&self) -> (u64, u64) {
+        let used = self.lock();
+        (used.now, used.most)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Used> {
+        self.used.get().0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
     use super::*;
 
     #[test]
     fn no_more_is_taken_than_there_is() {
         let memory = Memory::new(100);
-        let now = Duration::ZERO;
+        let now = || true;
         assert!(memory.take(60, now) && !memory.take(50, now) && memory.take(40, now));
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| memory.take(50, Duration::from_secs(20)));
+            let waits = scope.spawn(|| memory.take(50, || false));
             memory.give(60);
             assert!(waits.join().unwrap());
         });
         memory.give(90);
-        assert_eq!(memory.used(), 0);
+        assert_eq!(memory.used(), (0, 100));
         assert!(memory.take(1000, now), "what can never fit goes alone");
         assert!(!memory.take(1, now));
+        let is_enough = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| memory.take(1, || is_enough.load(Relaxed)));
+            is_enough.store(true, Relaxed);
+            memory.wake();
+            assert!(!waits.join().unwrap());
+        });
     }
 }

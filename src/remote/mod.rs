@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! options  url, aws_files        where, and with which credentials
-//! network  store, http, runtime  the client of one store, in this process
+//! network  store, http, runtime  the client of one store, in this process (per_process)
 //! fetch    attempt, gate, fetch  one request; how many at a time; retries, second requests, deadlines
-//! bytes    held, fill_once, file what memory holds of an object; reading one version of it
+//! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
+//!          fill_once, file        what it holds of tables; reading one version of an object
 //! ```
 
 mod attempt;
@@ -19,6 +20,7 @@ mod http;
 mod kept;
 mod later;
 mod memory;
+mod per_process;
 mod recent;
 mod remote;
 mod runtime;
@@ -28,5 +30,6 @@ mod store;
 mod url;
 
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
+pub(crate) use memory::Memory;
 pub(crate) use remote::Remote;
 pub(crate) use sizes::REQUEST_BYTES;

@@ -1,4 +1,4 @@
-//! The stretches of an object that were read last, without a plan: whoever reads on finds the next one on its way.
+//! The stretches of objects that were read last, without a plan: whoever reads on finds the next one on its way.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -8,73 +8,96 @@ use super::remote::Pending;
 use super::sizes::REQUEST_BYTES;
 use crate::Result;
 
-/// Stretches that are kept. Several threads may read at several places.
-const KEPT: usize = 6;
+/// What is kept of all files of a data set together: so many bytes or, if these are longer, the last two stretches.
+const KEPT_BYTES: u64 = 48 << 20;
+/// The most stretches that are kept, and sequences that are known. Several threads may read at several places.
+const KEPT: usize = 64;
 
 type Bytes = Pending<Arc<Vec<u8>>>;
 
 /// The last stretches, the latest first.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    stretches: VecDeque<(Range<u64>, Bytes)>,
-    /// Where the last stretch of a sequence ends, and how long it was.
-    ahead: (u64, u64),
+    stretches: VecDeque<Stretch>,
+    /// Of a file, where the last stretch of a sequence ends, and how long it was. The latest first.
+    sequences: VecDeque<(u64, (u64, u64))>,
+}
+
+#[derive(Debug)]
+struct Stretch {
+    file: u64,
+    range: Range<u64>,
+    bytes: Bytes,
 }
 
 impl Recent {
-    /// The stretches that `range` is in, in order. What is missing is begun by `start`: as far as `around` goes, or further
-    /// if reads follow each other. Then the next stretch is begun, too, while the reader is in the one before.
+    /// The stretches of a file that `range` is in, in order. What is missing is begun by `start`: as far as `around` goes,
+    /// or further if reads follow each other. Then the next stretch is begun, too, while the reader is in the one before.
     pub fn find(
         &mut self,
+        (file, length): (u64, u64),
         range: &Range<u64>,
         around: Range<u64>,
-        length: u64,
         start: impl Fn(Range<u64>) -> Result<Bytes>,
     ) -> Result<Vec<(Range<u64>, Bytes)>> {
         let mut found = Vec::new();
         let mut at = range.start;
         while at < range.end {
-            let Some((stretch, bytes)) = self.stretches.iter().find(|(stretch, _)| stretch.contains(&at)) else {
-                self.begin(self.next(at, range, &around, length), &start)?;
+            let has = |s: &&Stretch| s.file == file && s.range.contains(&at);
+            let Some(stretch) = self.stretches.iter().find(has) else {
+                let next = self.next((file, length), at, range, &around);
+                self.begin(file, next, &start)?;
                 continue;
             };
-            found.push((stretch.clone(), bytes.clone()));
-            at = stretch.end;
+            found.push((stretch.range.clone(), stretch.bytes.clone()));
+            at = stretch.range.end;
         }
-        let (next, size) = self.ahead;
+        let (next, size) = self.sequence(file);
         // Of a sequence that has grown, the reader is in the last stretch.
         if size >= REQUEST_BYTES / 2 && at == next && next < length {
-            self.begin(next..next.saturating_add(REQUEST_BYTES).min(length), &start)?;
+            self.begin(file, next..next.saturating_add(REQUEST_BYTES).min(length), &start)?;
         }
         Ok(found)
     }
 
     /// A new stretch for the part of `range` from `at` on.
-    fn next(&self, at: u64, range: &Range<u64>, around: &Range<u64>, length: u64) -> Range<u64> {
-        let follows = at == self.ahead.0 && at > 0;
-        let grown = if follows { (self.ahead.1 * 2).min(REQUEST_BYTES) } else { 0 };
+    fn next(&self, (file, length): (u64, u64), at: u64, range: &Range<u64>, around: &Range<u64>) -> Range<u64> {
+        let (next, last) = self.sequence(file);
+        let grown = if at == next && at > 0 { (last * 2).min(REQUEST_BYTES) } else { 0 };
         // At most a request; but always the range itself.
         let end = around.end.min(at.saturating_add(REQUEST_BYTES)).max(range.end);
         at..end.max(at.saturating_add(grown)).min(length)
     }
 
     /// Whether a range was read, or is on its way.
-    pub fn has(&self, range: &Range<u64>) -> bool {
-        self.stretches.iter().any(|(stretch, _)| stretch.start <= range.start && stretch.end >= range.end)
+    pub fn has(&self, file: u64, range: &Range<u64>) -> bool {
+        self.stretches.iter().any(|s| s.file == file && s.range.start <= range.start && s.range.end >= range.end)
+    }
+
+    fn sequence(&self, file: u64) -> (u64, u64) {
+        self.sequences.iter().find(|(of, _)| *of == file).map_or((0, 0), |(_, sequence)| *sequence)
     }
 
     /// Starts a stretch.
-    pub fn begin(&mut self, stretch: Range<u64>, start: &impl Fn(Range<u64>) -> Result<Bytes>) -> Result<()> {
-        let bytes = start(stretch.clone())?;
-        self.ahead = (stretch.end, stretch.end - stretch.start);
-        self.stretches.push_front((stretch, bytes));
-        self.stretches.truncate(KEPT);
+    pub fn begin(&mut self, file: u64, range: Range<u64>, start: &impl Fn(Range<u64>) -> Result<Bytes>) -> Result<()> {
+        let bytes = start(range.clone())?;
+        self.sequences.retain(|(of, _)| *of != file);
+        self.sequences.push_front((file, (range.end, range.end - range.start)));
+        self.sequences.truncate(KEPT);
+        self.stretches.push_front(Stretch { file, range, bytes });
+        let mut sum = 0u64;
+        let fits = |s: &Stretch| {
+            sum = sum.saturating_add(s.range.end - s.range.start);
+            sum <= KEPT_BYTES
+        };
+        let kept = self.stretches.iter().map(fits).take_while(|fits| *fits).count();
+        self.stretches.truncate(kept.clamp(2, KEPT));
         Ok(())
     }
 
-    /// Forgets what overlaps a range.
-    pub fn forget(&mut self, range: &Range<u64>) {
-        self.stretches.retain(|(stretch, _)| stretch.end <= range.start || stretch.start >= range.end);
+    /// Forgets what overlaps a range of a file.
+    pub fn forget(&mut self, file: u64, range: &Range<u64>) {
+        self.stretches.retain(|s| s.file != file || s.range.end <= range.start || s.range.start >= range.end);
     }
 }
 
@@ -82,38 +105,59 @@ impl Recent {
 mod tests {
     use std::cell::RefCell;
 
-    use super::super::later::Later;
     use super::*;
+    use crate::remote::Remote;
 
-    /// The requests that reads make.
-    fn requests(reads: impl IntoIterator<Item = (Range<u64>, Range<u64>)>, length: u64) -> Vec<Range<u64>> {
-        let (runtime, asked) = (super::super::runtime::handle().unwrap(), RefCell::new(Vec::new()));
-        let mut recent = Recent::default();
-        for (range, around) in reads {
-            let start = |range: Range<u64>| {
-                asked.borrow_mut().push(range);
-                Ok(Pending::of(Later::start(&runtime, async { Ok(Arc::default()) })))
-            };
-            let found = recent.find(&range, around, length, start).unwrap();
+    #[test]
+    fn a_bounded_part_of_all_files_is_kept_and_sequences_grow() {
+        let remote = Remote::new(&crate::Storage::default()).unwrap();
+        let (started, mut recent) = (RefCell::new(Vec::new()), Recent::default());
+        let start = |range: Range<u64>| {
+            started.borrow_mut().push(range);
+            remote.start(async { Ok(Arc::default()) })
+        };
+        let length = 1 << 30;
+        for at in (0..64 << 20).step_by(64 << 10) {
+            let range = at..at + (64 << 10);
+            let found = recent.find((7, length), &range, range.clone(), start).unwrap();
+            assert!(found[0].0.start <= at);
+        }
+        let ranges = started.take();
+        assert!(ranges.len() < 20 && ranges.windows(2).all(|two| two[0].end == two[1].start), "{ranges:?}");
+        for file in 0..100 {
+            let range = 0..REQUEST_BYTES;
+            recent.find((file, REQUEST_BYTES), &range, range.clone(), start).unwrap();
+            assert!(recent.stretches.iter().map(|s| s.range.end - s.range.start).sum::<u64>() <= KEPT_BYTES);
+        }
+        let before = recent.stretches.len();
+        recent.forget(98, &(5..6));
+        assert_eq!(recent.stretches.len(), before - 1);
+        recent.find((1, 1 << 40), &(0..1 << 30), 0..1 << 30, start).unwrap();
+        assert_eq!(recent.stretches.len(), 2, "and always the last two");
+    }
+
+    #[test]
+    fn records_that_do_not_end_with_a_stretch_are_read_out_of_two_and_nothing_is_asked_for_twice() {
+        let remote = Remote::new(&crate::Storage::default()).unwrap();
+        let (started, mut recent) = (RefCell::new(Vec::new()), Recent::default());
+        let start = |range: Range<u64>| {
+            started.borrow_mut().push(range);
+            remote.start(async { Ok(Arc::default()) })
+        };
+        let (length, record) = (100 << 20, 11_111);
+        for at in (0..length - record).step_by(record as usize) {
+            let range = at..at + record;
+            let found = recent.find((7, length), &range, range.clone(), start).unwrap();
             assert!(found[0].0.start <= range.start && found.last().unwrap().0.end >= range.end);
             assert!(found.windows(2).all(|two| two[0].0.end == two[1].0.start));
         }
-        asked.into_inner()
-    }
-
-    #[test]
-    fn reads_that_follow_each_other_ask_for_more_and_more_and_for_nothing_twice() {
-        let (length, record) = (100 << 20, 11_111);
-        let all = (0..length / record).map(|i| i * record..(i + 1) * record);
-        let asked = requests(all.map(|r| (r.clone(), r)), length);
-        assert!(asked.len() < 25, "{asked:?}");
-        assert!(asked.windows(2).all(|two| two[0].end == two[1].start));
-        assert!(asked.iter().all(|range| range.end - range.start <= REQUEST_BYTES));
-    }
-
-    #[test]
-    fn a_read_here_and_there_asks_for_what_is_around_it() {
-        let asked = requests([(500..600, 400..1000), (650..700, 400..1000), (9000..9100, 0..0)], 10_000);
-        assert_eq!(asked, [500..1000, 9000..9100]);
+        let asked = started.take();
+        assert!(asked.len() < 25 && asked.windows(2).all(|two| two[0].end == two[1].start), "{asked:?}");
+        // Here and there: what is around it.
+        let mut recent = Recent::default();
+        for (range, around) in [(500..600, 400..1000), (650..700, 400..1000), (9000..9100, 0..0)] {
+            recent.find((8, 10_000), &range, around, start).unwrap();
+        }
+        assert_eq!(started.take(), [500..1000, 9000..9100]);
     }
 }

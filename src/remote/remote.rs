@@ -11,6 +11,8 @@ use super::fetch::{FetchError, Link, Target};
 use super::kept::Kept;
 use super::later::Later;
 use super::memory::Memory;
+use super::per_process::PerProcess;
+use super::recent::Recent;
 use super::runtime;
 use super::store;
 use super::url::Address;
@@ -25,17 +27,19 @@ pub(crate) struct Remote {
     storage: Storage,
     pub counters: Arc<Counters>,
     pub memory: Memory,
-    /// The clients, by store, and the process that made them: connections do not survive a fork.
-    links: Mutex<(u32, HashMap<String, Arc<Link>>)>,
-    /// The cache, and the process that opened it: a forked one opens it for itself.
-    cache: Mutex<Option<(u32, Arc<PageCache>)>>,
+    /// The clients, by store: connections do not survive a fork.
+    links: PerProcess<Mutex<HashMap<String, Arc<Link>>>>,
+    /// What was read without a plan.
+    pub(super) recent: PerProcess<Mutex<Recent>>,
+    /// The cache, once it is open.
+    cache: PerProcess<Mutex<Option<Arc<PageCache>>>>,
 }
 
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
         let memory = Memory::new(storage.memory_bytes);
-        let (storage, counters) = (storage.clone(), Arc::default());
-        let remote = Remote { storage, counters, memory, links: Mutex::default(), cache: Mutex::default() };
+        let (links, recent, cache) = Default::default();
+        let remote = Remote { storage: storage.clone(), counters: Arc::default(), memory, links, recent, cache };
         // What is wrong with the folder is said at once.
         remote.cache()?;
         Ok(Arc::new(remote))
@@ -49,18 +53,12 @@ impl Remote {
     /// The cache of this process, if there is to be one.
     fn cache(&self) -> Result<Option<Arc<PageCache>>> {
         let Some(dir) = &self.storage.cache else { return Ok(None) };
-        let pid = std::process::id();
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, cache)) = &*cache
-            && *of == pid
-        {
-            return Ok(Some(cache.clone()));
+        let mut cache = self.cache.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.is_none() {
+            let limit = self.storage.cache_bytes.map_or_else(|| what_is_free(dir), Ok)?;
+            *cache = Some(PageCache::open(dir, limit)?);
         }
-        let limit = self.storage.cache_bytes.map_or_else(|| what_is_free(dir), Ok)?;
-        let opened = PageCache::open(dir, limit)?;
-        // That of the parent belongs to the parent.
-        std::mem::forget(cache.replace((pid, opened.clone())));
-        Ok(Some(opened))
+        Ok(cache.clone())
     }
 
     /// The cached pages of an object, if there is a cache.
@@ -81,7 +79,7 @@ impl Remote {
     }
 
     pub fn stats(&self) -> RemoteStats {
-        self.counters.snapshot()
+        self.counters.snapshot(self.memory.used())
     }
 
     /// The longest that a read can take: its deadline, and as long again in a queue.
@@ -96,18 +94,13 @@ impl Remote {
 
     /// The client of a store in this process.
     pub(super) fn link(&self, address: &Address) -> Result<Arc<Link>> {
-        let pid = std::process::id();
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if links.0 != pid {
-            // Those of the parent belong to a runtime that has no threads here.
-            std::mem::forget(std::mem::replace(&mut *links, (pid, HashMap::new())));
-        }
-        if let Some(link) = links.1.get(&address.store) {
+        let mut links = self.links.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = links.get(&address.store) {
             return Ok(link.clone());
         }
         let store = store::connect(address, &self.storage.options)?;
         let link = Arc::new(Link::new(store, self.counters.clone(), self.storage.timeout));
-        links.1.insert(address.store.clone(), link.clone());
+        links.insert(address.store.clone(), link.clone());
         Ok(link)
     }
 
@@ -159,10 +152,3 @@ fn what_is_free(dir: &Path) -> Result<u64> {
 /// What a request will give.
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
-
-impl<T> Pending<T> {
-    #[cfg(test)]
-    pub fn of(later: Later<Result<T, FetchError>>) -> Self {
-        Pending(later)
-    }
-}

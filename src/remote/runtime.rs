@@ -1,33 +1,27 @@
 //! The threads on which requests run.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use super::per_process::PerProcess;
 use crate::{Error, Result};
 
 /// Threads that receive. One receives 1.5 GB/s or more; several are for encrypted connections.
 const THREADS: usize = 4;
 
-/// The runtime of this process, and the number of the process.
-static RUNTIME: Mutex<Option<(u32, Runtime)>> = Mutex::new(None);
+static RUNTIME: PerProcess<Mutex<Option<Runtime>>> = PerProcess::new();
 
 /// The runtime of this process; started at the first call. A forked process starts one of its own.
 pub(super) fn handle() -> Result<Handle> {
-    let pid = std::process::id();
     // Nothing under the lock panics half done.
-    let mut slot = RUNTIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((of, runtime)) = &*slot
-        && *of == pid
-    {
+    let mut slot = RUNTIME.get().lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = &*slot {
         return Ok(runtime.handle().clone());
     }
     let runtime = Builder::new_multi_thread().worker_threads(THREADS).thread_name("vidrec-fetch").enable_all().build();
     let runtime = runtime.map_err(|e| Error::start("the threads that fetch", e))?;
-    let handle = runtime.handle().clone();
-    // The runtime of the parent has no threads here, and dropping it would wait for them.
-    std::mem::forget(slot.replace((pid, runtime)));
-    Ok(handle)
+    Ok(slot.insert(runtime).handle().clone())
 }
 
 #[cfg(test)]

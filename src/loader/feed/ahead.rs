@@ -6,8 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use super::engine::Engine;
 use super::epochs::Epochs;
@@ -18,18 +16,15 @@ use crate::{Error, Result};
 
 /// Bytes of clips that are planned together where the order has no blocks.
 const PLANNED_BYTES: u64 = 32 << 20;
-/// How often the thread looks whether it should stop.
-const TICK: Duration = Duration::from_millis(100);
 
-/// Plans and asks in the background. Dropping it stops that.
-pub(super) struct Ahead {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
+/// Plans and asks in the background. Dropping it stops that, without waiting for what is on its way.
+pub(super) struct Ahead(Arc<Shared>);
 
 struct Shared {
     engine: Arc<Engine>,
-    remote: Arc<Remote>,
+    remotes: Vec<Arc<Remote>>,
+    /// Bytes that may be held ahead.
+    limit: u64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -46,44 +41,50 @@ struct State {
 impl Ahead {
     /// Starts to plan the batches of `epochs`, if the data set is remote.
     pub fn start(engine: &Arc<Engine>, epochs: &Epochs) -> Result<Option<Self>> {
-        let Some(remote) = engine.planner.dataset.remote() else { return Ok(None) };
-        let (engine, remote) = (engine.clone(), remote.clone());
-        let shared = Arc::new(Shared { engine, remote, state: Mutex::default(), changed: Condvar::new() });
+        let remotes = engine.planner.dataset.remotes();
+        let Some(limit) = remotes.iter().map(|remote| remote.memory.limit).min() else { return Ok(None) };
+        let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
         let (of_thread, epochs) = (shared.clone(), epochs.clone());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
             let end = EndOnDrop(of_thread);
             plan_all(&end.0, &epochs);
         });
-        let thread = thread.map_err(|e| Error::start("a thread", e))?;
-        Ok(Some(Ahead { shared, thread: Some(thread) }))
+        thread.map_err(|e| Error::start("a thread", e))?;
+        Ok(Some(Ahead(shared)))
     }
 
     /// Waits until a batch is planned, and takes what says so. To be dropped when the batch is done.
     pub fn ticket(&self, number: Number) -> Option<Ticket> {
-        let mut state = self.shared.lock();
+        let Ahead(shared) = self;
+        let mut state = shared.lock();
         loop {
             if let Some(ticket) = state.tickets.remove(&(number.epoch, number.k)) {
-                self.shared.changed.notify_all();
+                drop(state);
+                shared.changed.notify_all();
+                // What this batch needs no longer waits for memory.
+                shared.wake();
                 return Some(ticket);
             }
             if state.ended {
                 return None;
             }
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.shared.lock().stopped = true;
-        self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // It has nobody to tell about a panic; batches are then made without a plan.
-            let _ = thread.join();
-        }
-        self.shared.lock().tickets.clear();
+        let Ahead(shared) = self;
+        let mut state = shared.lock();
+        state.stopped = true;
+        let tickets = std::mem::take(&mut state.tickets);
+        drop(state);
+        shared.changed.notify_all();
+        shared.wake();
+        drop(tickets);
     }
 }
 
@@ -102,6 +103,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets the thread look again whether it has to wait for memory. Not under the lock of the state, which it takes under
+    /// that of the memory.
+    fn wake(&self) {
+        self.remotes.iter().for_each(|remote| remote.memory.wake());
+    }
+
     /// Plans batches together, and sends their requests. Returns whether to go on.
     fn plan(&self, batches: &[Number]) -> bool {
         let (tickets, requests) = needs::plan(&self.engine, batches);
@@ -112,15 +119,22 @@ impl Shared {
         state.tickets.extend(batches.iter().map(|number| (number.epoch, number.k)).zip(tickets));
         drop(state);
         self.changed.notify_all();
-        requests.into_iter().all(|request| self.send(request))
+        requests.into_iter().all(|request| self.send(request, batches))
     }
 
-    fn send(&self, request: Request) -> bool {
-        let bytes = request.bytes();
-        while !self.remote.memory.take(bytes, TICK) {
+    /// Sends a request when there is memory for it, or when a batch in the making needs it. Returns whether to go on.
+    fn send(&self, request: Request, batches: &[Number]) -> bool {
+        let first = batches.get(request.first).map(|number| (number.epoch, number.k));
+        let is_needed = |state: &State| first.is_some_and(|first| !state.tickets.contains_key(&first));
+        let is_enough = || {
+            let state = self.lock();
+            state.stopped || is_needed(&state)
+        };
+        if !request.memory().take(request.bytes, is_enough) {
             if self.lock().stopped {
                 return false;
             }
+            request.memory().take_anyway(request.bytes);
         }
         // Whoever needs these records is told by them.
         let _ = request.send();
@@ -142,9 +156,11 @@ fn plan_all(shared: &Shared, epochs: &Epochs) {
     let step = epochs.step.max(1);
     let clips = engine.schedule.shapes().iter().map(|shape| u64::from(shape.clips)).max().unwrap_or(1);
     let batch_bytes = engine.planner.dataset.mean_clip_bytes().saturating_mul(clips).max(1);
-    let together = (PLANNED_BYTES.min(shared.remote.memory.limit / 4) / batch_bytes).max(1) as usize;
+    let together = (PLANNED_BYTES.min(shared.limit / 4) / batch_bytes).max(1) as usize;
+    // A window for which there is no memory is planned in parts.
+    let most_of_window = (shared.limit / 2 / batch_bytes).max(1) as usize;
     // As many as memory has room for: further ahead there is nothing to ask for.
-    let ahead = (shared.remote.memory.limit / batch_bytes).max(2) as usize;
+    let ahead = (shared.limit / batch_bytes).max(2) as usize;
     let (mut group, mut is_first): (Vec<Number>, bool) = (Vec::new(), true);
     for epoch in epochs.range.clone() {
         let mut k = epochs.first;
@@ -154,7 +170,9 @@ fn plan_all(shared: &Shared, epochs: &Epochs) {
                 (None, _) => false,
                 (Some(_), _) if is_first => true,
                 (Some(last), window @ Some(_)) => {
-                    last.epoch != epoch || engine.schedule.window(epoch, last.k) != window
+                    last.epoch != epoch
+                        || engine.schedule.window(epoch, last.k) != window
+                        || group.len() >= most_of_window
                 }
                 (Some(_), None) => group.len() >= together,
             };

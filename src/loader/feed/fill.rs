@@ -12,6 +12,7 @@ use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
 use crate::loader::kernel::{PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
+use crate::location::is_remote;
 use crate::{Error, ErrorKind, Io, Result};
 
 /// Draws of a sample to replace one that cannot be read, before it is an error.
@@ -162,9 +163,10 @@ fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Res
     Ok(())
 }
 
-/// Whether other data would not have made this error.
+/// Whether other data would not have made this error. What could not be fetched is the network's, or everybody's.
 fn is_of_the_data(e: &Error) -> bool {
-    matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
+    let is_fetching = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote);
+    !is_fetching && matches!(e.kind(), ErrorKind::Io | ErrorKind::Format | ErrorKind::Limit | ErrorKind::Decode)
 }
 
 fn aligned<S: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [S]> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::ring::Number;
-use crate::Result;
-use crate::remote::{Part, REQUEST_BYTES, RemoteFile, RunPlan};
+use crate::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
+use crate::{ErrorKind, Result};
 
 /// Runs are asked for together if what lies between them is less than this part of what they bring.
 const GAP_SHARE: u64 = 64;
@@ -34,14 +34,16 @@ impl Drop for Ticket {
 pub(super) struct Request {
     file: Arc<RemoteFile>,
     parts: Vec<Part>,
+    /// The memory that these take.
+    pub bytes: u64,
     /// The first batch that waits for it, by its place among those that were planned together.
-    first: usize,
+    pub first: usize,
 }
 
 impl Request {
-    /// The memory that it takes.
-    pub fn bytes(&self) -> u64 {
-        self.parts.iter().map(Part::bytes).sum()
+    /// Where its memory is taken.
+    pub fn memory(&self) -> &Memory {
+        &self.file.remote().memory
     }
 
     pub fn send(mut self) -> Result<()> {
@@ -62,11 +64,11 @@ impl Drop for Request {
 /// Asks for what batch `k` of `epoch` needs of remote files, all at once. What comes back is dropped when the batch is
 /// done.
 pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
-    let remote = engine.planner.dataset.remote()?;
+    engine.planner.dataset.remotes().first()?;
     let (mut tickets, requests) = plan(engine, &[Number { epoch, k }]);
     for request in requests {
         // More than the limit, if that is what one batch takes.
-        remote.memory.take_anyway(request.bytes());
+        request.memory().take_anyway(request.bytes);
         // Whoever needs these records is told by them.
         let _ = request.send();
     }
@@ -75,7 +77,11 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.
 pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Request>) {
-    bring_entries(engine, batches);
+    let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
+    if bring_entries(engine, batches).is_err_and(|e| e.kind() == ErrorKind::Io) {
+        // An error of the batches that need them. To ask for each entry by itself would take long to fail, too.
+        return (tickets, Vec::new());
+    }
     // All samples of a clip together, so that what several need is one run.
     let mut clips: BTreeMap<u64, (Vec<u32>, Vec<usize>)> = BTreeMap::new();
     for (place, number) in batches.iter().enumerate() {
@@ -88,7 +94,6 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             uses.push(place);
         }
     }
-    let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
@@ -120,7 +125,8 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
 }
 
 fn want(file: &Arc<RemoteFile>, part: Part, first: usize) -> Request {
-    Request { file: file.clone(), parts: vec![part], first }
+    let bytes = part.bytes();
+    Request { file: file.clone(), parts: vec![part], bytes, first }
 }
 
 /// Merges requests for single parts, and puts them in the order of their first use.
@@ -131,6 +137,7 @@ fn merged(mut wanted: Vec<Request>) -> Vec<Request> {
         match requests.last_mut() {
             Some(last) if Arc::ptr_eq(&last.file, &one.file) && joins(last, one.parts[0].range()) => {
                 last.parts.append(&mut one.parts);
+                last.bytes += one.bytes;
                 last.first = last.first.min(one.first);
             }
             _ => requests.push(one),
@@ -142,13 +149,13 @@ fn merged(mut wanted: Vec<Request>) -> Vec<Request> {
 
 fn joins(request: &Request, part: &Range<u64>) -> bool {
     let (begin, end) = (request.parts[0].range().start, request.parts[request.parts.len() - 1].range().end);
-    let bytes = request.bytes() + (part.end - part.start);
+    let bytes = request.bytes + (part.end - part.start);
     // Parts that overlap are asked for one by one.
     part.start >= end && bytes <= REQUEST_BYTES && (part.end - begin) - bytes <= bytes / GAP_SHARE
 }
 
 /// Brings the entries of all clips of the batches together, and of those of other ranks where these decide on lengths.
-fn bring_entries(engine: &Engine, batches: &[Number]) {
+fn bring_entries(engine: &Engine, batches: &[Number]) -> Result<()> {
     let mut clips = Vec::new();
     for number in batches {
         let plan = engine.schedule.batch_of_all(number.epoch, number.k);
@@ -158,6 +165,5 @@ fn bring_entries(engine: &Engine, batches: &[Number]) {
     }
     clips.sort_unstable();
     clips.dedup();
-    // What could not be brought is an error of the batch that needs it.
-    let _ = engine.planner.dataset.bring(&clips, !engine.options.fields.is_empty());
+    engine.planner.dataset.bring(&clips, !engine.options.fields.is_empty())
 }

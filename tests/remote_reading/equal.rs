@@ -1,0 +1,158 @@
+//! Batches of a remote data set are those of the same one on disk, bit for bit.
+
+use std::sync::Arc;
+
+use vidrec::order::{Order, Weights};
+use vidrec::{Batching, Budget, Dataset, Draws, Frames, Loader, LoaderOptions, Sampling, Temporal};
+
+use crate::common::options;
+use crate::common::rich::{Rich, describe};
+use crate::served::{Served, epoch, storage, with_memory};
+use crate::sets;
+
+pub fn orders(set: &Dataset) -> Vec<Order> {
+    let n = set.len();
+    let list: Arc<[u64]> = (0..n).rev().chain([n / 2, 0, 0]).collect();
+    let weights = Weights::balanced(&set.labels().unwrap()).unwrap();
+    vec![
+        Order::Sequential,
+        Order::Shuffled,
+        Order::Blocks { block: 5, window: 2 },
+        Order::Given(list),
+        Order::Weighted(Arc::new(weights)),
+    ]
+}
+
+pub fn of_order(order: Order, options: LoaderOptions) -> LoaderOptions {
+    LoaderOptions { seed: 3, sampling: Sampling { order, ..options.sampling.clone() }, ..options }
+}
+
+/// Two epochs that are made ahead, batches in any order, and runs that go on after each batch.
+#[track_caller]
+fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptions) {
+    let loader = |set| Loader::new(set, options.clone()).unwrap();
+    let (local_loader, remote_loader) = (loader(local), loader(remote));
+    let (ours, theirs) = (remote_loader.iter(0..2).unwrap(), local_loader.iter(0..2).unwrap());
+    let mut count = 0;
+    for (ours, theirs) in ours.zip(theirs) {
+        let (ours, theirs) = (ours.unwrap_or_else(|e| panic!("{what}: {e:#}")), theirs.unwrap());
+        assert!(*ours == *theirs, "{what}: epoch {}, batch {}", ours.epoch(), ours.number());
+        assert_eq!(ours.state(), theirs.state(), "{what}");
+        count += 1;
+    }
+    assert_eq!(count, local_loader.batches_in(0) + local_loader.batches_in(1), "{what}");
+    let k = local_loader.batches_in(1) - 1;
+    assert!(remote_loader.batch(1, k).unwrap() == local_loader.batch(1, k).unwrap(), "{what}: the last, by itself");
+    let state = local_loader.state(0, 1);
+    let resumed = |set| Loader::resume(set, options.clone(), &state).unwrap();
+    let rest = |loader: Loader| loader.iter(0).unwrap().map(|b| b.unwrap().into_batch()).collect::<Vec<_>>();
+    assert!(rest(resumed(remote)) == rest(resumed(local)), "{what}: resumed");
+}
+
+#[test]
+fn each_order_with_each_number_of_threads_and_any_memory() {
+    for shards in [&[24][..], &[9, 1, 7, 7]] {
+        let served = Served::new(sets::small(shards));
+        let local = served.local();
+        for order in orders(&local) {
+            // Less than a record, less than a batch, and some batches.
+            for (threads, memory) in [(1, 2 << 30), (2, 100), (4, 2 << 30), (4, 15_000), (2, 60_000)] {
+                let remote = served.open_with(with_memory(memory)).unwrap();
+                let o = LoaderOptions { threads: Some(threads), ..of_order(order.clone(), options(5, (32, 24))) };
+                same(&format!("{shards:?} {order} {threads} {memory}"), &local, &remote, &o);
+            }
+        }
+    }
+}
+
+#[test]
+fn clips_of_different_lengths_with_fields() {
+    let served = Served::new(sets::uneven(&[13, 10]));
+    let local = served.local();
+    let remote = served.open().unwrap();
+    let base = LoaderOptions { fields: vec!["score".into()], ..options(4, (32, 24)) };
+    let any = LoaderOptions { frames: Frames::Any { most: None }, ..base.clone() };
+    let batching = Batching { buckets: vec![2, 4, 6], budget: Some(Budget::Frames(12)), ..Batching::default() };
+    let dense = Temporal::Dense { stride: 1, hop: 2 };
+    for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 4, window: 2 }] {
+        for (what, o) in [
+            ("fixed", LoaderOptions { frames: Frames::Fixed(3), ..base.clone() }),
+            ("random", LoaderOptions { frames: Frames::Fixed(2), temporal: Temporal::RandomSegments, ..base.clone() }),
+            ("dense", LoaderOptions { frames: Frames::Fixed(2), temporal: dense, ..base.clone() }),
+            ("any", any.clone()),
+            ("buckets", LoaderOptions { batching: batching.clone(), ..any.clone() }),
+        ] {
+            same(&format!("{what} {order}"), &local, &remote, &of_order(order.clone(), o));
+        }
+    }
+}
+
+#[test]
+fn ranks_and_draws() {
+    let rich = Rich { shards: &[6, 4], draws: Some(2), ..Rich::default() };
+    let served = Served::new(|dir| rich.write(dir));
+    let (local, remote) = (served.local(), served.open().unwrap());
+    assert_eq!((remote.draws(), remote.len()), (2, 10));
+    for rank in 0..2 {
+        for draws in [Draws::Rotate, Draws::All] {
+            let sampling = Sampling { rank, world_size: 2, draws, ..Sampling::default() };
+            let o = LoaderOptions { sampling, frames: Frames::Any { most: None }, ..options(2, (24, 16)) };
+            same(&format!("{rank} {draws}"), &local, &remote, &of_order(Order::Shuffled, o));
+        }
+    }
+}
+
+#[test]
+fn selections_and_several_sets_together() {
+    let served = Served::new(sets::small(&[7, 8]));
+    let other = Served::new(sets::small(&[6]));
+    let pick = |set: &Dataset| set.select([14, 3, 3, 9, 0, 8, 7, 12]).unwrap();
+    let (local, remote) = (served.local(), served.open().unwrap());
+    let o = of_order(Order::Shuffled, options(3, (32, 24)));
+    same("selection", &pick(&local), &pick(&remote), &o);
+    // Each with a memory of its own, which holds three clips.
+    let memory = with_memory(3 * record_bytes(&local) / 15);
+    let far = |served: &Served| served.open_with(memory.clone()).unwrap();
+    let local_both = Dataset::concat(&[pick(&local), other.local()]).unwrap();
+    let both = Dataset::concat(&[pick(&far(&served)), far(&other)]).unwrap();
+    for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 4, window: 2 }] {
+        same("two servers", &local_both, &both, &of_order(order, options(3, (32, 24))));
+    }
+    let mixed = Dataset::concat(&[local.clone(), other.open().unwrap()]).unwrap();
+    let local_mixed = Dataset::concat(&[local, other.local()]).unwrap();
+    same("half of it local", &local_mixed, &mixed, &o);
+}
+
+fn record_bytes(set: &Dataset) -> u64 {
+    set.record_files().map(|path| std::fs::metadata(path).unwrap().len()).sum()
+}
+
+#[test]
+fn everything_that_is_known_of_a_clip() {
+    let served = Served::new(|dir| Rich { shards: &[4, 1, 3], ..Rich::default() }.write(dir));
+    let (local, remote) = (served.local(), served.open().unwrap());
+    assert!(remote.is_remote() && !local.is_remote());
+    let all = |set: &Dataset| set.clips().map(|clip| describe(&clip.unwrap())).collect::<Vec<_>>();
+    assert_eq!(all(&remote), all(&local));
+    assert_eq!((remote.fingerprint(), remote.to_json()), (local.fingerprint(), local.to_json()));
+    assert_eq!(remote.labels().unwrap(), local.labels().unwrap());
+    assert_eq!((remote.classes(), remote.meta()), (local.classes(), local.meta()));
+}
+
+#[test]
+fn loaders_side_by_side_share_what_they_read() {
+    let served = Served::new(sets::small(&[10, 10]));
+    let (local, remote) = (served.local(), served.open_with(with_memory(40_000)).unwrap());
+    let o = of_order(Order::Shuffled, options(4, (32, 24)));
+    let expected = epoch(&local, &o, 0).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert!(epoch(&remote, &o, 0).unwrap() == expected));
+        }
+        scope.spawn(|| {
+            let loader = Loader::new(&remote, o.clone()).unwrap();
+            (0..5).rev().for_each(|k| assert!(loader.batch(0, k).unwrap() == expected[k as usize]));
+        });
+    });
+    assert_eq!(epoch(&served.open_with(storage()).unwrap(), &o, 0).unwrap(), expected);
+}

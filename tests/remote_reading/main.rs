@@ -1,0 +1,19 @@
+//! Data sets on a server that fails as told (`tests/proxy`), read through the public interface: batches, faults, wrong
+//! locations, requests, bytes, memory. Real servers are in `tests/remote`.
+
+mod allocations;
+#[path = "../common/mod.rs"]
+mod common;
+mod counts;
+mod equal;
+mod flow;
+#[cfg(unix)]
+mod fork;
+mod healing;
+mod hostile;
+mod locations;
+mod memory;
+mod passing;
+mod replaced;
+mod served;
+mod sets;

@@ -1,0 +1,42 @@
+//! What is held in memory ahead of its use.
+
+use vidrec::order::Order;
+
+use crate::common::options;
+use crate::equal::of_order;
+use crate::served::{Served, epoch, with_memory};
+use crate::sets;
+
+/// Some bytes of headers come on top of the JPEGs.
+const BATCH: u64 = 8 * 4 * 30_000;
+
+#[test]
+fn no_more_is_held_than_the_limit_and_a_batch() {
+    let served = Served::new(sets::large(&[50, 50]));
+    let local = served.local();
+    for order in [Order::Sequential, Order::Shuffled, Order::Blocks { block: 25, window: 2 }] {
+        let o = of_order(order.clone(), options(8, (16, 16)));
+        let expected = epoch(&local, &o, 0).unwrap();
+        for limit in [1, BATCH / 2, 3 * BATCH, 1 << 30] {
+            let set = served.open_with(with_memory(limit)).unwrap();
+            assert!(epoch(&set, &o, 0).unwrap() == expected, "{order} {limit}");
+            let stats = set.remote_stats().unwrap();
+            assert!(stats.most_held_bytes > 0 && stats.most_held_bytes <= limit + BATCH, "{order} {limit} {stats:?}");
+            assert_eq!(stats.held_bytes, 0, "{order} {limit}");
+        }
+    }
+}
+
+#[test]
+fn nothing_stays_after_loaders_that_stop_early() {
+    let served = Served::new(sets::large(&[40]));
+    let set = served.open_with(with_memory(3 * BATCH)).unwrap();
+    let o = of_order(Order::Shuffled, options(4, (16, 16)));
+    let loader = vidrec::Loader::new(&set, o).unwrap();
+    for taken in 0..5 {
+        assert_eq!(loader.iter(0).unwrap().take(taken).map(Result::unwrap).count(), taken);
+        crate::common::until::until("memory is given back", || set.remote_stats().unwrap().held_bytes == 0);
+    }
+    drop(loader.batch(0, 3).unwrap());
+    assert_eq!(set.remote_stats().unwrap().held_bytes, 0);
+}

@@ -1,0 +1,71 @@
+//! Data sets for these tests.
+
+use std::path::Path;
+
+use vidrec::jpeg::Encoder;
+use vidrec::{ClipInfo, FrameData, JsonObject, Planes, Writer, WriterOptions};
+
+/// JPEGs that do not compress: of 160x120 pixels and some 25 KB, all different.
+fn noise(count: u32) -> Vec<Vec<u8>> {
+    let mut state = 1u32;
+    let mut next = || {
+        // xorshift32 (Marsaglia, 2003).
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    let jpeg = |_| {
+        let mut picture = Planes::new(160, 120).unwrap();
+        for plane in [&mut picture.y, &mut picture.cb, &mut picture.cr] {
+            plane.iter_mut().for_each(|value| *value = next());
+        }
+        let mut jpeg = Vec::new();
+        Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+        jpeg
+    };
+    (0..count).map(jpeg).collect()
+}
+
+/// A set of clips with frames out of `jpegs`: of each clip its number of frames, in shards of so many clips.
+fn write(dir: &Path, shards: &[u32], frames: impl Fn(u32) -> u32, jpegs: &[Vec<u8>], size: (u32, u32)) {
+    let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
+    let mut c = 0;
+    for &clips in shards {
+        for _ in 0..clips {
+            let attributes = JsonObject::of(serde_json::json!({"score": f64::from(c) / 3.0})).unwrap();
+            let (label, source) = (Some(c % 5), format!("videos/{c}.mp4"));
+            let info = ClipInfo { label, source, attributes, width: size.0, height: size.1, ..ClipInfo::default() };
+            let jpeg = |t: u32| &*jpegs[(c * 7 + t * 3) as usize % jpegs.len()];
+            let frame = |t: u32| FrameData { jpeg: jpeg(t), pts: i64::from(t), source_index: None };
+            writer.append(&info, &(0..frames(c)).map(frame).collect::<Vec<_>>()).unwrap();
+            c += 1;
+        }
+        writer.next_shard().unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// Clips of 4 frames, of some 100 KB each.
+pub fn large(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |_| 4, &noise(16), (160, 120))
+}
+
+/// Clips of 3 frames of 48x32 pixels, all different: some 4 KB each.
+pub fn small(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |_| 3, &pictures(), (48, 32))
+}
+
+/// As [`small`], but with 1 to 6 frames.
+pub fn uneven(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |c| 1 + c * 5 % 6, &pictures(), (48, 32))
+}
+
+/// Clips of one frame of 8x8 pixels.
+pub fn tiny(shards: &[u32]) -> impl Fn(&Path) {
+    move |dir| write(dir, shards, |_| 1, &[crate::common::jpeg((8, 8), 1)], (8, 8))
+}
+
+fn pictures() -> Vec<Vec<u8>> {
+    (0..61).map(|seed| crate::common::jpeg((48, 32), seed)).collect()
+}
