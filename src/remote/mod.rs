@@ -5,10 +5,12 @@
 //! network  store, http, runtime  the client of one store, in this process
 //! fetch    attempt, gate, fetch  one request; how many at a time; retries, second requests, deadlines
 //! bytes    held, fill_once, file what memory holds of an object; reading one version of it
+//! whole    coming                one range after another, for a copy of the object
 //! ```
 
 mod attempt;
 mod aws_files;
+mod coming;
 mod counters;
 mod fetch;
 mod file;
@@ -25,5 +27,6 @@ mod sink;
 mod store;
 mod url;
 
+pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, RemoteFile};
 pub(crate) use remote::Remote;

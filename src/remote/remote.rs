@@ -103,6 +103,13 @@ impl Remote {
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
 
+impl<T: Clone + Send + 'static> Pending<T> {
+    /// Waits, and says whether it is here.
+    pub fn is_here_within(&self, time: Duration) -> bool {
+        self.0.wait(Instant::now() + time).is_some()
+    }
+}
+
 impl<T> Pending<T> {
     pub fn is_here(&self) -> bool {
         self.0.is_here()
