@@ -90,9 +90,9 @@ def verify(
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     if isinstance(path, Dataset):
-        kind, path, *_, storage = path._recipe
-        if kind != "open":
+        if path._recipe[0] != "open":
             raise UsageError("verify takes whole data sets, as vidrec.open gives them, and no selections of clips")
+        _, path, _, storage = path._recipe
     with Shown(progress, "frames") as show:
         told = _vidrec.verify(path, deep, storage, show)
     report: Dict[str, Any] = json.loads(told)

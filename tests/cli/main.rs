@@ -3,7 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod edit;
+mod fetch;
 mod look;
 mod monitor;
 mod program;
 mod readme;
+mod remote;
