@@ -266,7 +266,7 @@ impl Error {
     }
 
     /// Adds another suggestion to [`help`](Self::help).
-    #[cfg(any(feature = "interop", feature = "pack"))]
+    #[cfg(any(feature = "interop", feature = "pack", feature = "remote"))]
     pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
         self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));

@@ -72,6 +72,8 @@ mod dataset;
 mod disk;
 pub mod edit;
 mod error;
+#[cfg(feature = "remote")]
+mod fetch;
 mod format;
 #[cfg(feature = "interop")]
 pub mod interop;
@@ -134,6 +136,8 @@ pub use dataset::{
 };
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
+#[cfg(feature = "remote")]
+pub use fetch::{FetchOptions, FetchReport, fetch};
 pub use format::dataset_json;
 pub use format::json_object::JsonObject;
 pub use format::meta::Meta;
@@ -143,6 +147,7 @@ pub use loader::{
     LoaderStats, Memory, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
     Start, Temporal,
 };
+pub use location::is_remote;
 pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};

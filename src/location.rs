@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use crate::{Error, Result};
+
 /// The schemes of remote locations.
 #[cfg(feature = "remote")]
 pub(crate) const SCHEMES: &[&str] = &["s3", "gs", "az", "https", "http"];
@@ -20,9 +22,24 @@ pub(crate) fn split(location: &Path) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// Whether a location is not on this machine's file systems.
-pub(crate) fn is_remote(location: &Path) -> bool {
-    split(location).is_some()
+/// Whether a location is not on this machine's file systems: one that begins with a scheme, such as `s3://`, `gs://`, `az://`,
+/// `https://` or `http://`.
+///
+/// ```
+/// assert!(vidrec::is_remote("s3://bucket/train"));
+/// assert!(!vidrec::is_remote("folder/train") && !vidrec::is_remote("C:\\videos"));
+/// ```
+pub fn is_remote(location: impl AsRef<Path>) -> bool {
+    split(location.as_ref()).is_some()
+}
+
+/// Refuses to write at a location that is not on this machine's file systems.
+pub(crate) fn refuse_to_write(location: &Path) -> Result<()> {
+    if !is_remote(location) {
+        return Ok(());
+    }
+    let e = Error::usage("vidrec writes to local folders only").file(location);
+    Err(e.help("write to a local folder, and copy that to where it should be"))
 }
 
 #[cfg(test)]
@@ -32,10 +49,12 @@ mod tests {
     #[test]
     fn a_scheme_tells_a_remote_location_from_a_path() {
         for location in ["s3://bucket/train", "https://host:80/a%20b", "az://c", "weird+x://y"] {
-            assert!(is_remote(Path::new(location)), "{location}");
+            assert!(is_remote(location), "{location}");
+            assert!(refuse_to_write(Path::new(location)).is_err(), "{location}");
         }
         for path in ["train", "./s3:/x", "a/b://c", "C://videos", "://x", "3s://x", "s3:/x", ""] {
-            assert!(!is_remote(Path::new(path)), "{path}");
+            assert!(!is_remote(path), "{path}");
+            assert!(refuse_to_write(Path::new(path)).is_ok(), "{path}");
         }
         // As records and indexes of a data set are named.
         let location = Path::new("s3://bucket/train").join("dataset.json");

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use vidrec::OpenOptions;
 use vidrec::edit::{Selection, SplitBy, split_clips, subset_clips};
 use vidrec::jpeg::Decoder;
 
-use crate::edit::{Chosen, Parts};
 use crate::error::{raise, to_json, usage};
 use crate::memory::Samples;
 use crate::options::io;
+use crate::selection::{Chosen, Parts};
+use crate::storage::Storage;
 
 /// A data set: an open one, or some clips of one.
 #[pyclass(frozen, module = "vidrec._vidrec")]
@@ -31,9 +33,10 @@ type Part = (String, Vec<u64>, Vec<String>);
 #[pymethods]
 impl Dataset {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, io_name: &str) -> PyResult<Self> {
-        let io = io(io_name)?;
-        py.detach(|| vidrec::Dataset::open_with(path, io)).map(Dataset).map_err(raise)
+    fn new(py: Python<'_>, path: PathBuf, io_name: &str, storage: Storage) -> PyResult<Self> {
+        let mut options = OpenOptions::from(storage.into_storage()?);
+        options.io = io(io_name)?;
+        py.detach(|| vidrec::Dataset::open_with(path, options)).map(Dataset).map_err(raise)
     }
 
     fn select(&self, py: Python<'_>, clips: Vec<u64>) -> PyResult<Self> {
@@ -81,6 +84,11 @@ impl Dataset {
         let labels = py.detach(|| self.0.labels()).map_err(raise)?;
         let labels: Vec<u8> = labels.iter().flat_map(|label| label.map_or(-1, i64::from).to_ne_bytes()).collect();
         Ok(PyBytes::new(py, &labels))
+    }
+
+    /// What was fetched so far, as JSON; none for a local data set.
+    fn remote_stats(&self) -> PyResult<Option<String>> {
+        self.0.remote_stats().as_ref().map(to_json).transpose()
     }
 
     /// What `dataset.json` has, as JSON.

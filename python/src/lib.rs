@@ -4,6 +4,7 @@
 //! dataset  clips, pixels     loader  batches ahead     memory  who owns pixels, and for how long
 //! options  from a dict       batch   one batch         task    long work that can be interrupted
 //! error    to an exception   edit    data sets out of data sets   pack, pack_options  videos to a data set
+//! storage  remote data sets             fetch   local copies of them     selection  which clips
 //! here     things that must not be used, or dropped, in a forked process
 //! ```
 
@@ -11,6 +12,7 @@ mod batch;
 mod dataset;
 mod edit;
 mod error;
+mod fetch;
 mod here;
 mod loader;
 mod memory;
@@ -19,6 +21,8 @@ mod options;
 mod pack;
 #[cfg(feature = "pack")]
 mod pack_options;
+mod selection;
+mod storage;
 mod task;
 mod verify;
 
@@ -48,6 +52,8 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
+    module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
     module.add_function(wrap_pyfunction!(edit::split, module)?)?;
     module.add_function(wrap_pyfunction!(edit::subset, module)?)?;

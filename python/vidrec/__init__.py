@@ -9,7 +9,8 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`; :class:`Loader` gives :class:`Batch` after batch. :func:`pack`
-makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it; :func:`merge`, :func:`split`,
+makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy of a
+remote one; :func:`merge`, :func:`split`,
 :func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has
 what ``torch.utils.data.DataLoader`` takes.
 """
@@ -32,7 +33,7 @@ from .errors import (
     UsageError,
 )
 from .loader import Loader
-from .tools import inspect, pack, verify
+from .tools import fetch, inspect, pack, verify
 
 __all__ = [
     "Batch",
@@ -52,6 +53,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "append",
+    "fetch",
     "inspect",
     "merge",
     "open",

@@ -12,26 +12,49 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _choice, _vidrec
+from . import _choice, _storage, _vidrec
 from ._choice import Clips
+from ._storage import Path, Size
 from .errors import UsageError
 
-Path = Union[str, "os.PathLike[str]"]
 
-
-def open(path: Path, *, io: str = "map") -> Dataset:
-    """Open a data set.
+def open(
+    path: Path,
+    *,
+    io: str = "map",
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    memory_bytes: Size = _storage.MEMORY_BYTES,
+    timeout: float = _storage.TIMEOUT,
+) -> Dataset:
+    """Open a data set, on this machine or in object storage.
 
     It takes the same time whatever the number of clips: clips and frames are checked when they are used.
 
     Parameters
     ----------
     path : str or path-like
-        The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``.
+        The data set's folder, a ``.rec``, a ``.vidx`` or a ``dataset.json``; or a location as text: ``"s3://bucket/train"``,
+        ``"gs://..."``, ``"az://..."``, or ``"https://..."`` for a web server that serves ranges.
     io : {"map", "read", "read-uncached"}, default "map"
-        How files are read: mapped; by positional reads, for network file systems and files that somebody may cut
+        How local files are read: mapped; by positional reads, for network file systems and files that somebody may cut
         while they are open (of a mapped file that is an error on Linux, unless ``faulthandler`` was enabled after the
         first data set was opened); or by such reads that leave the page cache to others.
+    storage_options : mapping, optional
+        For remote data sets: options of the storage by the names that pandas and polars use, such as ``region``,
+        ``endpoint``, ``access_key_id`` or ``skip_signature``. They come before the environment and the files of each
+        cloud's own tools.
+    cache : path, optional
+        Folder on local disk that keeps what was read of remote data sets, shared by all processes of this machine.
+        Default: what was read and is no longer needed is forgotten.
+    cache_bytes : int or str, optional
+        The most bytes that the cache may hold, such as ``"200GB"``. Default: what is free on its disk, less a tenth of
+        the disk.
+    memory_bytes : int or str, default "2GiB"
+        The most bytes of remote records that a loader holds in memory ahead of their use.
+    timeout : float, default 60.0
+        How long a remote read may take in seconds, with all tries, before it is an error.
 
     Returns
     -------
@@ -49,14 +72,24 @@ def open(path: Path, *, io: str = "map") -> Dataset:
     >>> ds = vidrec.open("train")
     >>> len(ds), ds.classes
     (12, ['left', 'right'])
+    >>> public = {"skip_signature": True, "region": "eu-west-1"}
+    >>> ds = vidrec.open("s3://bucket/train", storage_options=public, cache="/scratch/vidrec")  # doctest: +SKIP
     """
-    return Dataset._opened(os.path.abspath(os.fspath(path)), os.fspath(path), io)
+    storage = _storage.given(storage_options, cache, cache_bytes, memory_bytes, timeout)
+    return Dataset._opened(_storage.absolute(path), os.fspath(path), io, storage)
+
+
+def opened(dataset: Union[Dataset, Path], storage: Optional[Dict[str, Any]] = None) -> Dataset:
+    """A data set as it is, or the one at a path."""
+    if isinstance(dataset, Dataset):
+        return dataset
+    return Dataset._opened(_storage.absolute(dataset), os.fspath(dataset), "map", storage or _storage.given())
 
 
 class Dataset(Sequence["Clip"]):
     """Clips, in order. Made by :func:`open`.
 
-    Cheap to copy, to slice and to send to another process, which opens it by its path. Slices, :meth:`select`,
+    Cheap to copy, to slice and to send to another process, which opens it by its path, with the same options. Slices, :meth:`select`,
     :meth:`filter`, :meth:`subset`, :meth:`split`, :meth:`split_by` and :meth:`concat` share the files and copy no
     pictures.
 
@@ -85,9 +118,9 @@ class Dataset(Sequence["Clip"]):
         return self
 
     @classmethod
-    def _opened(cls, path: str, shown: str, io: str) -> Dataset:
+    def _opened(cls, path: str, shown: str, io: str, storage: Dict[str, Any]) -> Dataset:
         # Errors name the path as it was given; another process may have another working folder.
-        return cls._make(_vidrec.Dataset(shown, io), ("open", path, io))
+        return cls._make(_vidrec.Dataset(shown, io, storage), ("open", path, io, storage))
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _rebuild, (self._recipe,)
@@ -143,6 +176,20 @@ class Dataset(Sequence["Clip"]):
     def meta(self) -> Dict[str, Any]:
         """What ``dataset.json`` has: shards with sizes and digests, class names, and the settings of packing."""
         found: Dict[str, Any] = json.loads(self._inner.describe())
+        return found
+
+    def remote_stats(self) -> Optional[Dict[str, Any]]:
+        """What was fetched so far of a remote data set, by everybody in this process who reads it or a part of it.
+
+        Returns
+        -------
+        dict or None
+            ``requests``, ``fetched_bytes``, ``cached_bytes`` (read from the cache instead), ``retries``,
+            ``second_requests`` (sent because an answer was late), ``in_flight_limit``, ``network_wait_seconds`` and so on.
+            None for a local data set.
+        """
+        told = self._inner.remote_stats()
+        found: Optional[Dict[str, Any]] = None if told is None else json.loads(told)
         return found
 
     def select(self, indices: Iterable[int]) -> Dataset:
@@ -322,8 +369,9 @@ def _rebuild(recipe: Tuple[Any, ...]) -> Dataset:
     """A data set from how it was made."""
     kind, *rest = recipe
     if kind == "open":
-        path, io = rest
-        return Dataset._opened(path, path, io)
+        # Those that earlier versions pickled have no storage.
+        path, io, storage = (*rest, _storage.given())[:3]
+        return Dataset._opened(path, path, io, storage)
     if kind == "select":
         whole, chosen = rest
         return _rebuild(whole).select(chosen)

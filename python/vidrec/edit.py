@@ -9,21 +9,26 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from . import _choice, _vidrec
+from . import _choice, _storage, _vidrec
 from ._choice import Clips
 from ._progress import Progress, Shown
-from .dataset import Path
+from ._storage import Path, Size
+from .dataset import Dataset, opened
 from .errors import UsageError
 
 
 def merge(
-    paths: Sequence[Path],
+    paths: Sequence[Union[Dataset, Path]],
     output: Path,
     *,
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> Dict[str, Any]:
     """Write several data sets as one: the clips of the first, then those of the second, and so on.
 
@@ -31,8 +36,8 @@ def merge(
 
     Parameters
     ----------
-    paths : sequence of path
-        The data sets, as :func:`vidrec.open` takes them.
+    paths : sequence of Dataset or path
+        The data sets, or their paths or locations, as :func:`vidrec.open` takes them.
     output : path
         Folder to make the data set in.
     shards : int, optional
@@ -43,6 +48,8 @@ def merge(
         Replace a data set that is already there.
     progress : bool or callable, default False
         As for :func:`vidrec.verify`, in clips.
+    storage_options, cache, cache_bytes, timeout
+        How remote data sets are read, as for :func:`vidrec.open`; a :class:`vidrec.Dataset` has its own.
 
     Returns
     -------
@@ -56,12 +63,14 @@ def merge(
     >>> vidrec.merge(["train", "train"], "merged")["clips"]
     24
     """
+    storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
+    sets = [opened(path, storage)._inner for path in paths]
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.merge(list(paths), output, _how(shards, shard_size, overwrite), show))
+        return _report(_vidrec.merge(sets, output, _how(shards, shard_size, overwrite), show))
 
 
 def split(
-    path: Path,
+    path: Union[Dataset, Path],
     output: Path,
     *,
     ratios: Optional[Sequence[float]] = None,
@@ -75,6 +84,10 @@ def split(
     shard_size: Optional[int] = None,
     overwrite: bool = False,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> List[Dict[str, Any]]:
     """Write the parts of a data set as data sets of their own: ``output/train``, ``output/val`` and so on.
 
@@ -83,8 +96,8 @@ def split(
 
     Parameters
     ----------
-    path : path
-        The data set, as :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the folders of the parts in.
     ratios : sequence of float, optional
@@ -97,7 +110,7 @@ def split(
         Clips by number or by source for each name of a part, as for :meth:`vidrec.Dataset.split_by`.
     attribute : str, optional
         Make a part for each value of this attribute.
-    shards, shard_size, overwrite, progress
+    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -123,14 +136,15 @@ def split(
         if len(names) != len(shares):
             raise UsageError(f"ratios has {len(shares)} shares, and names {len(names)}")
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
+    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        told = _vidrec.split(path, output, parts, _how(shards, shard_size, overwrite), show)
+        told = _vidrec.split(data, output, parts, _how(shards, shard_size, overwrite), show)
     reports: List[Dict[str, Any]] = json.loads(told)
     return reports
 
 
 def subset(
-    path: Path,
+    path: Union[Dataset, Path],
     output: Path,
     *,
     classes: Sequence[Union[str, int]] = (),
@@ -143,18 +157,22 @@ def subset(
     shard_size: Optional[int] = None,
     overwrite: bool = False,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> Dict[str, Any]:
     """Write some clips of a data set as a data set of their own: those that fit everything that is given.
 
     Parameters
     ----------
-    path : path
-        The data set, as :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the data set in.
     classes, clips, exclude, where, sample, seed
         As for :meth:`vidrec.Dataset.subset`, which writes nothing.
-    shards, shard_size, overwrite, progress
+    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -168,28 +186,33 @@ def subset(
     5
     """
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
+    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.subset(path, output, chosen, _how(shards, shard_size, overwrite), show))
+        return _report(_vidrec.subset(data, output, chosen, _how(shards, shard_size, overwrite), show))
 
 
 def reshard(
-    path: Path,
+    path: Union[Dataset, Path],
     output: Path,
     *,
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> Dict[str, Any]:
     """Write a data set with another number or size of shards.
 
     Parameters
     ----------
-    path : path
-        The data set, as :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the data set in.
-    shards, shard_size, overwrite, progress
+    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -202,17 +225,22 @@ def reshard(
     >>> vidrec.reshard("train", "resharded", shards=3)["shards"]
     3
     """
+    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.reshard(path, output, _how(shards, shard_size, overwrite), show))
+        return _report(_vidrec.reshard(data, output, _how(shards, shard_size, overwrite), show))
 
 
 def append(
     path: Path,
-    more: Path,
+    more: Union[Dataset, Path],
     *,
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> Dict[str, Any]:
     """Add the clips of a data set to another one, in place, as further shards.
 
@@ -222,9 +250,9 @@ def append(
     ----------
     path : path
         Folder of the data set that grows.
-    more : path
-        The data set to add.
-    shards, shard_size, progress
+    more : Dataset or path
+        The data set to add, or its path or location.
+    shards, shard_size, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`, for what is added.
 
     Returns
@@ -241,12 +269,13 @@ def append(
     >>> len(vidrec.open("grows"))
     16
     """
+    data = opened(more, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.append(path, more, _how(shards, shard_size, False), show))
+        return _report(_vidrec.append(path, data, _how(shards, shard_size, False), show))
 
 
 def relabel(
-    path: Path,
+    path: Union[Dataset, Path],
     output: Path,
     *,
     labels: Optional[Mapping[Union[int, str], Union[int, str]]] = None,
@@ -256,13 +285,17 @@ def relabel(
     shard_size: Optional[int] = None,
     overwrite: bool = False,
     progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
 ) -> Dict[str, Any]:
     """Write a data set with other labels, class names or attributes. Pictures do not change.
 
     Parameters
     ----------
-    path : path
-        The data set, as :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
         Folder to make the data set in.
     labels : mapping, optional
@@ -272,7 +305,7 @@ def relabel(
         Attributes to add or replace, by clip; the others stay.
     rename_classes : mapping, optional
         New names by old names; labels stay.
-    shards, shard_size, overwrite, progress
+    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -293,8 +326,9 @@ def relabel(
         label = str(labels[key]) if key in labels else None
         changes.append((number, source, label, json.dumps(dict(attributes.get(key, {})))))
     renamed = list((rename_classes or {}).items())
+    data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.relabel(path, output, changes, renamed, _how(shards, shard_size, overwrite), show))
+        return _report(_vidrec.relabel(data, output, changes, renamed, _how(shards, shard_size, overwrite), show))
 
 
 def _how(shards: Optional[int], shard_size: Optional[int], overwrite: bool) -> Dict[str, Any]:

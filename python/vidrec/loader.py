@@ -452,7 +452,8 @@ class Loader:
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
             ``short_clips``, and ``skipped_clips`` of them;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
-            ``producer_wait_seconds``. A consumer that waits much is starved.
+            ``producer_wait_seconds``. A consumer that waits much is starved. For a remote data set also ``remote``, as
+            :meth:`vidrec.Dataset.remote_stats` gives it.
         """
         stats: Dict[str, Any] = json.loads(self._ready().stats())
         return stats

@@ -106,6 +106,9 @@ class Monitor:
             if name != "frames_per_second":
                 # A wait counts when it is over, so it may have begun before these seconds.
                 now[name] = min(now[name], 1.0)
+        if "remote" in now:
+            gain = now["remote"]["fetched_bytes"] - self._before.get("remote", {}).get("fetched_bytes", 0)
+            now["remote"]["fetched_per_second"] = gain / seconds if seconds > 0 else 0.0
         self._before = now
         return now
 

@@ -5,20 +5,32 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _isolated, _pack_options, _vidrec
+from . import _choice, _isolated, _pack_options, _storage, _vidrec
+from ._choice import Clips
 from ._progress import Progress, Shown
-from .dataset import Path, open
+from ._storage import Path, Size
+from .dataset import Dataset, opened
 from .errors import PackWarning, UsageError
 
-def inspect(path: Path) -> Dict[str, Any]:
+
+def inspect(
+    path: Union[Dataset, Path],
+    *,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
+) -> Dict[str, Any]:
     """Describe a data set.
 
     Parameters
     ----------
-    path : str or path-like
-        As :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set, or its path or location, as :func:`vidrec.open` takes it.
+    storage_options, cache, cache_bytes, timeout
+        How a remote data set is read, as for :func:`vidrec.open`; a :class:`vidrec.Dataset` has its own.
 
     Returns
     -------
@@ -32,22 +44,33 @@ def inspect(path: Path) -> Dict[str, Any]:
     >>> found["clips"], found["classes"]
     (12, ['left', 'right'])
     """
-    return open(path).meta
+    return opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout)).meta
 
 
-def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dict[str, Any]:
+def verify(
+    path: Union[Dataset, Path],
+    *,
+    deep: bool = False,
+    progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    cache: Optional[Path] = None,
+    cache_bytes: Optional[Size] = None,
+    timeout: float = _storage.TIMEOUT,
+) -> Dict[str, Any]:
     """Prove that a data set is whole: structure, ids, every checksum. Reads all of it once, and twice if ``deep``.
 
     Parameters
     ----------
-    path : str or path-like
-        As :func:`vidrec.open` takes it.
+    path : Dataset or path
+        The data set as :func:`vidrec.open` gave it, or its path or location.
     deep : bool, default False
         Decode every frame as well.
     progress : bool or callable, default False
         True shows how much is done, the rate, and the time that is left: as a bar of tqdm, in a terminal or a notebook, if
         tqdm is installed, else as a line on standard error. A callable gets the frames done and their number, about ten
         times a second; an exception from it stops the work and is raised. So does Ctrl-C.
+    storage_options, cache, cache_bytes, timeout
+        How a remote data set is read, as for :func:`vidrec.open`; a :class:`vidrec.Dataset` has its own.
 
     Returns
     -------
@@ -65,8 +88,71 @@ def verify(path: Path, *, deep: bool = False, progress: Progress = False) -> Dic
     >>> vidrec.verify("train", deep=True)["ok"]
     True
     """
+    storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
+    if isinstance(path, Dataset):
+        if path._recipe[0] != "open":
+            raise UsageError("verify takes whole data sets, as vidrec.open gives them, and no selections of clips")
+        _, path, _, storage = path._recipe
     with Shown(progress, "frames") as show:
-        told = _vidrec.verify(path, deep, show)
+        told = _vidrec.verify(path, deep, storage, show)
+    report: Dict[str, Any] = json.loads(told)
+    return report
+
+
+def fetch(
+    location: str,
+    output: Path,
+    *,
+    classes: Sequence[Union[str, int]] = (),
+    clips: Optional[Clips] = None,
+    overwrite: bool = False,
+    progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    timeout: float = _storage.TIMEOUT,
+) -> Dict[str, Any]:
+    """Copy a data set from object storage or a web server to a local folder.
+
+    All files are the same, byte for byte, and are proven by their checksums. The copy appears when it is complete. After an
+    interruption, the same call continues.
+
+    Parameters
+    ----------
+    location : str
+        Where the data set is, such as ``"s3://bucket/train"``.
+    output : path
+        Folder to make the copy in.
+    classes, clips
+        Only these clips, as for :meth:`vidrec.Dataset.subset`; they are written as :func:`vidrec.subset` does, and no
+        others are read.
+    overwrite : bool, default False
+        Replace another data set that is already there, or bring an earlier copy up to date.
+    progress : bool or callable, default False
+        As for :func:`verify`, in bytes of the record files, or in clips if some are chosen.
+    storage_options, timeout
+        As for :func:`vidrec.open`.
+
+    Returns
+    -------
+    dict
+        ``output``, ``clips``, ``frames``, ``shards``, ``bytes``, ``kept_bytes`` (those that were there before, and were
+        proven again) and ``remote``, as :meth:`vidrec.Dataset.remote_stats` gives it.
+
+    Raises
+    ------
+    FormatError
+        A file is not what ``dataset.json`` says.
+
+    Examples
+    --------
+    >>> vidrec.fetch("s3://bucket/train", "copy", progress=True)["clips"]  # doctest: +SKIP
+    12
+    """
+    chosen = None
+    if clips is not None or classes:
+        chosen = _choice.chosen(classes, clips, (), None, None, 0)
+    storage = _storage.given(storage_options, timeout=timeout)
+    with Shown(progress, "clips" if chosen else "bytes") as show:
+        told = _vidrec.fetch(location, output, chosen, overwrite, storage, show)
     report: Dict[str, Any] = json.loads(told)
     return report
 

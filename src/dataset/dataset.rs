@@ -261,6 +261,11 @@ impl Dataset {
         self.0.io
     }
 
+    /// Whether this is a selection of the clips of its shards.
+    pub(crate) fn is_selection(&self) -> bool {
+        self.0.chosen.is_some()
+    }
+
     /// Number of clips.
     pub fn len(&self) -> u64 {
         self.0.chosen.as_ref().map_or_else(|| self.0.stored(), |chosen| chosen.clips.len() as u64)

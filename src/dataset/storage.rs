@@ -219,7 +219,7 @@ impl Records {
     }
 
     /// Replaces the contents of `buffer` with a range of the file.
-    fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+    pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         self.read_around(range.clone(), || range, buffer)
     }
 

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
+use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
 /// Writes to `.NAME.tmp` in the same folder; [`sync`](Self::sync) and then [`publish`](Self::publish) make it `NAME`.
@@ -57,7 +58,7 @@ impl Temporary {
     }
 
     /// Removes the file even if it was marked as kept.
-    #[cfg(feature = "pack")]
+    #[cfg(any(feature = "pack", feature = "remote"))]
     pub fn discard(mut self) {
         self.keep = false;
     }
@@ -84,12 +85,13 @@ impl Drop for Temporary {
 
 impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
+        refuse_to_write(path)?;
         let temporary = temporary_name(path)?;
         Ok(Self::with_file(create_locked(&temporary)?, temporary, path))
     }
 
     /// Like [`create`](Self::create), but keeps the contents of the temporary file. The next write goes to its start.
-    #[cfg(feature = "pack")]
+    #[cfg(any(feature = "pack", feature = "remote"))]
     pub fn reopen(path: &Path) -> Result<Self> {
         let temporary = temporary_name(path)?;
         Ok(Self::with_file(open_locked(&temporary)?, temporary, path))
@@ -110,7 +112,7 @@ impl AtomicFile {
     }
 
     /// Reads the next bytes of a file that was [reopened](Self::reopen) and not yet written to. Returns 0 at its end.
-    #[cfg(feature = "pack")]
+    #[cfg(any(feature = "pack", feature = "remote"))]
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         loop {
             match io::Read::read(self.out.get_mut(), bytes) {
@@ -121,7 +123,7 @@ impl AtomicFile {
     }
 
     /// Truncates the file to `length` bytes. The next write goes there.
-    #[cfg(feature = "pack")]
+    #[cfg(any(feature = "pack", feature = "remote"))]
     pub fn cut(&mut self, length: u64) -> Result<()> {
         let file = self.out.get_mut();
         file.set_len(length)
@@ -260,7 +262,7 @@ fn is_busy(temporary: &Path) -> Error {
 }
 
 /// Opens or creates a file and locks it.
-#[cfg(feature = "pack")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 fn open_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {

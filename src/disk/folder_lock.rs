@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
@@ -23,6 +24,7 @@ pub(crate) struct FolderLock {
 impl FolderLock {
     /// Locks `dir`, and creates it if it does not exist.
     pub fn take(dir: &Path) -> Result<Self> {
+        refuse_to_write(dir)?;
         fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
         let path = dir.join(NAME);
         let io = |e| Error::io("create", &path, e);

@@ -8,6 +8,7 @@ use super::folder::{folder_of, sync_folder};
 use super::folder_lock::{is_still_named, try_lock};
 use super::system::sync_file_system;
 use super::{link, swap};
+use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
 /// How much was written into a folder.
@@ -47,6 +48,7 @@ impl NewFolder {
 
     /// Like [`create`](Self::create), but replaces an existing folder.
     pub fn replace(path: &Path) -> Result<Self> {
+        refuse_to_write(path)?;
         let name = path.file_name().ok_or_else(|| Error::usage("not a valid name for a folder").file(path))?;
         let parent = folder_of(path);
         fs::create_dir_all(parent).map_err(|e| Error::io("create the folder", parent, e))?;

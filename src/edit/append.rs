@@ -9,6 +9,7 @@ use super::report::{EditReport, WholeSize};
 use super::{classes, groups, unlabeled};
 use crate::dataset::listing;
 use crate::format::dataset_json::{self, DatasetJson};
+use crate::location::refuse_to_write;
 use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as more shards; its own shards do not change. An item of
@@ -29,6 +30,7 @@ pub fn append(
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let to = to.as_ref();
+    refuse_to_write(to)?;
     if !to.is_dir() {
         return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));
     }

@@ -47,7 +47,7 @@ pub struct Relabeling {
 /// Pictures do not change. Every record also holds its clip's label, for readers of plain RecordIO. So where a label
 /// changes, this writes new record files, which costs reading and writing all bytes once. Where none does (classes are
 /// renamed, attributes change), and `options.shards` is `None`, it shares the record files with the input by hard links
-/// and writes only indexes; where it cannot make links, it copies.
+/// and writes only indexes; where it cannot make links, or the input is remote or a selection of clips, it copies.
 ///
 /// # Errors
 ///
@@ -65,7 +65,9 @@ pub fn relabel(
     plan.meta.classes.clone_from(&table.classes);
     plan.not_found.clone_from(&table.not_found);
     plan.sources[0].describe = Box::new(|clip| table.describe(clip));
-    if options.shards.is_none() && !table.changes_a_label(set)? {
+    // Only whole files of this machine can be linked to.
+    let can_link = options.shards.is_none() && !set.is_remote() && !set.is_selection();
+    if can_link && !table.changes_a_label(set)? {
         return relink::run(set, &plan, out.as_ref(), options, progress);
     }
     copy::run_one(&plan, out.as_ref(), options, progress)

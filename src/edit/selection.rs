@@ -6,6 +6,7 @@ use super::attributes::has_value;
 use super::clip_list::{ClipList, not_in};
 use super::groups;
 use super::shuffle::shuffle;
+use crate::dataset::Tables;
 use crate::random::{Random, stream};
 use crate::{Clip, Dataset, Error, Result};
 
@@ -57,6 +58,10 @@ pub struct SelectedClips {
 /// [`Usage`](crate::ErrorKind::Usage): there is no such class or clip; some draws of a video fit and others do not; fewer
 /// clips fit than the sample is to have. [`Format`](crate::ErrorKind::Format): the data set is damaged.
 pub fn subset_clips(set: &Dataset, selection: &Selection) -> Result<SelectedClips> {
+    match &selection.clips {
+        Some(clips) => set.bring(clips, true)?,
+        None => set.bring_all(Tables { clips: true, strings: true, ..Tables::default() })?,
+    }
     let draws = u64::from(set.draws());
     let mut clips = fitting(set, selection)?;
     groups::check_whole(&clips, draws)?;

@@ -287,7 +287,7 @@ impl RemoteFile {
     }
 
     /// Starts one request for a range.
-    fn start(&self, range: Range<u64>) -> Result<Pending<Arc<Vec<Stretch>>>> {
+    pub(super) fn start(&self, range: Range<u64>) -> Result<Pending<Arc<Vec<Stretch>>>> {
         let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
         self.remote.start(async move {
             let sink = Sink::new(range.start, [range.clone()]);

@@ -6,10 +6,13 @@
 //! fetch    attempt, gate, fetch  one request; how many at a time; retries, second requests, deadlines
 //! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
 //!          fill_once, file        what it holds of tables; reading one version of an object
+//!          kept                   what the cache on disk holds
+//! whole    coming                 one range after another, for a copy of the object
 //! ```
 
 mod attempt;
 mod aws_files;
+mod coming;
 mod counters;
 mod fetch;
 mod file;
@@ -29,6 +32,7 @@ mod sizes;
 mod store;
 mod url;
 
+pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
 pub(crate) use memory::Memory;
 pub(crate) use remote::Remote;

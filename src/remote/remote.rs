@@ -152,3 +152,10 @@ fn what_is_free(dir: &Path) -> Result<u64> {
 /// What a request will give.
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
+
+impl<T: Clone + Send + 'static> Pending<T> {
+    /// Waits, and says whether it is here.
+    pub fn is_here_within(&self, time: Duration) -> bool {
+        self.0.wait(Instant::now() + time).is_some()
+    }
+}

@@ -20,6 +20,7 @@ use self::run::Run;
 use self::salvage::Salvage;
 use self::shards::{Files, ShardFiles};
 use crate::format::meta::Meta;
+use crate::location::is_remote;
 use crate::progress::{Counter, ProgressFn};
 use crate::{Error, Result, Writer, WriterOptions, writer};
 
@@ -49,6 +50,10 @@ use crate::{Error, Result, Writer, WriterOptions, writer};
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut ProgressFn<'_>) -> Result<RepairReport> {
+    if is_remote(path.as_ref()) {
+        let e = Error::usage("vidrec repairs data sets in local folders only").file(path.as_ref());
+        return Err(e.help("copy its files to a local folder first"));
+    }
     let in_place = options.output.is_none() && !options.dry_run;
     // First completes or undoes what an interrupted write left.
     let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;

@@ -21,3 +21,5 @@ pub(crate) use sharding::OpenShard;
 pub use sharding::Sharding;
 pub(crate) use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};
+#[cfg(feature = "remote")]
+pub(crate) use writer::{lock_with_leftovers, remove_leftovers};

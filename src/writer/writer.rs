@@ -86,7 +86,7 @@ impl Writer {
     /// Like [`create`](Self::create), with a lock that the caller already holds.
     pub(crate) fn create_locked(dir: &Path, options: WriterOptions, lock: FolderLock) -> Result<Self> {
         let replaced = replace::replaceable(dir, options.overwrite, &lock)?;
-        remove_leftovers(dir)?;
+        remove_leftovers(dir, |_| false)?;
         // Whatever `meta` was copied from, these records are vidrec's own.
         let meta = Meta { records: String::new(), ..options.meta };
         Self::begin(dir, meta, lock, None, replaced)
@@ -228,6 +228,13 @@ pub(crate) struct Ready {
 /// [`Usage`](crate::ErrorKind::Usage) if another process is writing there, or if there is an interrupted pack that can
 /// be resumed.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
+    let lock = lock_with_leftovers(dir)?;
+    remove_leftovers(dir, |_| false)?;
+    Ok(lock)
+}
+
+/// As [`lock`], and leaves what killed processes staged, for a writer that goes on with it.
+pub(crate) fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
     let mut lock = FolderLock::take(dir)?;
     if dir.join(names::JOURNAL).exists() {
         return Err(Error::usage("this folder has an interrupted pack that can be resumed")
@@ -237,14 +244,14 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock> {
             .hint(Hint::Restart));
     }
     lock.completed = publication::recover(dir)?;
-    remove_leftovers(dir)?;
     Ok(lock)
 }
 
-/// Removes what killed processes staged in `dir`, which the caller has locked.
-fn remove_leftovers(dir: &Path) -> Result<()> {
+/// Removes what killed processes staged in `dir`, which the caller has locked, but not files whose final names are used.
+pub(crate) fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
     remove_temporaries(dir, |name| {
-        names::is_ours(name) || name == publication::PLAN || name.ends_with(".vidx") || name.ends_with(".broken")
+        let is_ours = names::is_ours(name) || name == publication::PLAN;
+        (is_ours || name.ends_with(".vidx") || name.ends_with(".broken")) && !is_used(name)
     })
 }
 

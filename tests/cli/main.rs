@@ -5,7 +5,9 @@ mod cache;
 #[path = "../common/mod.rs"]
 mod common;
 mod edit;
+mod fetch;
 mod look;
 mod monitor;
 mod program;
 mod readme;
+mod remote;

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Dataset, edit};
+use vidrec::edit;
 
 use crate::edit::OutputArgs;
 use crate::outcome::Run;
+use crate::storage::StorageArgs;
 use crate::watch;
 
 /// Add the clips of data sets to another one, in place, as more shards.
@@ -22,6 +23,8 @@ pub struct Args {
     more: Vec<PathBuf>,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
@@ -31,7 +34,7 @@ pub fn run(args: &Args) -> Run {
     let mut reports = Vec::new();
     let progress = &mut watch::of("clips");
     for more in &args.more {
-        let more = Dataset::open(more)?;
+        let more = args.storage.open(more)?;
         reports.push(edit::append(&args.dataset, &more, &args.how.options(), progress)?);
     }
     crate::edit::tell_all(&reports, args.how.json)

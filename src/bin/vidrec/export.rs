@@ -7,6 +7,7 @@ use vidrec::Dataset;
 use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdataset};
 
 use crate::output::{bytes, count};
+use crate::storage::StorageArgs;
 use crate::words::words;
 use crate::{Outcome, Run, output, watch};
 
@@ -88,11 +89,13 @@ struct To {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 impl To {
-    fn open(&self) -> vidrec::Result<Dataset> {
-        Dataset::open(&self.dataset)
+    fn open(&self) -> Result<Dataset, Box<dyn std::error::Error>> {
+        self.storage.open(&self.dataset)
     }
 }
 

@@ -5,10 +5,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use vidrec::{Clip, Dataset};
+use vidrec::Clip;
 
 use crate::output::{bytes, count};
 use crate::ranges::{self, ClipRange};
+use crate::storage::{StorageArgs, local};
 use crate::{Outcome, Run, output};
 
 /// Write the JPEGs of some clips as files, byte for byte.
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(required = true)]
     clip: Vec<ClipRange>,
     /// The folder to write to.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = local)]
     output: PathBuf,
     /// Replace files that are there already.
     #[arg(long)]
@@ -31,6 +32,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 #[derive(Serialize)]
@@ -41,7 +44,7 @@ struct Report {
 }
 
 pub fn run(args: &Args) -> Run {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = args.storage.open(&args.dataset)?;
     let mut report = Report { clips: 0, frames: 0, bytes: 0 };
     let ordinals = ranges::ordinals(&args.clip, dataset.len())?;
     if !args.force {

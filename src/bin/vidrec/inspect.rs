@@ -9,6 +9,7 @@ use vidrec::{Clip, Dataset, JsonObject, Result};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped};
+use crate::storage::StorageArgs;
 
 /// Say what is in a data set, or all about one clip.
 ///
@@ -16,7 +17,7 @@ use crate::output::{self, bytes, count, grouped};
 /// for MPEG transport and program streams and Ogg, which may begin at any time and which players show from 0.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The data set: its folder, a .rec, a .vidx or a dataset.json.
+    /// The data set: its folder, a .rec, a .vidx or a dataset.json, or its location, such as s3://bucket/train.
     dataset: PathBuf,
     /// Describe this clip, counted from 0.
     #[arg(long, value_name = "I")]
@@ -27,6 +28,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 /// A data set at a glance.
@@ -83,7 +86,7 @@ struct FrameReport {
 }
 
 pub fn run(args: &Args) -> Run {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = args.storage.open(&args.dataset)?;
     if let Some(ordinal) = args.clip {
         let clip = dataset.clip(ordinal)?;
         output::print(args.json, &clip_report(&clip)?, render_clip)?;
@@ -116,6 +119,10 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
 }
 
 fn frames_per_clip(dataset: &Dataset) -> Result<Option<u32>> {
+    if dataset.is_remote() {
+        // The counts in dataset.json and one entry, because reading all entries opens every shard.
+        return dataset.likely_frames_per_clip();
+    }
     let mut common = None;
     for clip in dataset.clips() {
         let count = clip?.frame_count();
@@ -132,8 +139,7 @@ fn clips_per_class(dataset: &Dataset) -> Result<Vec<ClassCount<'_>>> {
     let mut counts = vec![0u64; names.len()];
     // Labels without a name, and none.
     let mut others = std::collections::BTreeMap::new();
-    for clip in dataset.clips() {
-        let label = clip?.label();
+    for label in dataset.labels()? {
         match label.and_then(|label| counts.get_mut(label as usize)) {
             Some(count) => *count += 1,
             None => *others.entry(label).or_insert(0u64) += 1,

@@ -7,6 +7,7 @@ mod clip_list;
 mod edit;
 mod export;
 mod extract;
+mod fetch;
 mod import;
 mod inspect;
 mod interrupt;
@@ -27,6 +28,7 @@ mod reshard;
 mod sheet;
 mod split;
 mod stats;
+mod storage;
 mod subset;
 mod table;
 mod threads;
@@ -67,6 +69,7 @@ enum Command {
     Sheet(sheet::Args),
     Import(import::Args),
     Export(export::Args),
+    Fetch(fetch::Args),
     Bench(bench::Args),
     Monitor(monitor::Args),
     Stats(stats::Args),
@@ -105,6 +108,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Sheet(args) => sheet::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Fetch(args) => fetch::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Dataset, edit};
+use vidrec::edit;
 
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::storage::StorageArgs;
 use crate::watch;
 
 /// Write several data sets as one: the clips of the first, then those of the second, and so on.
@@ -23,10 +24,12 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let sets = args.datasets.iter().map(Dataset::open).collect::<vidrec::Result<Vec<_>>>()?;
+    let sets = args.datasets.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
     let report = edit::merge(&sets, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -10,7 +10,7 @@ use console::Term;
 use serde::Deserialize;
 
 use crate::Run;
-use crate::output::count;
+use crate::output::{bytes, count};
 
 /// The number of bytes of a line that are read. The lines of a loader have about 400.
 const LONGEST: usize = 1 << 16;
@@ -65,9 +65,30 @@ struct Told {
     frames_per_second: f64,
     waiting: f64,
     loader_waiting: f64,
+    /// What was fetched, if the data set is remote.
+    remote: Option<Remote>,
     /// Whether this is the last line of the loader.
     #[serde(default)]
     ended: bool,
+}
+
+/// What was fetched of a remote data set.
+#[derive(Deserialize)]
+struct Remote {
+    fetched_bytes: u64,
+    retries: u64,
+    /// Absent in what the loader itself counts.
+    #[serde(default)]
+    fetched_per_second: f64,
+}
+
+impl Remote {
+    fn text(&self) -> String {
+        // The conversion saturates, so a line is short whatever the number.
+        let rate = bytes(self.fetched_per_second as u64);
+        let retries = if self.retries > 0 { format!(", {} retries", self.retries) } else { String::new() };
+        format!("  network {rate}/s, {} in all{retries}", bytes(self.fetched_bytes))
+    }
 }
 
 impl Told {
@@ -78,11 +99,12 @@ impl Told {
         let full = full.min(room.into()) as usize;
         let bar = "#".repeat(full) + &".".repeat(room as usize - full);
         let Told { epoch, batches, ready, .. } = self;
+        let remote = self.remote.as_ref().map_or_else(String::new, Remote::text);
         let (rate, training, loader) =
             (number(self.frames_per_second), share(self.waiting), share(self.loader_waiting));
         format!(
             "epoch {epoch}  [{bar}] {ready} ready  {rate} frames/s  training waits {training}  \
-             loader waits {loader}  {batches} batches"
+             loader waits {loader}  {batches} batches{remote}"
         )
     }
 }
@@ -293,9 +315,11 @@ mod tests {
             frames_per_second: rate,
             waiting: rate,
             loader_waiting: -rate,
+            remote: (ready > 0).then_some(Remote { fetched_bytes: ready, retries: ready, fetched_per_second: rate }),
             ended: false,
         };
         assert!(told(4, 3, 1234.4).text().contains("[###.] 3 ready  1234 frames/s  training waits 123440%"));
+        assert!(told(4, 3, 2048.0).text().ends_with("batches  network 2.0 KiB/s, 3 B in all, 3 retries"));
         assert!(told(0, 3, 0.0).text().contains("[] 3 ready  0 frames/s  training waits 0%"));
         for (prefetch, ready) in [(u64::MAX, u64::MAX), (u64::MAX, 0), (0, u64::MAX)] {
             assert!(told(prefetch, ready, f64::MAX).text().len() < 250);

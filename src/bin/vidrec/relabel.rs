@@ -11,6 +11,7 @@ use vidrec::{Dataset, JsonObject};
 use crate::clip_list::check_source;
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::outcome::Run;
+use crate::storage::StorageArgs;
 use crate::table::Row;
 use crate::{table, watch};
 
@@ -41,10 +42,12 @@ pub struct Args {
     rename_class: Vec<(String, String)>,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = Dataset::open(&args.dataset)?;
+    let set = args.storage.open(&args.dataset)?;
     let changes = args.table.as_deref().map(|path| read_table(path, &set)).transpose()?.unwrap_or_default();
     let relabeling = Relabeling { changes, renamed_classes: args.rename_class.clone() };
     let report = edit::relabel(&set, &relabeling, &args.output, &args.how.options(), &mut watch::of("clips"))?;

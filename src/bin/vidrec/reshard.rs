@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Dataset, edit};
+use vidrec::edit;
 
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::storage::StorageArgs;
 use crate::watch;
 
 /// Write a data set with another number or size of shards.
@@ -20,6 +21,8 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
@@ -27,6 +30,6 @@ pub fn run(args: &Args) -> Run {
     if options.shards.is_none() {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&Dataset::open(&args.dataset)?, &args.output, &options, &mut watch::of("clips"))?;
+    let report = edit::reshard(&args.storage.open(&args.dataset)?, &args.output, &options, &mut watch::of("clips"))?;
     tell(&report, args.how.json)
 }

@@ -8,10 +8,11 @@ use image::{Rgb, RgbImage};
 use serde::Serialize;
 use vidrec::jpeg::Decoder;
 use vidrec::sampler::uniform;
-use vidrec::{Clip, Dataset, Frame};
+use vidrec::{Clip, Frame};
 
 use crate::output::count;
 use crate::ranges::{self, ClipRange};
+use crate::storage::{StorageArgs, local};
 use crate::{Outcome, Run, output};
 
 /// Draw a contact sheet: one row per clip, with its label, its source and the time of each frame.
@@ -22,7 +23,7 @@ pub struct Args {
     /// Clips by number, counted from 0: 5, 3-7 or all. [default: 12, evenly spread]
     clip: Vec<ClipRange>,
     /// The PNG file to write.
-    #[arg(short, long, value_name = "PNG")]
+    #[arg(short, long, value_name = "PNG", value_parser = local)]
     output: PathBuf,
     /// Height of a frame in pixels.
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(16..=1024))]
@@ -30,6 +31,8 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 #[derive(Serialize)]
@@ -88,7 +91,7 @@ fn text_width(text: &str) -> u32 {
 }
 
 pub fn run(args: &Args) -> Run {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = args.storage.open(&args.dataset)?;
     let ordinals = if args.clip.is_empty() {
         spread(dataset.len(), DEFAULT_ROWS)
     } else {

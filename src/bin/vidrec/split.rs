@@ -9,6 +9,7 @@ use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 use crate::edit::{OutputArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
 use crate::output::{count, grouped};
+use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
 /// Write the parts of a data set as data sets of their own: OUTPUT/train, OUTPUT/val and so on.
@@ -48,6 +49,8 @@ pub struct Args {
     attribute: Option<String>,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 impl Args {
@@ -74,7 +77,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = Dataset::open(&args.dataset)?;
+    let set = args.storage.open(&args.dataset)?;
     let reports = edit::split(&set, &args.by(&set)?, &args.output, &args.how.options(), &mut watch::of("clips"))?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {

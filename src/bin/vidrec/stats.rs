@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::{Bin, ClassStats, Dataset, SizeStats, Stats, Summary};
+use vidrec::{Bin, ClassStats, SizeStats, Stats, Summary};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped, printable};
+use crate::storage::StorageArgs;
 
 /// Count what a data set is made of: classes, sizes, lengths, bytes.
 ///
@@ -26,10 +27,12 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let stats = vidrec::stats(&Dataset::open(&args.dataset)?)?;
+    let stats = vidrec::stats(&args.storage.open(&args.dataset)?)?;
     let shown = if args.all { usize::MAX } else { args.top };
     output::print(args.json, &stats, |s| render(s, shown, width(args.width)))?;
     Ok(Outcome::Done)

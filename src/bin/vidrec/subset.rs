@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use vidrec::Dataset;
 use vidrec::edit::{self, Selection};
 
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
+use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
 /// Write some clips of a data set as a data set of their own.
@@ -50,10 +50,12 @@ pub struct Args {
     seed: u64,
     #[command(flatten)]
     how: OutputArgs,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let set = Dataset::open(&args.dataset)?;
+    let set = args.storage.open(&args.dataset)?;
     let read = |path: &Option<PathBuf>| path.as_deref().map(|path| clip_list::read(path, &set)).transpose();
     let selection = Selection {
         classes: args.class.clone(),

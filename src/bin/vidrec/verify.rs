@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use vidrec::{VerifyOptions, VerifyReport};
 
 use crate::output::count;
+use crate::storage::StorageArgs;
 use crate::{Outcome, Run, output, watch};
 
 /// Check that a data set is intact: structure, ids and every checksum.
@@ -12,7 +13,7 @@ use crate::{Outcome, Run, output, watch};
 /// Reports all problems, not only the first. The exit status is 3 if there are any.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The data set: its folder, a .rec, a .vidx or a dataset.json.
+    /// The data set: its folder, a .rec, a .vidx or a dataset.json, or its location, such as s3://bucket/train.
     dataset: PathBuf,
     /// Also decode every frame.
     #[arg(long)]
@@ -20,12 +21,14 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
     let report = vidrec::verify(
         &args.dataset,
-        VerifyOptions { deep: args.deep, ..VerifyOptions::default() },
+        VerifyOptions { deep: args.deep, storage: args.storage.storage()? },
         &mut watch::of("frames"),
     )?;
     report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));

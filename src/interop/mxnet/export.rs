@@ -4,8 +4,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use crate::dataset::Shard;
 use crate::disk::NewFolder;
+use crate::format::data_binding::hex;
 use crate::format::names;
 use crate::interop::{ExportReport, text};
 use crate::progress::{Counter, ProgressFn};
@@ -20,7 +23,7 @@ use crate::{Dataset, Error, Result};
 ///   several files need it. Its offsets are into the concatenation of the files in order of name, and its keys continue
 ///   from one file to the next.
 ///
-/// The links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system
+/// Of a remote data set, the record files are copied. Otherwise the links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system
 /// they are symbolic links, and the report says so. With `replace`, the folder of an earlier export is replaced in one
 /// step.
 ///
@@ -43,7 +46,12 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     let mut symbolic = false;
     for shard in dataset.shards()? {
         let stem = stem(shard);
-        symbolic |= folder.link(&shard.record_path, format!("{stem}.rec"))?;
+        let record = format!("{stem}.rec");
+        if shard.records.is_remote() {
+            copy(shard, &mut folder, &record, counter)?;
+        } else {
+            symbolic |= folder.link(&shard.record_path, record)?;
+        }
         let lines = lines(shard, &mut all, counter)?;
         folder.write(format!("{stem}.idx"), lines.idx.as_bytes())?;
         folder.write(format!("{stem}.lst"), lines.lst.as_bytes())?;
@@ -70,6 +78,28 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
 /// As of [`export`], and those of [`Dataset::open`].
 pub fn export_within(set: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     export(&Dataset::open(set)?, &set.join("mxnet"), true, progress)
+}
+
+/// Copies a remote record file, and proves that the copy is what the index says.
+fn copy(shard: &Shard, folder: &mut NewFolder, name: &str, counter: &mut Counter<'_, '_>) -> Result<()> {
+    const STRETCH: u64 = 1 << 20;
+    let (mut file, mut digest, mut buffer, mut at) = (folder.file(name)?, Sha256::new(), Vec::new(), 0);
+    while at < shard.records.len() {
+        let end = (at + STRETCH).min(shard.records.len());
+        shard.records.read(at..end, &mut buffer)?;
+        digest.update(&buffer);
+        file.write(&buffer)?;
+        at = end;
+        counter.tell()?;
+    }
+    let (expected, found) = (shard.index.binding.sha256, <[u8; 32]>::from(digest.finalize()));
+    if found != expected {
+        return Err(Error::format("data-digest", "the record file's SHA-256 does not match the index")
+            .file(&shard.record_path)
+            .expected(hex(&expected))
+            .found(hex(&found)));
+    }
+    folder.finish(file)
 }
 
 /// The text of the files beside one record file.

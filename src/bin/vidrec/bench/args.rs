@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use vidrec::OpenOptions;
+
 use super::loading::Loading;
+use crate::storage::{MemoryArgs, StorageArgs, local};
 
 /// Measure the loader on a data set: shuffled batches, as a training loop takes them.
 #[derive(clap::Args)]
@@ -21,10 +24,13 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
     pub epochs: Option<u64>,
     /// Begin with the files out of the system's cache, and without warming up; --epochs 1 reads each clip but once.
+    ///
+    /// Of a remote data set, begin with nothing in memory and nothing in --cache, which must be empty. What the server has
+    /// in its own caches stays there.
     #[arg(long)]
     pub cold: bool,
     /// Write a JSON line for each batch: when it came, how long it was waited for, how many were ready.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = local)]
     pub trace: Option<PathBuf>,
     /// Measure with several numbers of threads and say which is best.
     #[arg(long, conflicts_with_all = ["threads", "trace"])]
@@ -32,6 +38,19 @@ pub struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+impl Args {
+    /// How the data set is opened.
+    pub fn open_options(&self) -> Result<OpenOptions, String> {
+        let mut options = OpenOptions::from(self.storage.with_memory(&self.memory)?);
+        options.io = self.loading.io();
+        Ok(options)
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

@@ -94,7 +94,7 @@ pub struct Loading {
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How to read the files.
+    /// How to read local files.
     #[arg(long, default_value_t, value_parser = words::<Io>(Io::WORDS))]
     io: Io,
     /// Do not compare the frames' CRC-32.

@@ -1,11 +1,11 @@
 //! One measurement: open, load, count.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use vidrec::{Batches, Dataset, Loader, LoaderStats};
+use vidrec::{Batches, Dataset, Loader, LoaderStats, OpenOptions};
 
 use super::args::Args;
 use crate::usage::{Usage, usage};
@@ -51,11 +51,12 @@ enum Until {
 
 /// Measures with some number of threads.
 pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn std::error::Error>> {
-    if args.cold && !Dataset::open_with(&args.dataset, args.loading.io())?.cool()? {
-        return Err("this system does not drop pages when it is asked to (--cold)".into());
+    let options = args.open_options()?;
+    if args.cold {
+        cool(args, &options)?;
     }
     let started = Instant::now();
-    let dataset = Dataset::open_with(&args.dataset, args.loading.io())?;
+    let dataset = Dataset::open_with(&args.dataset, options)?;
     let loader = Loader::new(&dataset, args.loading.options(threads))?;
     for warning in loader.warnings() {
         eprintln!("vidrec: {warning}");
@@ -97,6 +98,29 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         seconds,
         stats: loader.stats(),
     })
+}
+
+/// Makes sure that nothing of the data set is on this machine but its files.
+fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Error>> {
+    if !vidrec::is_remote(&args.dataset) {
+        let is_cool = Dataset::open_with(&args.dataset, options.clone())?.cool()?;
+        return if is_cool {
+            Ok(())
+        } else {
+            Err("this system does not drop pages when it is asked to (--cold)".into())
+        };
+    }
+    let Some(cache) = &options.storage.cache else { return Ok(()) };
+    let is_empty = match cache.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(e) if e.kind() == ErrorKind::NotFound => true,
+        Err(e) => return Err(format!("{}: {e}", cache.display()).into()),
+    };
+    if is_empty {
+        return Ok(());
+    }
+    let what = "the cache is not empty, so this would not begin cold (--cold)";
+    Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 
 /// Takes batch after batch and gives each back at once: a training step that takes no time.

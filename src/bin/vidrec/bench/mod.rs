@@ -8,7 +8,9 @@ mod tune;
 pub use args::Args;
 use measure::{Report, measure};
 
-use crate::output::bytes;
+use vidrec::RemoteStats;
+
+use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
 
 pub fn run(args: &Args) -> Run {
@@ -31,5 +33,22 @@ fn render(r: &Report) -> String {
     if let Some(rss) = r.peak_rss_bytes {
         text += &format!("; at most {} of memory, mapped files included", bytes(rss));
     }
-    text + "\n"
+    text += "\n";
+    if let Some(remote) = &r.stats.remote {
+        text += &render_remote(remote);
+    }
+    text
+}
+
+/// What went over the network since the data set was opened.
+fn render_remote(r: &RemoteStats) -> String {
+    format!(
+        "{}: {} fetched, {} from the cache; {} sent again, {} sent twice; waited {:.1} s for the network\n",
+        count(r.requests, "request"),
+        bytes(r.fetched_bytes),
+        bytes(r.cached_bytes),
+        grouped(r.retries),
+        grouped(r.second_requests),
+        r.network_wait_seconds,
+    )
 }

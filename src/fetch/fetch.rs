@@ -1,0 +1,184 @@
+//! From a location to a data set in a local folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::item::{Item, items};
+use super::options::FetchOptions;
+use super::report::FetchReport;
+use super::transfer::Transfer;
+use crate::disk::map::MappedFile;
+use crate::disk::publication::{self, Replaced, Staged};
+use crate::edit::{self, EditOptions, Selection};
+use crate::format::dataset_json::{DatasetJson, FILE_NAME};
+use crate::location::{is_remote, refuse_to_write};
+use crate::progress::{Progress, ProgressFn, tell};
+use crate::remote::Remote;
+use crate::{Dataset, Error, ErrorKind, Result, limits, writer};
+
+/// Makes a local copy of the data set at `location`, in object storage or on a web server, in the folder `out`.
+///
+/// All files are the same, byte for byte, and their digests are compared with `dataset.json`. The copy appears when it is
+/// complete. A fetch that was interrupted, by whatever it was, leaves what it has on the disk, and the same call continues
+/// there; what is there is proven like everything else. Files that an earlier copy has already are proven and kept, so with
+/// [`overwrite`](FetchOptions::overwrite) a copy is brought up to date. An item of `progress` is a byte of the record
+/// files.
+///
+/// With a [`selection`](FetchOptions::selection), this writes some of the clips as [`subset`](crate::edit::subset) does,
+/// and reads no others; an item of `progress` is then a clip. This starts anew after an interruption.
+///
+/// ```no_run
+/// use vidrec::FetchOptions;
+///
+/// let report = vidrec::fetch("s3://bucket/train", "train", &FetchOptions::default(), &mut vidrec::no_progress)?;
+/// println!("{} clips in {} bytes", report.clips, report.bytes);
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage): `location` is local, there is another data set in `out`, or another process writes
+/// there. [`Io`](crate::ErrorKind::Io): the network, the server or the disk failed. [`Format`](crate::ErrorKind::Format): a
+/// file is not what `dataset.json` says, also when it was fetched a second time.
+pub fn fetch(
+    location: impl AsRef<Path>,
+    out: impl AsRef<Path>,
+    options: &FetchOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<FetchReport> {
+    let (location, out) = (location.as_ref(), out.as_ref());
+    if !is_remote(location) {
+        let e = Error::usage("this data set is on this machine, so there is nothing to fetch").file(location);
+        return Err(e.help("use it where it is, or copy its folder"));
+    }
+    refuse_to_write(out)?;
+    match &options.selection {
+        Some(selection) => fetch_clips(location, out, selection, options, progress),
+        None => fetch_all(location, out, options, progress),
+    }
+}
+
+fn fetch_clips(
+    location: &Path,
+    out: &Path,
+    selection: &Selection,
+    options: &FetchOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<FetchReport> {
+    let set = Dataset::open_with(location, options.storage.clone())?;
+    let how = EditOptions { overwrite: options.overwrite, ..EditOptions::default() };
+    let written = edit::subset(&set, selection, out, &how, progress)?;
+    Ok(FetchReport {
+        output: written.output,
+        clips: written.clips,
+        frames: written.frames,
+        shards: written.shards,
+        bytes: written.bytes,
+        kept_bytes: 0,
+        remote: set.remote_stats().unwrap_or_default(),
+    })
+}
+
+fn fetch_all(
+    location: &Path,
+    out: &Path,
+    options: &FetchOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<FetchReport> {
+    let remote = Remote::new(&options.storage)?;
+    let listing = listing_of(location)?;
+    let bytes = read_listing(&remote, &listing)?;
+    let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
+    let lock = writer::lock_with_leftovers(out)?;
+    let is_same = fs::read(out.join(FILE_NAME)).is_ok_and(|here| here == bytes);
+    let replaced = match is_same {
+        // This data set: whatever is missing of it is put there.
+        true => Replaced { files: json.file_names().map(str::to_owned).collect(), removable: Vec::new() },
+        false => writer::replaceable(out, options.overwrite, &lock)?,
+    };
+    let so_far = Progress { total: Some(json.bytes), ..Progress::default() };
+    let memory_bytes = options.storage.memory_bytes;
+    let mut transfer = Transfer { remote: &remote, dir: out, memory_bytes, progress, so_far, bytes: 0, kept_bytes: 0 };
+    let items = items(&listing, &json);
+    writer::remove_leftovers(out, |name| items.iter().any(|item| item.name == name))?;
+    let mut missing = Vec::new();
+    for item in &items {
+        if !transfer.has(item)? {
+            missing.push(item);
+        }
+    }
+    let files = transfer.run(&missing).map_err(to_continue)?;
+    let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
+    let is_listed = |name: &String| name == FILE_NAME || json.file_names().any(|listed| listed == name);
+    let removable = replaced.removable.into_iter().filter(|name| !is_listed(name)).collect();
+    if !(is_same && files.is_empty()) {
+        let staged = Staged::new(out, lock, files, &bytes, Replaced { removable, ..replaced })?;
+        publication::publish(vec![staged])?;
+    }
+    Ok(FetchReport {
+        output: out.display().to_string(),
+        clips: json.clips,
+        frames: json.frames,
+        shards: json.shards.len() as u64,
+        bytes: all_bytes,
+        kept_bytes,
+        remote: remote.stats(),
+    })
+}
+
+/// Says that nothing is lost, where another try may go on.
+fn to_continue(e: Error) -> Error {
+    if e.kind() != ErrorKind::Io {
+        return e;
+    }
+    e.also_help("what was fetched is kept: fetch again to continue")
+}
+
+/// The location of the `dataset.json`.
+fn listing_of(location: &Path) -> Result<PathBuf> {
+    match location.extension().and_then(|e| e.to_str()) {
+        Some("json") => Ok(location.to_owned()),
+        Some("rec" | "vidx") => {
+            let e = Error::usage("this is a shard, and whole data sets are fetched").file(location);
+            Err(e.help("give the location of its folder"))
+        }
+        _ => Ok(location.join(FILE_NAME)),
+    }
+}
+
+fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
+    remote.read(listing, limits::MAX_META_BYTES)?.ok_or_else(|| {
+        Error::usage("there is no data set here")
+            .file(listing.parent().unwrap_or(listing))
+            .expected(FILE_NAME)
+            .help("check the location: bucket or host, and path")
+    })
+}
+
+impl Transfer<'_, '_, '_> {
+    /// Whether the folder has the file already, under its own name and whole.
+    fn has(&mut self, item: &Item) -> Result<bool> {
+        let path = self.dir.join(&item.name);
+        let length = fs::metadata(&path).map_or(None, |meta| meta.is_file().then_some(meta.len()));
+        let Some(length) = length.filter(|length| item.length.is_none_or(|listed| listed == *length)) else {
+            return Ok(false);
+        };
+        let (map, mut digest) = (MappedFile::open(&path)?, Sha256::new());
+        for part in map.chunks(1 << 20) {
+            digest.update(part);
+            tell(self.progress, &self.so_far)?;
+        }
+        if item.prove(&path, digest.finalize().into()).is_err() || map.lost() > 0 {
+            return Ok(false);
+        }
+        self.bytes += length;
+        self.kept_bytes += length;
+        if item.is_records() {
+            self.so_far.done += length;
+            self.so_far.bytes = self.so_far.done;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,162 @@
+//! Many requests at a time, for one file after another. Bytes are written in order, so the length of a copy says what is
+//! there.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::incoming::Incoming;
+use super::item::Item;
+use crate::disk::Temporary;
+use crate::progress::{Progress, ProgressFn, tell};
+use crate::remote::{Coming, Opening, Remote, RemoteFile};
+use crate::{Error, ErrorKind, Result};
+
+/// The most that one request asks for.
+const PIECE_BYTES: u64 = 8 << 20;
+/// The most requests at a time, and files that are opened before their turn.
+const MOST_PIECES: u64 = 16;
+const OPENED_AHEAD: usize = 16;
+
+/// Copies files into a folder, under temporary names.
+pub(super) struct Transfer<'a, 'p, 'f> {
+    pub remote: &'a Arc<Remote>,
+    pub dir: &'a Path,
+    /// The most bytes that are on their way at a time.
+    pub memory_bytes: u64,
+    pub progress: &'p mut ProgressFn<'f>,
+    pub so_far: Progress,
+    /// Bytes of finished copies, and those of them that were there before.
+    pub bytes: u64,
+    pub kept_bytes: u64,
+}
+
+/// A file whose pieces are asked for.
+struct Current<'i> {
+    item: &'i Item,
+    file: Arc<RemoteFile>,
+    /// The copy, until a piece of the next file is asked for.
+    incoming: Incoming,
+}
+
+/// The requests of a transfer, in the order in which their bytes are written.
+#[derive(Default)]
+struct Line<'i> {
+    opening: VecDeque<(&'i Item, Opening)>,
+    files: VecDeque<Current<'i>>,
+    /// What is not asked for yet of the last of `files`.
+    rest: Range<u64>,
+    pieces: VecDeque<Coming>,
+}
+
+impl Transfer<'_, '_, '_> {
+    /// Copies all items. Those whose copy is not what was listed are fetched once more, as a whole.
+    pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, String)>> {
+        let mut done = Vec::new();
+        let wrong = self.pass(items, false, &mut done)?;
+        let again: Vec<&Item> = wrong.iter().map(|(item, _)| *item).collect();
+        match self.pass(&again, true, &mut done)?.into_iter().next() {
+            Some((_, e)) => {
+                Err(e.help("it was fetched twice: the object is damaged, or dataset.json is of another data set"))
+            }
+            None => Ok(done),
+        }
+    }
+
+    fn pass<'i>(
+        &mut self,
+        items: &[&'i Item],
+        anew: bool,
+        done: &mut Vec<(Temporary, String)>,
+    ) -> Result<Vec<(&'i Item, Error)>> {
+        let (mut line, mut items, mut wrong) = (Line::default(), items.iter().copied(), Vec::new());
+        loop {
+            self.ask(&mut line, &mut items, anew)?;
+            let Some(current) = line.files.front_mut() else { return Ok(wrong) };
+            if current.incoming.is_complete() {
+                wrong.extend(
+                    line.files.pop_front().and_then(|current| self.finish(current, done).transpose()).transpose()?,
+                );
+                continue;
+            }
+            let piece = line.pieces.pop_front().ok_or_else(|| Error::internal("a file without requests"))?;
+            let (progress, so_far, incoming) = (&mut *self.progress, &mut self.so_far, &mut current.incoming);
+            let before = incoming.at;
+            piece.wait(&mut || tell(progress, so_far), &mut |bytes| incoming.push(bytes))?;
+            if current.item.is_records() {
+                so_far.done += current.incoming.at - before;
+                so_far.bytes = so_far.done;
+            }
+            tell(progress, so_far)?;
+        }
+    }
+
+    /// Asks for as much as may be on its way.
+    fn ask<'i>(&mut self, line: &mut Line<'i>, items: &mut impl Iterator<Item = &'i Item>, anew: bool) -> Result<()> {
+        let most = (self.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
+        while line.pieces.len() < most {
+            if let Some(current) = line.files.back().filter(|_| !line.rest.is_empty()) {
+                let end = line.rest.start.saturating_add(PIECE_BYTES).min(line.rest.end);
+                line.pieces.push_back(Coming::ask(&current.file, line.rest.start..end)?);
+                line.rest.start = end;
+                continue;
+            }
+            while line.opening.len() < OPENED_AHEAD
+                && let Some(item) = items.next()
+            {
+                let opening = Opening::start(self.remote, &item.location, item.length == Some(0))?;
+                line.opening.push_back((item, opening));
+            }
+            let Some((item, opening)) = line.opening.pop_front() else { return Ok(()) };
+            let current = self.begin(item, opening.finish()?, anew)?;
+            line.rest = current.incoming.at..current.file.len();
+            line.files.push_back(current);
+            if line.files.len() > OPENED_AHEAD {
+                // Small files that are complete: they are finished first.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, anew: bool) -> Result<Current<'i>> {
+        if let Some(listed) = item.length.filter(|listed| *listed != file.len()) {
+            return Err(Error::format("fetch-length", "the file is not the one that dataset.json lists")
+                .file(&item.location)
+                .expected(format!("{listed} bytes"))
+                .found(format!("{} bytes", file.len())));
+        }
+        let (progress, so_far) = (&mut *self.progress, &mut self.so_far);
+        let incoming = Incoming::open(self.dir, item, file.len(), anew, &mut || tell(progress, so_far))?;
+        if item.is_records() {
+            so_far.done += incoming.kept;
+            so_far.bytes = so_far.done;
+        }
+        Ok(Current { item, file: Arc::new(file), incoming })
+    }
+
+    /// Adds the copy to those that are done, or returns what is wrong with it.
+    fn finish<'i>(
+        &mut self,
+        current: Current<'i>,
+        done: &mut Vec<(Temporary, String)>,
+    ) -> Result<Option<(&'i Item, Error)>> {
+        let (item, length, kept) = (current.item, current.file.len(), current.incoming.kept);
+        match current.incoming.finish(item) {
+            Ok(temporary) => {
+                self.bytes += length;
+                self.kept_bytes += kept;
+                done.push((temporary, item.name.clone()));
+                Ok(None)
+            }
+            Err(e) if e.kind() == ErrorKind::Format => {
+                if item.is_records() {
+                    self.so_far.done -= length;
+                }
+                Ok(Some((item, e)))
+            }
+            Err(e) => Err(e),
+        }
+    }
+}

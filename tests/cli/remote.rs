@@ -1,0 +1,198 @@
+//! Data sets on a server, from outside: the same output as for a local one, few requests, and nothing secret in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use fault_proxy::{Origin, Server};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::rich::Rich;
+
+/// A data set of seven shards in a folder `set`, and a server of that folder.
+pub struct Served {
+    temp: TempDir,
+    pub server: Server,
+}
+
+impl Served {
+    pub fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        Rich { shards: &[4, 3, 1, 5, 2, 6, 3], ..Rich::default() }.write(&temp.path().join("set"));
+        Served { server: Origin::serve(temp.path()).unwrap(), temp }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// Runs a command in the folder, with `U` for the server's address.
+    pub fn run(&self, line: &str) -> Output {
+        let words = line.split(' ').map(|word| word.replace("U/", &(self.server.url() + "/")));
+        Command::new(env!("CARGO_BIN_EXE_vidrec")).args(words).current_dir(self.temp.path()).output().unwrap()
+    }
+
+    /// The standard output of a command that succeeds.
+    pub fn text(&self, line: &str) -> String {
+        let run = self.run(line);
+        assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    }
+
+    pub fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.text(line)).unwrap()
+    }
+
+    /// The standard error of a command that fails with a status.
+    pub fn refusal(&self, line: &str, status: i32) -> String {
+        let run = self.run(line);
+        let text = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(status), "{line}: {text}");
+        text
+    }
+}
+
+/// The files below a folder, by their paths.
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)));
+        } else {
+            found.insert(path.file_name().unwrap().into(), fs::read(&path).unwrap());
+        }
+    }
+    let shorter = |path: PathBuf| path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path);
+    found.into_iter().map(|(path, bytes)| (shorter(path), bytes)).collect()
+}
+
+#[test]
+fn what_is_printed_is_the_same() {
+    let served = Served::new();
+    for line in [
+        "inspect SET --json --classes",
+        "inspect SET --clip 13 --json",
+        "stats SET --json",
+        "verify SET --deep --json",
+        "verify SET",
+    ] {
+        let (local, remote) = (line.replace("SET", "set"), line.replace("SET", "U/set"));
+        assert_eq!(served.text(&local), served.text(&remote), "{line}");
+    }
+}
+
+#[test]
+fn looking_takes_a_handful_of_requests() {
+    let served = Served::new();
+    served.text("inspect U/set");
+    let counts = served.server.counts();
+    assert!(counts.requests <= 6, "{counts:?}");
+    let others = counts.paths.keys().filter(|path| path.contains("shard-") && !path.contains("shard-00000"));
+    assert_eq!(others.count(), 0, "{counts:?}");
+
+    served.server.reset_counts();
+    served.text("inspect U/set --clip 13");
+    let counts = served.server.counts();
+    assert!(counts.requests <= 10, "{counts:?}");
+    assert_eq!(counts.paths.len(), 5, "the list, the first shard and that of the clip: {counts:?}");
+}
+
+#[test]
+fn what_is_written_is_the_same() {
+    let served = Served::new();
+    Rich { shards: &[2], from: 100, ..Rich::default() }.write(&served.path("more"));
+    fs::write(served.path("labels.csv"), "clip,label\n3,walk\n").unwrap();
+    for line in [
+        "subset SET -o OUT --clips 3-5,13",
+        "merge SET MORE -o OUT",
+        "split SET -o OUT --ratio 0.5,0.5",
+        "reshard SET -o OUT --shards 2",
+        "relabel SET labels.csv -o OUT",
+        "extract SET 3-9 -o OUT",
+        "export frames SET -o OUT",
+        "export mxnet SET -o OUT",
+        "export webdataset SET -o OUT",
+    ] {
+        for (of, to) in [("set", "local"), ("U/set", "remote")] {
+            let more = of.replace("set", "more");
+            served.text(&line.replace("SET", of).replace("MORE", &more).replace("OUT", to));
+        }
+        assert_eq!(files(&served.path("local")), files(&served.path("remote")), "{line}");
+        fs::remove_dir_all(served.path("local")).unwrap();
+        fs::remove_dir_all(served.path("remote")).unwrap();
+    }
+    // Nothing to link to, so records are copied.
+    served.text("relabel U/set -o renamed --rename-class run=ran");
+    assert!(served.text("verify renamed").contains("intact"));
+    assert_eq!(served.json("inspect renamed --json")["classes"][0], "ran");
+    served.text("append more U/set");
+    assert!(served.text("verify more").contains("intact: 26 clips"));
+}
+
+#[test]
+fn nothing_is_written_elsewhere() {
+    let served = Served::new();
+    for (line, status) in [
+        ("subset set -o s3://bucket/x --clips 1", 1),
+        ("merge set -o s3://bucket/x", 1),
+        ("split set -o s3://bucket/x --ratio 0.5,0.5", 1),
+        ("reshard set -o s3://bucket/x --shards 2", 1),
+        ("relabel set -o s3://bucket/x --rename-class run=ran", 1),
+        ("append s3://bucket/x set", 1),
+        ("repair s3://bucket/x", 1),
+        ("repair set -o s3://bucket/x", 1),
+        ("fetch U/set -o s3://bucket/x", 1),
+        ("import frames set -o s3://bucket/x", 1),
+        ("export mxnet set -o s3://bucket/x", 1),
+        ("export metadata set -o s3://bucket/x.csv", 1),
+        ("extract set 1 -o s3://bucket/x", 2),
+        ("sheet set -o s3://bucket/x.png", 2),
+        ("bench set --trace s3://bucket/x", 2),
+    ] {
+        let text = served.refusal(line, status);
+        assert!(text.contains("local folders only"), "{line}: {text}");
+        assert!(!served.path("s3:").exists(), "{line}");
+    }
+}
+
+#[test]
+fn secrets_are_in_no_output() {
+    let served = Served::new();
+    for line in [
+        "inspect U/set --storage hunter2",
+        "inspect U/set --storage colour=hunter2",
+        "inspect s3://bucket/set --storage region=hunter2 --storage endpoint=http://127.0.0.1:1 --storage secret_access_key=hunter2 --storage access_key_id=hunter2 --timeout 0.2",
+        "inspect http://me:hunter2@127.0.0.1:1/set",
+        "fetch http://127.0.0.1:1/set?sig=hunter2 -o copy",
+    ] {
+        let text = served.refusal(line, 1);
+        assert!(!text.contains("hunter2"), "{line}: {text}");
+    }
+}
+
+#[test]
+fn bench_says_what_went_over_the_network() {
+    let served = Served::new();
+    let bench = "bench U/set --frames 1 --size 16 --batch 4 --epochs 1 --memory-bytes 1MiB --threads 1";
+    let report = served.json(&format!("{bench} --cold --json"));
+    let remote = &report["stats"]["remote"];
+    let counts = served.server.counts();
+    assert_eq!((&remote["requests"], &remote["fetched_bytes"]), (&counts.requests.into(), &counts.body_bytes.into()));
+    for name in ["cached_bytes", "retries", "second_requests", "network_wait_seconds"] {
+        assert!(remote[name].is_number(), "{name}: {remote}");
+    }
+    assert!(report["first_batch_ms"].as_f64().unwrap() > 0.0);
+    let text = served.text(bench);
+    assert!(
+        text.contains("requests: ") && text.contains("from the cache") && text.contains("for the network"),
+        "{text}"
+    );
+
+    fs::create_dir(served.path("cache")).unwrap();
+    fs::write(served.path("cache/x"), "").unwrap();
+    let text = served.refusal(&format!("{bench} --cold --cache cache"), 1);
+    assert!(text.contains("not begin cold"), "{text}");
+}
