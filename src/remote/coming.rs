@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::file::RemoteFile;
-use super::remote::Pending;
+use super::later::Pending;
 use super::sink::Stretch;
 use crate::Result;
 

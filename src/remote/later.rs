@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
+use super::fetch::FetchError;
+
 /// A value that a task of the runtime makes.
 #[derive(Debug)]
 pub(super) struct Later<T>(Arc<(Mutex<State<T>>, Condvar)>);
@@ -71,6 +73,17 @@ struct End<T>(Later<T>);
 impl<T> Drop for End<T> {
     fn drop(&mut self) {
         self.0.set(State::Lost);
+    }
+}
+
+/// What a request will give.
+#[derive(Debug, Clone)]
+pub(super) struct Pending<T>(pub Later<Result<T, FetchError>>);
+
+impl<T: Clone + Send + 'static> Pending<T> {
+    /// Waits, and says whether it is here.
+    pub fn is_here_within(&self, time: Duration) -> bool {
+        self.0.wait(Instant::now() + time).is_some()
     }
 }
 

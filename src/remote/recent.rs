@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::remote::Pending;
+use super::later::Pending;
 use super::sizes::REQUEST_BYTES;
 use crate::Result;
 

@@ -9,7 +9,7 @@ use super::attempt::Version;
 use super::counters::Counters;
 use super::fetch::{FetchError, Link, Target};
 use super::kept::Kept;
-use super::later::Later;
+use super::later::{Later, Pending};
 use super::memory::Memory;
 use super::per_process::PerProcess;
 use super::recent::Recent;
@@ -147,15 +147,4 @@ fn what_is_free(dir: &Path) -> Result<u64> {
     let has = cache::show(dir).map_or(0, |report| report.bytes);
     let room = space::free_space(dir)?.saturating_add(has).saturating_sub(space::total_space(dir)? / 10);
     Ok(room.max(cache::PAGE_BYTES))
-}
-
-/// What a request will give.
-#[derive(Debug, Clone)]
-pub(super) struct Pending<T>(Later<Result<T, FetchError>>);
-
-impl<T: Clone + Send + 'static> Pending<T> {
-    /// Waits, and says whether it is here.
-    pub fn is_here_within(&self, time: Duration) -> bool {
-        self.0.wait(Instant::now() + time).is_some()
-    }
 }

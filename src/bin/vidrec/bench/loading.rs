@@ -4,8 +4,8 @@ use vidrec::jpeg::JpegDecoder;
 use vidrec::order::{LastBatch, Order};
 use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dtype, Frames, Io, Layout, LoaderOptions, OnBadFrame,
-    Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
+    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, Dtype, Frames, Io, Layout, LoaderOptions,
+    OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
 };
 
 use crate::words::words;
@@ -76,9 +76,9 @@ pub struct Loading {
     /// Order of dimensions.
     #[arg(long, default_value_t, value_parser = words::<Layout>(Layout::WORDS))]
     layout: Layout,
-    /// Order of the clips.
-    #[arg(long, default_value_t = Order::Shuffled, value_parser = words::<Order>(Order::WORDS))]
-    order: Order,
+    /// Order of the clips [default: shuffled; for a remote data set blocks of 8 MiB, of which 64 are mixed at a time]
+    #[arg(long, value_parser = words::<Order>(Order::WORDS))]
+    order: Option<Order>,
     /// Neighbors in a block, for --order blocks and homes.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     block: u32,
@@ -148,7 +148,7 @@ impl Loading {
     }
 
     /// The loader's options, with some number of threads.
-    pub fn options(&self, threads: Option<usize>) -> LoaderOptions {
+    pub fn options(&self, dataset: &Dataset, threads: Option<usize>) -> LoaderOptions {
         LoaderOptions {
             batch_size: self.batch,
             frames: match self.frames {
@@ -167,7 +167,7 @@ impl Loading {
             threads,
             augmentation: self.augmentation(),
             pictures: self.pictures(),
-            sampling: Sampling { order: self.order(), last: LastBatch::Wrap, ..Sampling::default() },
+            sampling: Sampling { order: self.order(dataset), last: LastBatch::Wrap, ..Sampling::default() },
             prefetch: Prefetch { batches: self.prefetch, readahead: self.readahead, ..Prefetch::default() },
             safety: Safety {
                 check_crc: !self.no_crc,
@@ -177,8 +177,9 @@ impl Loading {
         }
     }
 
-    fn order(&self) -> Order {
-        self.order.clone().with_blocks(self.block, self.window).with_homes(Some(self.homes), self.exchange)
+    fn order(&self, dataset: &Dataset) -> Order {
+        let Some(order) = &self.order else { return Sampling::order_for(dataset) };
+        order.clone().with_blocks(self.block, self.window).with_homes(Some(self.homes), self.exchange)
     }
 
     fn augmentation(&self) -> Augmentation {

@@ -57,7 +57,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     }
     let started = Instant::now();
     let dataset = Dataset::open_with(&args.dataset, options)?;
-    let loader = Loader::new(&dataset, args.loading.options(threads))?;
+    let loader = Loader::new(&dataset, args.loading.options(&dataset, threads))?;
     for warning in loader.warnings() {
         eprintln!("vidrec: {warning}");
     }
