@@ -32,8 +32,8 @@ impl Incoming {
         let mut out = AtomicFile::reopen(&dir.join(&item.name))?;
         out.keep();
         let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
-        while !anew {
-            let count = out.read(&mut buffer)?;
+        loop {
+            let count = if anew { 0 } else { out.read(&mut buffer)? };
             if count == 0 {
                 break;
             }

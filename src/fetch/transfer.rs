@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::incoming::Incoming;
 use super::item::Item;
@@ -18,6 +19,8 @@ const PIECE_BYTES: u64 = 8 << 20;
 /// The most requests at a time, and files that are opened before their turn.
 const MOST_PIECES: u64 = 16;
 const OPENED_AHEAD: usize = 16;
+/// How often the caller's callback is called while nothing comes.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Copies files into a folder, under temporary names.
 pub(super) struct Transfer<'a, 'p, 'f> {
@@ -36,7 +39,7 @@ pub(super) struct Transfer<'a, 'p, 'f> {
 struct Current<'i> {
     item: &'i Item,
     file: Arc<RemoteFile>,
-    /// The copy, until a piece of the next file is asked for.
+    /// The copy.
     incoming: Incoming,
 }
 
@@ -108,6 +111,9 @@ impl Transfer<'_, '_, '_> {
                 let opening = Opening::start(self.remote, &item.location, item.length == Some(0))?;
                 line.opening.push_back((item, opening));
             }
+            if !self.is_open(line)? {
+                return Ok(());
+            }
             let Some((item, opening)) = line.opening.pop_front() else { return Ok(()) };
             let current = self.begin(item, opening.finish()?, anew)?;
             line.rest = current.incoming.at..current.file.len();
@@ -118,6 +124,19 @@ impl Transfer<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the next file is open; waits for it if there is nothing else to do.
+    fn is_open(&mut self, line: &Line<'_>) -> Result<bool> {
+        let Some((_, opening)) = line.opening.front() else { return Ok(false) };
+        if !line.files.is_empty() {
+            return Ok(opening.is_here_within(Duration::ZERO));
+        }
+        let begin = Instant::now();
+        while !opening.is_here_within(TICK) && begin.elapsed() < self.remote.patience() {
+            tell(self.progress, &self.so_far)?;
+        }
+        Ok(true)
     }
 
     fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, anew: bool) -> Result<Current<'i>> {

@@ -7,6 +7,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
@@ -71,6 +72,11 @@ impl Opening {
             Ok((Arc::new(bytes), version))
         })?;
         Ok(Opening { remote: remote.clone(), address, location: location.to_owned(), head })
+    }
+
+    /// Waits, and says whether the answer is here, whatever it is.
+    pub fn is_here_within(&self, time: Duration) -> bool {
+        self.head.is_here_within(time)
     }
 
     /// Waits until the object is open. `None` if there is none.

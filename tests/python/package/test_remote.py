@@ -98,10 +98,10 @@ def test_it_is_what_the_local_one_is(ds, remote, server, train):
 @pytest.mark.parametrize(
     "options",
     [
-        {"shuffle": True},
+        {"order": "shuffled"},
         {"frames": 3, "temporal": "random-segments", "crop": "random-resized", "flip": 0.5, "dtype": "float32"},
         {"order": ("blocks", 2, 2), "threads": 1, "prefetch": 1},
-        {"rank": 1, "world_size": 2, "shuffle": True, "last": "drop"},
+        {"rank": 1, "world_size": 2, "order": "shuffled", "last": "drop"},
     ],
 )
 def test_batches_are_the_same_bits(ds, remote, options):
