@@ -47,6 +47,9 @@ impl FillOnce {
         if range.start > range.end || range.end > self.bytes.len() as u64 {
             return None;
         }
+        if range.is_empty() {
+            return Some(&[]);
+        }
         if self.blocks(&range).iter().any(|state| state.load(Ordering::Acquire) != FULL) {
             return None;
         }

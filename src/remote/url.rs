@@ -60,7 +60,7 @@ mod tests {
         let of = |text: &str| Address::of(Path::new(text));
         let address = of("s3://bucket/some/train/dataset.json").unwrap();
         assert_eq!((&*address.store, address.key.as_ref()), ("s3://bucket", "some/train/dataset.json"));
-        let address = of("http://127.0.0.1:80/a%20b//c").unwrap();
+        let address = of("http://127.0.0.1:80/a%20b/c").unwrap();
         assert_eq!((&*address.store, address.key.as_ref()), ("http://127.0.0.1:80", "a b/c"));
     }
 
@@ -72,6 +72,7 @@ mod tests {
             ("https://me:hunter2@host/x", "password"),
             ("https://host/x?sig=hunter2", "query"),
             ("s3://bucket/a/../b", "not a location"),
+            ("s3://bucket/a//b", "not a location"),
         ] {
             let e = Address::of(Path::new(text)).unwrap_err().to_string();
             assert!(e.contains(part) && !e.contains("hunter2"), "{text}: {e}");

@@ -41,8 +41,7 @@ fn helper() {
     // SAFETY: the child uses memory of its own, which glibc keeps usable, and ends with `_exit`.
     match unsafe { libc::fork() } {
         0 => {
-            let frames =
-                |clip: u64| set.clip(clip)?.frames().map(|frame| frame?.check()).collect::<vidrec::Result<()>>();
+            let frames = |clip: u64| set.clip(clip)?.frames().try_for_each(|frame| frame?.check());
             let is_right = (0..set.len()).all(|clip| frames(clip).is_ok())
                 && epoch(&set, &o, 0).is_ok_and(|found| found == expected);
             // SAFETY: always.
