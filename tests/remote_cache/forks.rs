@@ -17,6 +17,8 @@ fn fork() {
     let expected = [0, 1].map(|e| epoch(&local, e));
     let set = served.open(cached(folder.path(), served.all_bytes() * 2));
     let loader = Loader::new(&set, o.clone()).unwrap();
+    // Its record files are opened after the fork.
+    let late = served.open(cached(folder.path(), served.all_bytes() * 2));
     let mut batches = loader.iter(0).unwrap();
     assert!(*batches.next().unwrap().unwrap() == expected[0][0]);
     // SAFETY: the child uses memory of its own, which glibc keeps usable, and ends with `_exit`.
@@ -24,10 +26,14 @@ fn fork() {
         0 => {
             let read =
                 |set: &Dataset| Loader::new(set, o.clone()).map(|loader| epoch(&loader, e) == expected[e as usize]);
-            // What it inherited, and what it opens for itself with a cache of its own.
+            // What it inherited, and what it opens for itself, with a cache of its own.
+            let is_cached = |set: &Dataset| {
+                let stats = set.remote_stats().unwrap();
+                stats.cached_bytes > 0 && stats.cache_failures == 0
+            };
             let is_right = std::panic::catch_unwind(AssertUnwindSafe(|| {
                 let own = served.open(cached(folder.path(), served.all_bytes() * 2));
-                read(&own).unwrap() && read(&set).unwrap() && own.remote_stats().unwrap().cached_bytes > 0
+                [&own, &late, &set].into_iter().all(|set| read(set).unwrap() && is_cached(set))
             }));
             // SAFETY: always.
             unsafe { libc::_exit(i32::from(!is_right.unwrap_or(false))) }
