@@ -76,7 +76,7 @@ pub struct RemoteStats {
     pub retries: u64,
     /// Requests that were sent because the answer to another one was late.
     pub second_requests: u64,
-    /// Pages that could not be kept, because the cache's disk is full or fails. They were used all the same.
+    /// Failures to keep something, because the cache's disk is full or fails. What came was used all the same.
     pub cache_failures: u64,
     /// Requests that may be in flight at a time now.
     pub in_flight_limit: u64,

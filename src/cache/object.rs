@@ -40,14 +40,13 @@ pub(super) struct Opened {
     pub is_unmarked: AtomicBool,
 }
 
-// Allowed because only data sets in object storage use it.
-#[allow(dead_code)]
 impl CachedObject {
     pub(super) fn new(opened: Arc<Opened>) -> Self {
         CachedObject(opened)
     }
 
     /// Bytes of the object.
+    #[cfg(test)]
     pub fn len(&self) -> u64 {
         self.0.length
     }
@@ -66,11 +65,6 @@ impl CachedObject {
             return None;
         }
         o.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
-    }
-
-    /// Pages of the file that the system could not read: they became zeros.
-    pub fn lost(&self) -> u64 {
-        self.0.bytes.lost()
     }
 
     /// Claims the pages of a range that nobody has.

@@ -23,8 +23,6 @@ const TRIES: u32 = 1000;
 const CHUNK: u64 = 1 << 16;
 
 /// A folder of cached objects, shared with other processes of the machine.
-// Allowed because only data sets in object storage use it.
-#[allow(dead_code)]
 #[derive(Debug)]
 pub(crate) struct PageCache {
     common: Arc<Common>,
@@ -33,7 +31,6 @@ pub(crate) struct PageCache {
     made: AtomicU64,
 }
 
-#[allow(dead_code)]
 impl PageCache {
     /// Opens the cache in a folder, and begins one if the folder is empty or does not exist. `limit` is the number of
     /// bytes that the pages of all objects in it may take together. The maps of objects are extra: a byte a page.
@@ -53,11 +50,13 @@ impl PageCache {
     }
 
     /// The most bytes that the pages of all objects may take.
+    #[cfg(test)]
     pub fn limit(&self) -> u64 {
         self.common.limit
     }
 
-    /// Bytes that they take now, at most.
+    /// Bytes that the pages of all objects take now, at most.
+    #[cfg(test)]
     pub fn taken(&self) -> u64 {
         self.common.home.budget.taken()
     }

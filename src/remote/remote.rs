@@ -61,7 +61,7 @@ impl Remote {
         Ok(cache.clone())
     }
 
-    /// The cached pages of an object, if there is a cache.
+    /// The cached pages of an object, if there is a cache and it takes the object.
     pub(super) fn kept(&self, location: &Path, version: &Version) -> Result<Option<Kept>> {
         let Some(cache) = self.cache()? else { return Ok(None) };
         if version.tag.is_empty() {
@@ -69,8 +69,11 @@ impl Remote {
                 Error::usage("the server says neither ETag nor Last-Modified, so what is cached could be out of date");
             return Err(e.file(location).help("read it without a cache"));
         }
-        let pages = cache.object(&location.to_string_lossy(), &version.tag, version.length)?;
-        Ok(Some(Kept::new(pages, self.counters.clone())))
+        let pages = cache.object(&location.to_string_lossy(), &version.tag, version.length);
+        // What is wrong with the folder was said when it was opened. Now its disk is full or fails, or others use a
+        // damaged object: it is read all the same.
+        let pages = pages.inspect_err(|e| self.counters.cache_failed(e)).ok();
+        Ok(pages.map(|pages| Kept::new(pages, self.counters.clone())))
     }
 
     /// Why the cache could not keep something, the first time.

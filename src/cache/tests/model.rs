@@ -7,7 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::support::{alone, bytes, fill, on_disk, on_disk_at_least, right_pages};
-use crate::cache::{Claims, PAGE_BYTES, PageCache};
+use crate::cache::claims::Claims;
+use crate::cache::{PAGE_BYTES, PageCache};
 
 const P: u64 = PAGE_BYTES;
 /// Eleven pages, the last of which is short.

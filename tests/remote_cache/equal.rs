@@ -1,0 +1,49 @@
+//! Batches that come through a cache are those of the local data set, bit for bit, and the limit holds.
+
+use vidrec::{Loader, LoaderOptions};
+
+use crate::disk_use::Watch;
+use crate::orders;
+use crate::served::{Served, cached, epoch};
+
+/// Cold, then warm, then half of what was there is gone.
+#[test]
+fn batches_are_equal_whatever_the_cache_holds() {
+    let served = Served::small();
+    let all = served.all_bytes();
+    for order in orders::all(served.set.len()) {
+        // The last batch of an epoch is filled up.
+        let o = LoaderOptions { batch_size: 5, ..orders::with(&order) };
+        let local = Loader::new(&served.set, o.clone()).unwrap();
+        let expected = [0, 1].map(|e| epoch(&local, e));
+        assert!(order == vidrec::order::Order::Sequential || expected[0].len() > 1);
+        for tenths in [1, 2, 5, 9, 11] {
+            let bytes = all * tenths / 10;
+            let folder = tempfile::tempdir().unwrap();
+            let cache = folder.path().join("cache");
+            let watch = Watch::of(&cache, bytes);
+            let check = |when: &str| {
+                let set = served.open(cached(&cache, bytes));
+                let loader = Loader::new(&set, o.clone()).unwrap();
+                for (e, expected) in (0..).zip(&expected) {
+                    assert!(epoch(&loader, e) == *expected, "{order}, cache of {tenths} tenths, {when}, epoch {e}");
+                }
+                set.remote_stats().unwrap()
+            };
+            let cold = check("cold");
+            assert!(cold.fetched_bytes > 0 && cold.cached_bytes > 0 && cold.cache_failures == 0, "{cold:?}");
+            let warm = check("warm");
+            // What is read again may be in memory.
+            let is_less = warm.fetched_bytes < cold.fetched_bytes || !orders::once().contains(&order);
+            assert!(is_less, "{order} {tenths}: {warm:?}, cold {cold:?}");
+            let report = vidrec::cache::show(&cache).unwrap();
+            assert!(report.taken.unwrap() <= bytes && report.objects.iter().all(|object| !object.in_use));
+            // Whole objects go, so about half.
+            vidrec::cache::trim(&cache, report.bytes / 2).unwrap();
+            assert!(vidrec::cache::show(&cache).unwrap().bytes <= report.bytes / 2);
+            check("half warm");
+            let most = watch.end();
+            assert!(most > bytes / 4 || tenths == 11, "{order}: {most} of {bytes} were kept");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The cache on local disk, while loaders read remote data sets through it: what batches are, what is downloaded, what
+//! is on the disk, and processes that share it. The cache by itself is tested in `src/cache/tests`.
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod belady;
+mod damage;
+mod disk_use;
+mod downloads;
+mod equal;
+mod forks;
+mod full_disk;
+mod kills;
+mod memory;
+mod orders;
+mod processes;
+mod served;
+mod worker;

@@ -1,0 +1,58 @@
+//! Several processes with loaders on one cache at the same time.
+
+use vidrec::cache;
+
+use crate::disk_use::Watch;
+use crate::served::{PAGE, Served};
+use crate::worker::Job;
+
+/// Starts processes that begin together. Returns the bytes of record files that they downloaded, and those that are kept.
+fn together(served: &Served, processes: u32, are_ranks: bool, cache_bytes: u64) -> (u64, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let watch = Watch::of(folder.path(), cache_bytes);
+    let job = Job { waits: true, epochs: 2, ..Job::new(served, folder.path(), cache_bytes) };
+    let job = |i| match are_ranks {
+        true => Job { rank: i, world_size: processes, ..job.clone() },
+        false => Job { seed: u64::from(i), ..job.clone() },
+    };
+    let mut workers: Vec<_> = (0..processes).map(|i| job(i).start()).collect();
+    workers.iter_mut().for_each(|worker| assert_eq!(worker.says(), "open"));
+    // Each reads the first page and the last bytes of each record file as it opens it.
+    served.downloaded();
+    workers.iter_mut().for_each(|worker| worker.go());
+    for worker in &mut workers {
+        assert_eq!([worker.says(), worker.says()], ["0", "1"]);
+        let stats = worker.says();
+        assert!(stats.contains("\"cache_failures\":0"), "{stats}");
+    }
+    workers.into_iter().for_each(|worker| worker.end());
+    let report = cache::show(folder.path()).unwrap();
+    assert!(report.taken.unwrap() <= cache_bytes);
+    watch.end();
+    let kept = report.objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes);
+    (served.downloaded().1, kept.sum())
+}
+
+#[test]
+fn each_page_is_downloaded_once_for_all_processes() {
+    let served = Served::new(&[12, 9, 11], 16, 7_000);
+    for processes in [2, 8] {
+        for are_ranks in [false, true] {
+            let (came, _) = together(&served, processes, are_ranks, served.all_bytes() * 11 / 10);
+            let heads = u64::from(processes) * 3 * PAGE;
+            let what = format!("{processes} processes, ranks {are_ranks}: {came} of {}", served.record_bytes());
+            assert!(came <= served.record_bytes() + heads && came * 10 > served.record_bytes() * 9, "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_downloaded_by_each() {
+    let served = Served::new(&[12, 9, 11], 16, 7_000);
+    let (came, kept) = together(&served, 4, false, served.all_bytes() / 2);
+    let all = served.record_bytes();
+    assert!(kept * 100 > all * 40 && kept <= all / 2, "{kept} of {all}");
+    // Four times two epochs, and what is kept comes once.
+    let expected = kept + 8 * (all - kept);
+    assert!((expected * 85 / 100..=expected * 105 / 100).contains(&came), "{came} of {all}, {expected} expected");
+}
