@@ -18,6 +18,7 @@ class Peer:
     modes: tuple = MODES
     million: bool = True  # whether it reads the million clips, too
     cached: bool = True
+    local: str = ""       # who does the same with files on this machine
 
     def prepare(self, job):
         data.prepare_peer(job, self.script, self.store)
@@ -101,8 +102,15 @@ class Program(Peer):
         }
 
 
-class Local(Program):
-    """`vidrec bench` on files: what there is to reach."""
+class LocalVidrec(Vidrec):
+    """The same on files: what there is to reach."""
+
+    def measure(self, mode, job, watch, cache, workers):
+        return super().measure(mode, job, watch.on(job.served), None, workers)
+
+
+class LocalProgram(Program):
+    """The same on files: what there is to reach."""
 
     def measure(self, mode, job, watch, cache, workers):
         return super().measure(mode, job, watch.on(job.served), None, workers)
@@ -132,10 +140,14 @@ def fresh(cache):
 
 
 CONTESTANTS = (
-    Local("vidrec bench, files on this machine", "local", "", "packed", ("warm",), million=False, cached=False),
-    Vidrec("**vidrec**", "vidrec", "vidrec_python.py", "packed"),
-    Program("**vidrec bench**", "program", "", "packed"),
-    Program("**vidrec bench**, no cache on disk", "program-memory", "", "packed", ("cold",), cached=False),
+    LocalVidrec("vidrec, files on this machine", "vidrec-local", "vidrec_python.py", "packed", ("warm",), million=False,
+                cached=False),
+    LocalProgram("vidrec bench, files on this machine", "program-local", "", "packed", ("warm",), million=False,
+                 cached=False),
+    Vidrec("**vidrec**", "vidrec", "vidrec_python.py", "packed", local="vidrec-local"),
+    Program("**vidrec bench**", "program", "", "packed", local="program-local"),
+    Program("**vidrec bench**, no cache on disk", "program-memory", "", "packed", ("cold",), cached=False,
+            local="program-local"),
     Peer("LitData", "litdata", "litdata_chunks.py", "litdata"),
     Peer("MosaicML Streaming", "mds", "mds.py", "mds"),
     Peer("WebDataset", "webdataset", "tar.py", "tar"),

@@ -15,7 +15,7 @@ def text(results, contestants, links):
         for mode, words in MODES.items():
             own = [r for r in runs if (r["job"], r["link"], r["mode"]) == ("videos", link, mode)]
             if own:
-                parts.append(f"### {title}: {words}\n\n" + table(own, contestants))
+                parts.append(f"### {title}: {words}\n\n" + table(own, contestants, local_speeds(runs, link)))
     first = [r for r in runs if r["job"] == "million"]
     if first:
         clips = results["jobs"]["million"]["clips"]
@@ -23,14 +23,24 @@ def text(results, contestants, links):
     return "\n\n".join([*parts, versions(runs)])
 
 
-def table(runs, contestants):
-    lines = ["| | workers | frames/s (least–most) | first batch, s | bytes a frame | requests per 1000 frames | memory, MB "
-             "| of it no files, MB | disk, MB |", "|---|---|---|---|---|---|---|---|---|"]
+def local_speeds(runs, link):
+    """Of those who read files on this machine, by key."""
+    found = {}
+    for r in runs:
+        if r["contestant"].endswith("-local") and r["link"] == link:
+            found.setdefault(r["contestant"], []).append(r["frames_per_second"])
+    return {key: median(speeds) for key, speeds in found.items()}
+
+
+def table(runs, contestants, local):
+    lines = ["| | workers | frames/s (least–most) | of local | first batch, s | bytes a frame | requests per 1000 frames "
+             "| memory, MB | of it no files, MB | disk, MB |", "|---|---|---|---|---|---|---|---|---|---|"]
     for c, own in rows(runs, contestants):
         speeds = sorted(r["frames_per_second"] for r in own)
         middle = lambda value: median(map(value, own))  # noqa: E731
         lines.append(row(
             c.name, own[0]["workers"], f"{median(speeds):.0f} ({speeds[0]:.0f}–{speeds[-1]:.0f})",
+            f"{100 * median(speeds) / local[c.local]:.0f} %" if c.local in local else "",
             f"{middle(lambda r: r['first_batch_seconds']):.2f}", f"{middle(lambda r: r['bytes'] / r['frames']):.0f}",
             f"{middle(lambda r: 1000 * r['requests'] / r['frames']):.2f}", *used(own)))
     return "\n".join(lines)

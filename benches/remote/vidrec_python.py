@@ -1,11 +1,12 @@
 """vidrec as a training loop has it: its Python package, one thread that decodes."""
+import torch  # noqa: F401: vidrec gives its tensors, and would import it only now
+import vidrec
+
 import peer
 from workloads import MEAN, STD
 
 
 def loader(task):
-    import vidrec
-
     options = {"cache": str(task.cache), "cache_bytes": task.cache_bytes} if task.cache else {}
     clips = vidrec.open(f"{task.server}/{task.path}", **options)
     return Frames(vidrec.Loader(clips, peer.BATCH, size=peer.WORKLOAD.size, crop="random-resized", flip=0.5,
