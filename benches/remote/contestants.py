@@ -19,6 +19,7 @@ class Peer:
     million: bool = True  # whether it reads the million clips, too
     cached: bool = True
     local: str = ""       # who does the same with files on this machine
+    block: int = 0        # shards to shuffle at a time, where that can be chosen; 0: the peer's default
 
     def prepare(self, job):
         data.prepare_peer(job, self.script, self.store)
@@ -29,6 +30,7 @@ class Peer:
         words += ["--shards", len(list((job.stores / self.store).glob("*.tar")))]
         words += ["--cache", cache] if self.cached else []
         words += ["--cache-bytes", limit] if limit else []
+        words += ["--block", self.block * job.shard_bytes * job.clips // job.bytes] if self.block else []
         return words + (["--first"] if first else [])
 
     def settings(self, workers):
@@ -43,7 +45,7 @@ class Peer:
         before = seen.event("epoch", last=False) if limit else first
         frames = end["frames"] - (0 if limit else first["frames"])
         seconds = end["seconds"] - before["seconds"]
-        counts = seen.events[-1]["counts"]
+        counts = end["counts"]
         since = before["counts"] if limit else {"requests": 0, "body_bytes": 0}
         last = seen.event("end")
         return {
@@ -146,10 +148,11 @@ CONTESTANTS = (
                  cached=False),
     Vidrec("**vidrec**", "vidrec", "vidrec_python.py", "packed", local="vidrec-local"),
     Program("**vidrec bench**", "program", "", "packed", local="program-local"),
-    Program("**vidrec bench**, no cache on disk", "program-memory", "", "packed", ("cold",), cached=False,
-            local="program-local"),
+    Program("**vidrec bench**, no cache on disk", "program-memory", "", "packed", ("cold",), million=False,
+            cached=False, local="program-local"),
     Peer("LitData", "litdata", "litdata_chunks.py", "litdata"),
     Peer("MosaicML Streaming", "mds", "mds.py", "mds"),
+    Peer("MosaicML Streaming, blocks of 2 shards", "mds-blocks", "mds.py", "mds", block=2),
     Peer("WebDataset", "webdataset", "tar.py", "tar"),
     Peer("WebDataset, no cache", "webdataset-stream", "tar.py", "tar", ("cold",), cached=False),
 )

@@ -17,7 +17,7 @@ def prepare(store, clips, shard_bytes):
 def loader(task):
     streaming.base.util.clean_stale_shared_memory()
     clips = streaming.StreamingDataset(remote=peer.s3_location(task), local=str(task.cache), batch_size=peer.BATCH,
-                                       shuffle=True, cache_limit=task.cache_bytes)
+                                       shuffle=True, cache_limit=task.cache_bytes, shuffle_block_size=task.block)
     batch = peer.collate(task, peer.by_number(task))
     keep = {"persistent_workers": True} if task.workers else {}
     return DataLoader(clips, peer.BATCH, num_workers=task.workers, collate_fn=batch, **keep)

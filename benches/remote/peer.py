@@ -49,6 +49,7 @@ def main(prepare, loader, packages):
     read.add_argument("--workers", type=int, default=1)
     read.add_argument("--epochs", type=int, default=1)
     read.add_argument("--first", action="store_true", help="stop after the first batch")
+    read.add_argument("--block", type=int, help="clips to shuffle at a time, for those that can choose")
     read.add_argument("--shards", type=int, help="number of shard files, for those that list them")
     task = parser.parse_args()
     if task.command == "prepare":

@@ -6,11 +6,11 @@ MODES = {"cold": "cold", "warm": "warm", "quarter": "cache of a quarter, second 
 
 def text(results, contestants, links):
     m, runs = results["machine"], results["runs"]
-    job = results["jobs"]["videos"]
     parts = [f"{m['cpu']}; contestants on CPU {m['cpus']}, server on CPU {m['server_cpus']}; {m['system']}; vidrec "
-             f"{m['vidrec']}",
-             f"{job['clips']} clips, {job['frames']} frames, {job['bytes'] / 1e9:.2f} GB of JPEGs, "
-             f"{job['bytes'] / job['frames']:.0f} bytes a frame; peers' shards of {job['shard_bytes'] / 1e6:.0f} MB"]
+             f"{m['vidrec']}"]
+    parts += [f"{name}: {job['clips']:,} clips, {job['frames']:,} frames, {job['bytes'] / 1e9:.2f} GB of JPEGs, "
+              f"{job['bytes'] / job['frames']:.0f} bytes a frame; peers' shards of {job['shard_bytes'] / 1e6:.0f} MB"
+              for name, job in results["jobs"].items()]
     for link, (title, _) in links.items():
         for mode, words in MODES.items():
             own = [r for r in runs if (r["job"], r["link"], r["mode"]) == ("videos", link, mode)]

@@ -3,7 +3,7 @@
 
     benches/remote/setup.sh                   once
     benches/remote/run.py VIDEOS --quick      does it work? tens of MB, some minutes
-    benches/remote/run.py VIDEOS              the tables, three rounds; some hours
+    benches/remote/run.py VIDEOS              the tables, three rounds; two to three hours
 
 VIDEOS is a folder as `vidrec pack` takes it; without it, ffmpeg generates clips. README.md beside this says what is
 measured. Everything is kept below VIDREC_PEERS_CACHE (default: target/peers), in remote-data or remote-data-quick, and
@@ -31,9 +31,9 @@ LINKS = {
 def main():
     a = arguments()
     home = CACHE / ("remote-data-quick" if a.quick else "remote-data")
-    jobs = {"videos": data.videos_job(home / "videos", a.videos, a.gb * 1e9)}
-    if a.million:
-        jobs["million"] = data.million_job(home / "million", a.million)
+    make = {"videos": lambda: data.videos_job(home / "videos", a.videos, a.gb * 1e9),
+            "million": lambda: data.million_job(home / "million", a.million)}
+    jobs = {name: make[name]() for name in a.jobs}
     results = {"machine": machine(a), "jobs": {name: describe(job) for name, job in jobs.items()}, "runs": []}
     for name, job in jobs.items():
         ready = prepared(job, [c for c in CONTESTANTS if not a.only or c.key in a.only], name)
@@ -48,7 +48,9 @@ def arguments():
     p.add_argument("videos", type=Path, nargs="?", metavar="VIDEOS")
     p.add_argument("--quick", action="store_true", help="a small data set, 20,000 small clips, one round")
     p.add_argument("--gb", type=float, help="size of the data set [1.5; quick: 0.06]")
-    p.add_argument("--million", type=int, metavar="N", help="number of small clips; 0 for none [1000000; quick: 20000]")
+    p.add_argument("--million", type=int, metavar="N", help="number of small clips [1000000; quick: 20000]")
+    p.add_argument("--jobs", type=some, default=["videos", "million"], help="epochs of the videos, and the first batch "
+                   "of the small clips [videos,million]")
     p.add_argument("--rounds", type=int, help="[3; quick: 1]")
     p.add_argument("--only", type=some, default=[], help=", ".join(c.key for c in CONTESTANTS))
     p.add_argument("--links", type=some, default=list(LINKS), help=", ".join(LINKS))
@@ -62,7 +64,7 @@ def arguments():
                               ("workers", ["1"], ["0", "1"])):
         if getattr(a, name) is None:
             setattr(a, name, quick if a.quick else full)
-    for word in {*a.only} - {c.key for c in CONTESTANTS} | {*a.links} - {*LINKS}:
+    for word in {*a.only} - {c.key for c in CONTESTANTS} | {*a.links} - {*LINKS} | {*a.jobs} - {"videos", "million"}:
         p.error(f"no such thing: {word}")
     return a
 
@@ -71,7 +73,7 @@ def prepared(job, contestants, name):
     """Those that can take part; of the others, a message."""
     ready = []
     for c in contestants:
-        if name == "million" and not (c.million and "cold" in c.modes and c.cached):
+        if name == "million" and not c.million:
             continue
         try:
             c.prepare(job)
