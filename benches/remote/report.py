@@ -15,7 +15,8 @@ def text(results, contestants, links):
         for mode, words in MODES.items():
             own = [r for r in runs if (r["job"], r["link"], r["mode"]) == ("videos", link, mode)]
             if own:
-                parts.append(f"### {title}: {words}\n\n" + table(own, contestants, local_speeds(runs, link)))
+                parts.append(f"### {title}: {words}\n\n"
+                             + table(own, contestants, local_speeds(runs, link)))
     first = [r for r in runs if r["job"] == "million"]
     if first:
         clips = results["jobs"]["million"]["clips"]

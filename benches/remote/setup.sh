@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Python environment of the peers, about 7 GB, below VIDREC_PEERS_CACHE (default: target/peers), builds the
-# programs and vidrec's wheel, and installs it there. PYTHON names the interpreter; 3.11 is what the pinned versions were
-# run on. `setup.sh WHEEL` installs that wheel and builds nothing.
+# programs and the wheel of vidrec, and installs the wheel there. PYTHON names the interpreter; the pinned versions were
+# run on 3.11. `setup.sh WHEEL` installs that wheel and builds nothing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
