@@ -131,6 +131,14 @@ impl Error {
         Self::new(ErrorKind::Io, message)
     }
 
+    /// There is no such file or object.
+    #[cfg(feature = "remote")]
+    pub(crate) fn missing(message: impl Into<String>) -> Self {
+        let mut e = Self::new(ErrorKind::Io, message);
+        e.0.source = Some(Box::new(std::io::Error::from(std::io::ErrorKind::NotFound)));
+        e
+    }
+
     /// A thread or a process could not be started; `what` completes "could not start …".
     pub(crate) fn start(what: &str, source: std::io::Error) -> Self {
         let e = Self::new(ErrorKind::Io, format!("could not start {what}"));

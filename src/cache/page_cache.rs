@@ -50,7 +50,6 @@ impl PageCache {
     }
 
     /// The most bytes that the pages of all objects may take.
-    #[cfg(test)]
     pub fn limit(&self) -> u64 {
         self.common.limit
     }

@@ -82,7 +82,7 @@ impl FetchError {
             self.range.as_ref().map_or(String::new(), |range| format!("bytes {} to {}: ", range.start, range.end));
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
         let e = match self.is_missing() {
-            true => Error::io("open the object", &self.location, std::io::ErrorKind::NotFound.into()),
+            true => Error::missing("there is no such object").file(&self.location),
             false => Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location),
         };
         if self.help.is_empty() { e } else { e.help(self.help) }
