@@ -18,6 +18,10 @@ use crate::format::record_header::RecordHeader;
 use crate::remote::RemoteFile;
 use crate::{Error, JsonObject, Result};
 
+/// A remote file, and stretches of it.
+#[cfg(feature = "remote")]
+type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
+
 /// One clip of a data set.
 #[derive(Debug, Clone, Copy)]
 pub struct Clip<'a> {
@@ -222,7 +226,7 @@ impl<'a> Clip<'a> {
     /// The remote file with the clip's records, and where in it those of some frames are, as few stretches: see
     /// [`runs`](super::runs::runs).
     #[cfg(feature = "remote")]
-    pub(crate) fn remote_runs(&self, frames: &[u32]) -> Result<Option<(&'a Arc<RemoteFile>, Vec<Range<u64>>)>> {
+    pub(crate) fn remote_runs(&self, frames: &[u32]) -> Result<Option<RemoteRuns<'a>>> {
         let Some(file) = self.shard.records.remote() else { return Ok(None) };
         let place = |entry: &FrameEntry| {
             entry.record_offset..entry.record_offset.saturating_add(storage::plain_record_bytes(entry)).min(file.len())

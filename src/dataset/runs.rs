@@ -35,9 +35,9 @@ mod tests {
     fn most_of_a_clip_is_one_stretch_and_a_few_frames_are_several() {
         let records: Vec<_> = (0..8u64).map(|t| t * 100_000..(t + 1) * 100_000).collect();
         let some = |ts: &[usize]| runs(ts.iter().map(|&t| records[t].clone()).collect(), 800_000);
-        assert_eq!(some(&[7, 0, 1, 3, 5, 5]), [0..800_000]);
+        assert!(some(&[7, 0, 1, 3, 5, 5]).into_iter().eq(std::iter::once(0..800_000)));
         assert_eq!(some(&[6, 0, 1]), [0..200_000, 600_000..700_000]);
-        assert_eq!(runs(vec![0..10, 16_000..17_000], 800_000), [0..17_000]);
+        assert!(runs(vec![0..10, 16_000..17_000], 800_000).into_iter().eq(std::iter::once(0..17_000)));
         assert!(runs(vec![], 10).is_empty());
         let large: Vec<_> = (0..9u64).map(|t| t << 20..(t + 1) << 20).collect();
         assert_eq!(runs(large, 9 << 20), [0..4 << 20, 4 << 20..8 << 20, 8 << 20..9 << 20]);

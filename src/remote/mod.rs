@@ -25,6 +25,7 @@ mod later;
 mod memory;
 mod per_process;
 mod recent;
+#[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;
 mod runtime;
 mod sink;

@@ -32,7 +32,7 @@ impl Sink {
 
     /// Keeps all from `at` on.
     pub fn all(at: u64) -> Self {
-        Sink::new(at, [at..u64::MAX])
+        Sink::new(at, std::iter::once(at..u64::MAX))
     }
 
     /// Position of the next byte in the object.

@@ -14,7 +14,7 @@ use crate::served::{Served, epoch, with_memory};
 use crate::sets;
 
 /// The end of an index and the heads of its files, which opening reads.
-const OPENING: u64 = (64 << 10) + 3 * (4 << 10);
+const OPENING: u64 = (128 << 10) + 3 * (4 << 10);
 
 #[test]
 fn opening_costs_the_same_for_any_number_of_clips() {

@@ -9,6 +9,8 @@ use super::ring::Number;
 use crate::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
 use crate::{ErrorKind, Result};
 
+/// The most that one request brings, unless one part is longer.
+const MOST_BYTES: u64 = 3 * REQUEST_BYTES / 2;
 /// Runs are asked for together if what lies between them is less than this part of what they bring.
 const GAP_SHARE: u64 = 64;
 
@@ -34,6 +36,8 @@ impl Drop for Ticket {
 pub(super) struct Request {
     file: Arc<RemoteFile>,
     parts: Vec<Part>,
+    /// The first batch that waits for each part.
+    firsts: Vec<usize>,
     /// The memory that these take.
     pub bytes: u64,
     /// The first batch that waits for it, by its place among those that were planned together.
@@ -41,6 +45,14 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Adds the parts of another, which follow.
+    fn append(&mut self, mut other: Request) {
+        self.parts.append(&mut other.parts);
+        self.firsts.append(&mut other.firsts);
+        self.bytes += other.bytes;
+        self.first = self.first.min(other.first);
+    }
+
     /// Where its memory is taken.
     pub fn memory(&self) -> &Memory {
         &self.file.remote().memory
@@ -126,32 +138,45 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
 
 fn want(file: &Arc<RemoteFile>, part: Part, first: usize) -> Request {
     let bytes = part.bytes();
-    Request { file: file.clone(), parts: vec![part], bytes, first }
+    Request { file: file.clone(), parts: vec![part], firsts: vec![first], bytes, first }
 }
 
 /// Merges requests for single parts, and puts them in the order of their first use.
 fn merged(mut wanted: Vec<Request>) -> Vec<Request> {
     wanted.sort_by_key(|one| (Arc::as_ptr(&one.file) as usize, one.parts[0].range().start));
     let mut requests: Vec<Request> = Vec::new();
-    for mut one in wanted {
+    for one in wanted {
         match requests.last_mut() {
             Some(last) if Arc::ptr_eq(&last.file, &one.file) && joins(last, one.parts[0].range()) => {
-                last.parts.append(&mut one.parts);
-                last.bytes += one.bytes;
-                last.first = last.first.min(one.first);
+                last.append(one);
             }
             _ => requests.push(one),
         }
     }
+    let mut requests: Vec<Request> = requests.into_iter().flat_map(cut).collect();
     requests.sort_by_key(|request| request.first);
     requests
+}
+
+/// Cuts a request into as few of at most [`MOST_BYTES`] as there can be, about equal, so that none brings a small rest.
+fn cut(mut request: Request) -> Vec<Request> {
+    let pieces = request.bytes.div_ceil(MOST_BYTES).max(1);
+    let each = request.bytes.div_ceil(pieces);
+    let mut cut: Vec<Request> = Vec::new();
+    for (part, first) in std::mem::take(&mut request.parts).into_iter().zip(std::mem::take(&mut request.firsts)) {
+        match cut.last_mut().filter(|last| last.bytes < each) {
+            Some(last) => last.append(want(&request.file, part, first)),
+            None => cut.push(want(&request.file, part, first)),
+        }
+    }
+    cut
 }
 
 fn joins(request: &Request, part: &Range<u64>) -> bool {
     let (begin, end) = (request.parts[0].range().start, request.parts[request.parts.len() - 1].range().end);
     let bytes = request.bytes + (part.end - part.start);
     // Parts that overlap are asked for one by one.
-    part.start >= end && bytes <= REQUEST_BYTES && (part.end - begin) - bytes <= bytes / GAP_SHARE
+    part.start >= end && (part.end - begin) - bytes <= bytes / GAP_SHARE
 }
 
 /// Brings the entries of all clips of the batches together, and of those of other ranks where these decide on lengths.
