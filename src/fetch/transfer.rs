@@ -141,7 +141,7 @@ impl Transfer<'_, '_, '_> {
 
     fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, anew: bool) -> Result<Current<'i>> {
         if let Some(listed) = item.length.filter(|listed| *listed != file.len()) {
-            return Err(Error::format("fetch-length", "the file is not the one that dataset.json lists")
+            return Err(Error::format("data-length", "the file is not the one that dataset.json lists")
                 .file(&item.location)
                 .expected(format!("{listed} bytes"))
                 .found(format!("{} bytes", file.len())));

@@ -260,6 +260,9 @@ impl RemoteFile {
         if range.start >= range.end || range.end <= self.head.len() as u64 {
             return Ok(());
         }
+        if self.keep(&range)? {
+            return Ok(());
+        }
         self.lock_recent().begin(self.number, range, &|range| self.start_bytes(range))
     }
 

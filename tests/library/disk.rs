@@ -14,7 +14,7 @@ const CALLS: [&str; 15] = [
     "fs::write(",
     " File::create",
     "fs::File::create",
-    "OpenOptions",
+    "OpenOptions::new",
     "sync_all(",
     "sync_data(",
     "set_len(",
