@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -32,6 +32,8 @@ pub(super) struct Ask {
     pub version: Option<Version>,
     /// The longest that the server may send nothing.
     pub silence: Duration,
+    /// Bytes that came so far, for whoever watches.
+    pub received: Arc<AtomicU64>,
 }
 
 /// Why a request gave nothing.
@@ -123,7 +125,7 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
         }
         Err(_) => version.length,
     };
-    receive(response.into_stream(), wanted, ask.silence, counters, sink).await?;
+    receive(response.into_stream(), wanted, ask, counters, sink).await?;
     Ok(Got { version, first_byte })
 }
 
@@ -131,20 +133,21 @@ pub(super) async fn attempt(ask: &Ask, counters: &Counters, sink: &mut Sink) -> 
 async fn receive(
     mut body: impl StreamExt<Item = object_store::Result<impl AsRef<[u8]>>> + Unpin,
     wanted: u64,
-    silence: Duration,
+    ask: &Ask,
     counters: &Counters,
     sink: &mut Sink,
 ) -> Result<(), Failure> {
     let mut found = 0u64;
     loop {
-        let chunk = tokio::time::timeout(silence, body.next()).await;
+        let chunk = tokio::time::timeout(ask.silence, body.next()).await;
         let chunk = chunk.map_err(|_| passing(format!("the answer stopped after {found} of {wanted} bytes")))?;
         let Some(chunk) = chunk else { break };
         let chunk = chunk
             .map_err(|e| passing(format!("the answer broke off after {found} of {wanted} bytes: {}", cause(&e))))?;
         let chunk = chunk.as_ref();
         found += chunk.len() as u64;
-        counters.fetched_bytes.fetch_add(chunk.len() as u64, Relaxed);
+        add(&counters.fetched_bytes, chunk.len() as u64);
+        add(&ask.received, chunk.len() as u64);
         if found > wanted {
             return Err(passing(format!("the answer is longer than the {wanted} bytes asked for")));
         }

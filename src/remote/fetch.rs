@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -196,7 +196,8 @@ impl Link {
         // What has arrived is kept.
         let range = range.clone().map(|range| sink.at()..range.end);
         let silence = if self.is_failing.load(Relaxed) { SILENCE_OF_FAILING } else { SILENCE };
-        Ask { store: self.store.clone(), key: target.key.clone(), range, version: target.version.clone(), silence }
+        let (store, key, version) = (self.store.clone(), target.key.clone(), target.version.clone());
+        Ask { store, key, range, version, silence, received: Arc::default() }
     }
 
     /// One request, and a second one if the answer is late; the first answer counts.
@@ -208,7 +209,7 @@ impl Link {
         let mut other = sink.rest();
         let found = {
             let first = pin!(attempt(ask, &self.counters, sink));
-            let first = match select(first, pin!(tokio::time::sleep(late))).await {
+            let first = match select(first, pin!(stalls(&ask.received, late))).await {
                 Either::Left((found, _)) => return self.noted(found, size, begin),
                 Either::Right((_, first)) => first,
             };
@@ -250,6 +251,19 @@ impl Link {
 
     fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends when nothing has come for `late`. An answer that comes slowly is as slow from a second request.
+async fn stalls(received: &AtomicU64, late: Duration) {
+    let mut before = 0;
+    loop {
+        tokio::time::sleep(late).await;
+        let now = received.load(Relaxed);
+        if now == before {
+            return;
+        }
+        before = now;
     }
 }
 

@@ -349,7 +349,12 @@ impl RemoteFile {
         runtime::handle()?.spawn(async move {
             let sink = Sink::new(range.start, answer.parts.iter().map(|part| part.range().clone()));
             let found = fetch(&link, &answer.file.target, range, sink).await;
-            answer.give(found);
+            if answer.file.kept.is_some() {
+                // Writing to the disk may take long, and other answers come meanwhile.
+                tokio::task::spawn_blocking(move || answer.give(found));
+            } else {
+                answer.give(found);
+            }
         });
         Ok(())
     }
