@@ -363,6 +363,7 @@ impl Dataset {
     ///
     /// [`Io`](crate::ErrorKind::Io) if a file cannot be read.
     pub fn warm(&self) -> Result<u64> {
+        self.refuse_remote()?;
         let mut buffer = vec![0; 1 << 20];
         self.files().map(|path| read_through(path, &mut buffer)).sum()
     }
@@ -374,12 +375,24 @@ impl Dataset {
     ///
     /// [`Io`](crate::ErrorKind::Io) if a file cannot be opened.
     pub fn cool(&self) -> Result<bool> {
+        self.refuse_remote()?;
         let cool = |path: &Path| {
             let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
             let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
             Ok(advise(&file, 0..length, Advice::Done))
         };
         self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
+    }
+
+    /// The page cache has local files only.
+    fn refuse_remote(&self) -> Result<()> {
+        match self.0.shards.iter().map(|slot| slot.record_path()).find(|path| is_remote(path)) {
+            None => Ok(()),
+            Some(path) => {
+                let e = Error::usage("the page cache has no files of a remote data set").file(path);
+                Err(e.help("read it with a cache on local disk, or fetch a copy"))
+            }
+        }
     }
 
     /// Total size of all index files in bytes.
