@@ -119,7 +119,7 @@ class Loader:
         then reads home ``r * homes // world_size``, if ``homes`` divides ``world_size``.
     exchange : float, default 1.0
         With ``order="homes"``: the fraction of the blocks that may change homes for an epoch after the first, from 0 to 1.
-        With 1, all are dealt anew; with 0.1, nine tenths of what a home reads are what it read in the first epoch.
+        With 1, all are dealt again; with 0.1, nine tenths of what a home reads are what it read in the first epoch.
     draws : {"rotate", "all"}, default "rotate"
         If several draws of each video were packed: one per epoch, in turn; or all, each a sample of its own.
     seed : int, default 0

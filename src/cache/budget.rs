@@ -22,7 +22,7 @@ const MAGIC_NUMBER: u64 = 0x7669_6472_6563_6231;
 pub(super) struct Budget(SharedMap);
 
 impl Budget {
-    /// Opens the budget of a cache, and begins it anew if it is damaged. The caller must have the cache for itself, and
+    /// Opens the budget of a cache, and starts over if it is damaged. The caller must have the cache for itself, and
     /// recount.
     pub fn begin(path: &Path) -> Result<Self> {
         if let Ok(budget) = Self::open(path) {

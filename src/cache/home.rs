@@ -88,5 +88,5 @@ fn cannot_write(e: Error) -> Error {
 }
 
 fn damaged(e: Error) -> Error {
-    e.help("end the processes that use the cache; the next one to open it begins it anew")
+    e.help("end the processes that use the cache; the next one to open it starts over")
 }

@@ -144,7 +144,7 @@ impl CachedObject {
     }
 
     /// Notes that the content of pages proved wrong: they are absent again. The slices of them that readers have keep
-    /// their bytes until the pages are stored anew.
+    /// their bytes until the pages are stored again.
     pub fn forget(&self, range: Range<u64>) {
         let o = &*self.0;
         for page in pages_of(&range, o.length) {
@@ -189,7 +189,7 @@ impl Opened {
     }
 
     /// If nobody else uses the object: brings all of it to the disk, then says so in a mark. Without the mark, vidrec
-    /// drops the object when the machine has started anew, since marks of pages may be on the disk without the pages.
+    /// drops the object when the machine has restarted, since marks of pages may be on the disk without the pages.
     fn mark(&self) -> Result<()> {
         let mark = self.dir.join(CLEAN);
         if mark.exists() || !self.file.take()? {
@@ -209,7 +209,7 @@ impl Drop for Opened {
         let left: Vec<u64> = self.claimed().keys().copied().collect();
         self.give_up(left.into_iter());
         self.common.notify();
-        // Best effort: without the mark, the pages are fetched again if the machine starts anew.
+        // Best effort: without the mark, the pages are fetched again if the machine restarts.
         let _ = self.mark();
     }
 }

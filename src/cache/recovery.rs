@@ -1,4 +1,4 @@
-//! What the only user of a cache does before others come: it removes what killed processes left, and counts anew.
+//! What the only user of a cache does before others come: it removes what killed processes left, and counts again.
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ use crate::{Dataset, Error, ErrorKind, Result, limits, writer};
 /// files.
 ///
 /// With a [`selection`](FetchOptions::selection), this writes some of the clips as [`subset`](crate::edit::subset) does,
-/// and reads no others; an item of `progress` is then a clip. This starts anew after an interruption.
+/// and reads no others; an item of `progress` is then a clip. This starts over after an interruption.
 ///
 /// ```no_run
 /// use vidrec::FetchOptions;

@@ -3,7 +3,7 @@
 use super::{Blocks, Permutation};
 use crate::random::{Random, stream};
 
-/// Blocks of `block` neighbors that are shared among `homes`, of which a fraction `exchange` is dealt anew each epoch;
+/// Blocks of `block` neighbors that are shared among `homes`, of which a fraction `exchange` is dealt again each epoch;
 /// each home has its blocks in a new order each epoch, mixed within a window as by [`Blocks`].
 ///
 /// ```text

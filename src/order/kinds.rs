@@ -54,7 +54,7 @@ pub enum Order {
         /// number of nodes if the ranks of a node share a cache.
         homes: Option<u32>,
         /// Fraction of the blocks that may change homes for an epoch after the first, from 0 to 1. With 1, all blocks
-        /// are dealt anew; with 0, each home has the same samples in every epoch.
+        /// are dealt again; with 0, each home has the same samples in every epoch.
         exchange: f64,
         /// Samples side by side, at least 1.
         block: u32,
