@@ -80,8 +80,10 @@ impl Sampling {
     /// # use vidrec::{ClipInfo, FrameData, Writer, WriterOptions};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let dir = folder.path().join("train");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
     /// # let mut writer = Writer::create(&dir, WriterOptions::default())?;
-    /// # writer.append(&ClipInfo::default(), &[FrameData { jpeg: &[0], pts: 0, source_index: None }])?;
+    /// # writer.append(&ClipInfo::default(), &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }])?;
     /// # writer.finish()?;
     /// use vidrec::{Dataset, Sampling, order::Order};
     ///
