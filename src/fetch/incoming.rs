@@ -21,19 +21,19 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    /// Continues the copy of a file of `length` bytes, or begins it. With `anew`, nothing of it is kept.
+    /// Continues the copy of a file of `length` bytes, or begins it. With `from_scratch`, nothing of it is kept.
     pub fn open(
         dir: &Path,
         item: &Item,
         length: u64,
-        anew: bool,
+        from_scratch: bool,
         tick: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Self> {
         let mut out = AtomicFile::reopen(&dir.join(&item.name))?;
         out.keep();
         let (mut digest, mut at, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
         loop {
-            let count = if anew { 0 } else { out.read(&mut buffer)? };
+            let count = if from_scratch { 0 } else { out.read(&mut buffer)? };
             if count == 0 {
                 break;
             }

@@ -70,12 +70,12 @@ impl Transfer<'_, '_, '_> {
     fn pass<'i>(
         &mut self,
         items: &[&'i Item],
-        anew: bool,
+        from_scratch: bool,
         done: &mut Vec<(Temporary, String)>,
     ) -> Result<Vec<(&'i Item, Error)>> {
         let (mut line, mut items, mut wrong) = (Line::default(), items.iter().copied(), Vec::new());
         loop {
-            self.ask(&mut line, &mut items, anew)?;
+            self.ask(&mut line, &mut items, from_scratch)?;
             let Some(current) = line.files.front_mut() else { return Ok(wrong) };
             if current.incoming.is_complete() {
                 wrong.extend(
@@ -96,7 +96,12 @@ impl Transfer<'_, '_, '_> {
     }
 
     /// Asks for as much as may be on its way.
-    fn ask<'i>(&mut self, line: &mut Line<'i>, items: &mut impl Iterator<Item = &'i Item>, anew: bool) -> Result<()> {
+    fn ask<'i>(
+        &mut self,
+        line: &mut Line<'i>,
+        items: &mut impl Iterator<Item = &'i Item>,
+        from_scratch: bool,
+    ) -> Result<()> {
         let most = (self.memory_bytes / PIECE_BYTES).clamp(1, MOST_PIECES) as usize;
         while line.pieces.len() < most {
             if let Some(current) = line.files.back().filter(|_| !line.rest.is_empty()) {
@@ -115,7 +120,7 @@ impl Transfer<'_, '_, '_> {
                 return Ok(());
             }
             let Some((item, opening)) = line.opening.pop_front() else { return Ok(()) };
-            let current = self.begin(item, opening.finish()?, anew)?;
+            let current = self.begin(item, opening.finish()?, from_scratch)?;
             line.rest = current.incoming.at..current.file.len();
             line.files.push_back(current);
             if line.files.len() > OPENED_AHEAD {
@@ -139,7 +144,7 @@ impl Transfer<'_, '_, '_> {
         Ok(true)
     }
 
-    fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, anew: bool) -> Result<Current<'i>> {
+    fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, from_scratch: bool) -> Result<Current<'i>> {
         if let Some(listed) = item.length.filter(|listed| *listed != file.len()) {
             return Err(Error::format("data-length", "the file is not the one that dataset.json lists")
                 .file(&item.location)
@@ -147,7 +152,7 @@ impl Transfer<'_, '_, '_> {
                 .found(format!("{} bytes", file.len())));
         }
         let (progress, so_far) = (&mut *self.progress, &mut self.so_far);
-        let incoming = Incoming::open(self.dir, item, file.len(), anew, &mut || tell(progress, so_far))?;
+        let incoming = Incoming::open(self.dir, item, file.len(), from_scratch, &mut || tell(progress, so_far))?;
         if item.is_records() {
             so_far.done += incoming.kept;
             so_far.bytes = so_far.done;

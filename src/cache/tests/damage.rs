@@ -1,4 +1,4 @@
-//! Files of a cache that were changed from outside, or lost with the power: vidrec begins them anew, and never panics.
+//! Files of a cache that were changed from outside, or lost with the power: vidrec starts over, and never panics.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ fn after_the_machine_started_anew_only_what_was_closed_in_order_is_trusted() {
     drop((opened, cache));
     assert!(object.join("clean").exists());
     fs::remove_file(object.join("clean")).unwrap();
-    assert_eq!(use_it(dir.path()), 21, "the machine did not start anew");
+    assert_eq!(use_it(dir.path()), 21, "the machine did not restart");
     fs::remove_file(object.join("clean")).unwrap();
     other_boot(dir.path());
     assert_eq!(use_it(dir.path()), 0);
