@@ -1,9 +1,10 @@
 //! Objects in object storage and on web servers, read at ranges.
 //!
 //! ```text
-//! options  url, aws_files        where, and with which credentials
+//! options  url, aws, authorities where, with which credentials, and whom to believe
 //! network  store, http, runtime  the client of one store, in this process (per_process)
-//! fetch    attempt, gate, fetch  one request; how many at a time; retries, second requests, deadlines
+//! fetch    attempt, refusal      one request, and what a server says that refuses it
+//!          gate, fetch           how many at a time; retries, second requests, deadlines
 //! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
 //!          fill_once, file        what it holds of tables; reading one version of an object
 //!          kept                   what the cache on disk holds
@@ -11,7 +12,8 @@
 //! ```
 
 mod attempt;
-mod aws_files;
+mod authorities;
+mod aws;
 mod coming;
 mod counters;
 mod fetch;
@@ -25,6 +27,7 @@ mod later;
 mod memory;
 mod per_process;
 mod recent;
+mod refusal;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;
 mod runtime;
