@@ -97,8 +97,12 @@ pub mod sampler;
 #[cfg(test)]
 #[path = "../tests/common/skip.rs"]
 mod skip;
+#[cfg(all(test, unix, feature = "remote"))]
+#[path = "../tests/common/small_disk.rs"]
+mod small_disk;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
+mod stop;
 mod storage;
 mod threads;
 mod verify;

@@ -22,7 +22,7 @@ use super::runtime;
 use super::sink::{Sink, Stretch};
 use super::sizes::REQUEST_BYTES;
 use super::url::Address;
-use crate::{Error, Result, allocation};
+use crate::{Error, Result, allocation, stop};
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
@@ -215,6 +215,7 @@ impl RemoteFile {
         if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until())) {
             return copy(bytes, buffer);
         }
+        stop::check()?;
         let around = around();
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };

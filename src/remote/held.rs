@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::fetch::FetchError;
-use crate::{Result, allocation};
+use crate::{Result, allocation, stop};
 
 /// How far back a run is looked for that begins before others. More than one only where batches far from each other use
 /// different parts of a clip.
@@ -98,7 +98,8 @@ impl Held {
         }
     }
 
-    /// Reads a range into `buffer`. Waits, at most until `until`, if it is on its way; `waited` is told how long.
+    /// Reads a range into `buffer`. Waits, at most until `until`, if it is on its way; `waited` is told how long. An error
+    /// if nobody wants it any more.
     pub fn read(
         &self,
         range: &Range<u64>,
@@ -109,6 +110,7 @@ impl Held {
         let mut runs = self.lock();
         let (mut begin, mut found) = (None, find(&runs, range));
         while let Some((_, State::Planned | State::Coming)) = &found {
+            stop::check()?;
             let begin = *begin.get_or_insert_with(Instant::now);
             let is_coming = matches!(found, Some((_, State::Coming)));
             let until = if is_coming { until } else { until.min(begin + PLANNED) };
@@ -117,7 +119,7 @@ impl Held {
                 found = None;
                 break;
             }
-            runs = self.changed.wait_timeout(runs, left).unwrap_or_else(PoisonError::into_inner).0;
+            runs = self.changed.wait_timeout(runs, left.min(stop::LOOK)).unwrap_or_else(PoisonError::into_inner).0;
             found = find(&runs, range);
         }
         drop(runs);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::fetch::FetchError;
+use crate::stop;
 
 /// A value that a task of the runtime makes.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl<T: Clone + Send + 'static> Later<T> {
         later
     }
 
-    /// Waits for the value; `None` if it does not come in time, or never will.
+    /// Waits for the value; `None` if it does not come in time, or never will, or nobody wants it any more.
     pub fn wait(&self, until: Instant) -> Option<T> {
         let (state, changed) = &*self.0;
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,10 +49,10 @@ impl<T: Clone + Send + 'static> Later<T> {
                 State::Coming => {}
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left == Duration::ZERO {
+            if left == Duration::ZERO || stop::is_stopped() {
                 return None;
             }
-            state = changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = changed.wait_timeout(state, left.min(stop::LOOK)).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

@@ -18,6 +18,7 @@ use super::store;
 use super::url::Address;
 use crate::cache::{self, PageCache};
 use crate::disk::{space, whole_folder};
+use crate::stop;
 use crate::storage::RemoteStats;
 use crate::{Error, Result, Storage};
 
@@ -123,6 +124,9 @@ impl Remote {
         let begin = Instant::now();
         let found = pending.0.wait(self.until());
         self.counters.waited(begin.elapsed());
+        if found.is_none() {
+            stop::check()?;
+        }
         let none = || Error::lost(format!("a request gave nothing for {} s", self.patience().as_secs()));
         found.ok_or_else(none)?.map_err(|e| e.error())
     }

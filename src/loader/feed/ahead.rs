@@ -12,6 +12,7 @@ use super::epochs::Epochs;
 use super::needs::{self, Request, Ticket};
 use super::ring::Number;
 use crate::remote::Remote;
+use crate::stop::{self, Stop};
 use crate::{Error, Result};
 
 /// Bytes of clips that are planned together where the order has no blocks.
@@ -45,11 +46,11 @@ impl Ahead {
         let Some(limit) = remotes.iter().map(|remote| remote.memory.limit).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
-        let (of_thread, epochs) = (shared.clone(), epochs.clone());
+        let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
             let end = EndOnDrop(of_thread);
-            plan_all(&end.0, &epochs);
+            stop::within(&stop, || plan_all(&end.0, &epochs));
         });
         thread.map_err(|e| Error::start("a thread", e))?;
         Ok(Some(Ahead(shared)))

@@ -9,7 +9,7 @@ use super::profile::{Profile, Source};
 use crate::Result;
 
 /// Adds what a profile says and the client does not know yet. Credentials are of one place as a whole.
-pub(in crate::remote) fn complete(mut builder: AmazonS3Builder, profile: &Profile) -> Result<AmazonS3Builder> {
+pub(crate) fn complete(mut builder: AmazonS3Builder, profile: &Profile) -> Result<AmazonS3Builder> {
     let is_set = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
     if let Some(region) = profile.get("region").filter(|_| !is_set(&builder, Key::Region)) {
         builder = builder.with_config(Key::Region, region);
@@ -38,7 +38,7 @@ pub(in crate::remote) fn complete(mut builder: AmazonS3Builder, profile: &Profil
 }
 
 /// A client as the environment describes it, but for its credentials.
-pub(in crate::remote) fn without_credentials() -> AmazonS3Builder {
+pub(crate) fn without_credentials() -> AmazonS3Builder {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in std::env::vars_os() {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };

@@ -56,7 +56,7 @@ impl Found {
 
 /// Why a command gave no credentials. It says nothing of what the command printed, but for its last words on stderr.
 #[derive(Debug, Clone)]
-pub(in crate::remote) struct NoCredentials {
+pub(crate) struct NoCredentials {
     what: String,
     /// Whether the command still runs, so that waiting helps.
     pub is_running: bool,

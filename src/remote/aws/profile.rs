@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 /// What the files say about the profile in use.
 #[derive(Default)]
-pub(in crate::remote) struct Profile {
+pub(crate) struct Profile {
     pub name: String,
     /// The file of the configuration, for errors.
     pub file: PathBuf,
