@@ -23,7 +23,7 @@ def vidrec(*arguments, environment=None):
 def fails(done, *words):
     """It ended with one clear error, which says all of this, and not after many tries."""
     assert done.returncode == 1, done
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    errors = [line for line in done.stderr.splitlines() if line.startswith("vidrec: ")]
     assert len(errors) == 1, done.stderr
     for word in words:
         assert word in done.stderr, f"no {word!r} in {done.stderr}"

@@ -19,7 +19,9 @@ class Users:
         self.stored = Stored(self.server, data_set)
         self.reader = self._user("reader", {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"})
         self.stranger = self._user("stranger", {"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"})
-        request = urllib.request.Request(f"{self.server.url}/moto-api/reset-auth", data=b"0", method="POST")
+        # From now on, it checks.
+        request = urllib.request.Request(f"{self.server.url}/moto-api/reset-auth", data=b"0", method="POST",
+                                         headers={"Content-Type": "text/plain"})
         urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request).close()
 
     def _user(self, name, statement):

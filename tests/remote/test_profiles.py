@@ -50,10 +50,10 @@ def test_a_command_gives_the_credentials_once(verify, lab, tmp_path):
 
 
 def test_a_command_that_fails_is_one_error(verify, lab, tmp_path):
-    text = "import sys\nprint('of no secrecy')\nsys.exit('first\\nyou have to sign in')"
+    text = "import sys\nprint('of no secrecy')\nsys.exit('earlier\\nyou have to sign in')"
     done = verify(lab + command(tmp_path, text))
     fails(done, "s3://", 'profile "lab"', "you have to sign in", "run the command by hand")
-    assert "secrecy" not in done.stderr and "first" not in done.stderr
+    assert "secrecy" not in done.stderr and "earlier" not in done.stderr
 
 
 def test_keys_of_the_environment_come_before_a_command(verify, lab, tmp_path):
