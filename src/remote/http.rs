@@ -62,7 +62,8 @@ impl HttpService for Watched {
         let response = self.0.execute(request).await?;
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);
-            if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok()) {
+            if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())
+            {
                 let _ = answer.region.set(region.to_owned());
             }
             let wait = response.headers().get("retry-after").and_then(|wait| wait.to_str().ok()?.trim().parse().ok());

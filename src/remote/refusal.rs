@@ -8,7 +8,8 @@ pub(super) struct Refusal {
 }
 
 /// Errors of S3 that say that the bucket is in another region.
-const ELSEWHERE: [&str; 3] = ["AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException"];
+const ELSEWHERE: [&str; 3] =
+    ["AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException"];
 
 /// What to do about other errors of S3. The rest is known by HTTP's own numbers.
 const HELP: [(&[&str], &str); 5] = [

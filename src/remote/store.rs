@@ -40,15 +40,24 @@ const CONNECTION: [(ClientConfigKey, &str); 4] = [
 pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Arc<dyn ObjectStore>> {
     // Whoever installed another provider in this process has TLS already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let failed = |e: object_store::Error| {
-        Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
-    };
+    let failed = |e: object_store::Error| cannot_connect(address, &e);
     match &*address.scheme {
         "s3" => s3(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
         "gs" => gcs(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
         "az" => azure(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
         _ => web(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
     }
+}
+
+fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
+    let mut causes = std::iter::successors(Some(e as &(dyn std::error::Error + 'static)), |e| e.source());
+    // rustls wants some even where there is no TLS.
+    if causes.any(|e| e.to_string().contains("No CA certificates")) {
+        return Error::usage("this machine has no certificate authorities").file(&address.store).help(
+            "install them (ca-certificates), or name a file of them: the storage option ca_bundle, or SSL_CERT_FILE",
+        );
+    }
+    Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
 }
 
 fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3Builder> {

@@ -70,6 +70,13 @@ def test_other_certificates_are_one_error_at_once(serve, authority, certificate,
     fails(verify(stored, **known), stored.location + "/dataset.json", "certificate", *words)
 
 
+def test_a_machine_without_authorities(serve, authority):
+    stored = serve(authority.sign("good"))
+    none = {"SSL_CERT_FILE": "/nonexistent", "SSL_CERT_DIR": "/nonexistent"}
+    fails(verify(stored, **none), "no certificate authorities", "ca_bundle")
+    assert verify(stored, "--storage", f"ca_bundle={authority.path}", **none).returncode == 0
+
+
 def test_a_file_without_certificates_is_refused(serve, authority, tmp_path):
     stored = serve(authority.sign("good"))
     (tmp_path / "empty.pem").write_text("")

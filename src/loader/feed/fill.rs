@@ -74,9 +74,8 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
 fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
     let length = data.len() / plan.seats.len();
     let stop = Stop::current();
-    let read = |(&seat, data): (&Seat, &mut [S])| {
-        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data))
-    };
+    let read =
+        |(&seat, data): (&Seat, &mut [S])| stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data));
     let read: Vec<Result<SamplePlan<'_>>> =
         engine.workers.install(|| plan.seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
     finish(engine, read.into_iter().collect::<Result<_>>()?, batch)

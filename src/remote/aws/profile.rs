@@ -73,7 +73,8 @@ impl Profile {
         let of_credentials = section_of(credentials, name);
         let is_found = section.is_some() || of_credentials.is_some();
         let config_of_profile = section.unwrap_or_default();
-        let services = config_of_profile.get("services").and_then(|name| section_of(config, &format!("services {name}")));
+        let services =
+            config_of_profile.get("services").and_then(|name| section_of(config, &format!("services {name}")));
         Profile {
             name: name.to_owned(),
             is_found,
@@ -124,7 +125,8 @@ impl Profile {
 
     fn of_the_tools(&self, what: &str) -> Error {
         let name = &self.name;
-        let sign_in = if what.contains("SSO") { format!("run `aws sso login --profile {name}`, and ") } else { String::new() };
+        let sign_in =
+            if what.contains("SSO") { format!("run `aws sso login --profile {name}`, and ") } else { String::new() };
         Error::usage(format!("the profile {name:?} {what}, which vidrec leaves to AWS's tools")).file(&self.file).help(
             format!(
                 "{sign_in}add this line to the profile: \
