@@ -19,7 +19,7 @@ const HELP: [(&[&str], &str); 5] = [
     (&["RequestTimeTooSkewed"], "set the clock of this machine"),
     (
         &["AccessDenied"],
-        "check the right to read this object (s3:GetObject), and its name: without the right to list the bucket, a \
+        "check the credentials, the right to read this object (s3:GetObject), and its name: without the right to list, a \
          missing object looks the same",
     ),
 ];
