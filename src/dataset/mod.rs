@@ -16,6 +16,10 @@ mod slot;
 mod stats;
 mod storage;
 mod tables;
+mod warm;
+#[cfg(feature = "remote")]
+mod warm_remote;
+mod warm_report;
 
 pub use clip::Clip;
 pub use dataset::Dataset;
@@ -29,3 +33,4 @@ pub(crate) use shard::{Shard, split_payload};
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;
 pub(crate) use tables::Tables;
+pub use warm_report::WarmReport;

@@ -93,6 +93,15 @@ impl IndexBytes {
         }
     }
 
+    /// Whether a part of the index will be read from this machine's disks.
+    #[cfg(feature = "remote")]
+    pub fn is_kept(&self, part: &Range<u64>) -> bool {
+        match self {
+            IndexBytes::Remote(file) => file.is_table_kept(part),
+            _ => true,
+        }
+    }
+
     /// Gives up what was read of a remote index, because some of it proved wrong: it is fetched once more. Returns
     /// whether that was possible.
     pub fn forget(&self) -> bool {
