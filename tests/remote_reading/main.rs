@@ -17,3 +17,4 @@ mod passing;
 mod replaced;
 mod served;
 mod sets;
+mod verifying;

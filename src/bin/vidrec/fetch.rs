@@ -16,7 +16,8 @@ use crate::watch;
 /// The copy appears when it is complete. After an interruption, the same command continues where it stopped; vidrec proves
 /// what is there like everything else. With --force, it brings an earlier copy up to date, and fetches only what is new.
 ///
-/// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others.
+/// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others. This starts over
+/// after an interruption; with --cache, it downloads nothing again.
 #[derive(clap::Args)]
 pub struct Args {
     /// The location of the data set, such as s3://bucket/train.
