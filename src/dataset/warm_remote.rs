@@ -46,12 +46,12 @@ struct Warming<'s, 'p, 'f> {
     so_far: Progress,
     report: WarmReport,
     /// Clips that were asked for, in that order.
-    coming: VecDeque<Coming>,
+    coming: VecDeque<Runs>,
     coming_bytes: u64,
 }
 
-/// A clip of which some runs of records are on their way.
-struct Coming {
+/// A clip, and runs of its records in a remote file: all of them, or those that are on their way.
+struct Runs {
     clip: u64,
     file: Arc<RemoteFile>,
     runs: Vec<Range<u64>>,
@@ -81,7 +81,7 @@ impl Warming<'_, '_, '_> {
     /// Counts what there is to do, and what is done.
     fn survey(&mut self) -> Result<()> {
         for clip in self.set.clips_by_shard().flat_map(|(_, clips)| clips) {
-            let Some((file, runs)) = self.runs(clip)? else { continue };
+            let Some(Runs { file, runs, .. }) = self.runs(clip)? else { continue };
             self.report.bytes += bytes(&runs);
             self.report.kept_bytes += runs.iter().filter(|run| file.is_kept(run)).map(length).sum::<u64>();
         }
@@ -90,10 +90,10 @@ impl Warming<'_, '_, '_> {
     }
 
     /// Where the records of a clip are; `None` if they are on this machine's file systems.
-    fn runs(&self, clip: u64) -> Result<Option<(Arc<RemoteFile>, Vec<Range<u64>>)>> {
-        let clip = self.set.clip(clip)?;
-        let frames: Vec<u32> = (0..clip.frame_count()).collect();
-        Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs)))
+    fn runs(&self, clip: u64) -> Result<Option<Runs>> {
+        let found = self.set.clip(clip)?;
+        let frames: Vec<u32> = (0..found.frame_count()).collect();
+        Ok(found.remote_runs(&frames)?.map(|(file, runs)| Runs { clip, file: file.clone(), runs }))
     }
 
     /// Asks for clips of one shard. Proves those that came meanwhile.
@@ -102,9 +102,9 @@ impl Warming<'_, '_, '_> {
         for &clip in clips {
             // Proves the strings, which training may use.
             self.set.clip(clip)?.source()?;
-            let Some((file, runs)) = self.runs(clip)? else { continue };
-            let filling = filling.get_or_insert_with(|| Filling::of(&file));
-            self.ask(Coming { clip, file, runs }, filling)?;
+            let Some(runs) = self.runs(clip)? else { continue };
+            let filling = filling.get_or_insert_with(|| Filling::of(&runs.file));
+            self.ask(runs, filling)?;
             while self.coming_bytes > COMING_BYTES {
                 let Some(first) = self.coming.pop_front() else { break };
                 if Arc::ptr_eq(&first.file, filling.file()) && first.runs.iter().any(|run| filling.holds_back(run)) {
@@ -116,7 +116,7 @@ impl Warming<'_, '_, '_> {
         filling.as_mut().map_or(Ok(()), Filling::send)
     }
 
-    fn ask(&mut self, mut clip: Coming, filling: &mut Filling) -> Result<()> {
+    fn ask(&mut self, mut clip: Runs, filling: &mut Filling) -> Result<()> {
         let (mut coming, mut missing) = (Vec::new(), 0);
         for run in std::mem::take(&mut clip.runs) {
             match filling.add(&run)? {
@@ -147,7 +147,7 @@ impl Warming<'_, '_, '_> {
 
     /// Waits for a clip, and proves what came of it: records that are wrong are fetched once more, and so are those whose
     /// request failed.
-    fn finish(&mut self, coming: &Coming) -> Result<()> {
+    fn finish(&mut self, coming: &Runs) -> Result<()> {
         self.coming_bytes -= bytes(&coming.runs);
         coming.runs.iter().try_for_each(|run| self.wait(&coming.file, run))?;
         let (clip, mut buffer) = (self.set.clip(coming.clip)?, Vec::new());

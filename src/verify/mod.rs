@@ -8,8 +8,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use self::pictures::Pictures;
+pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use crate::dataset::listing::Listing;
 use crate::dataset::{Shard, Source, listing};
 use crate::disk::folder_of;

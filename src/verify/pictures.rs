@@ -59,8 +59,7 @@ impl<'a> Pictures<'a> {
         let check = |pixels: &mut RgbPicture, picture: &Picture<'_>| picture.check(shard, pixels);
         // So many at a time that the caller can stop in between.
         for some in waiting.chunks(FRAMES_BETWEEN_CALLS) {
-            let found: Vec<_> =
-                self.pool.install(|| some.par_iter().map_init(RgbPicture::default, check).collect());
+            let found: Vec<_> = self.pool.install(|| some.par_iter().map_init(RgbPicture::default, check).collect());
             self.problems.extend(found.into_iter().flatten());
             counter.frames(some.len() as u64)?;
         }

@@ -17,8 +17,16 @@ pub(super) fn shard<'a>(
     pictures: Option<&mut Pictures<'a>>,
     counter: &mut Counter<'_, '_>,
 ) -> Result<Vec<Problem>> {
-    let mut scan =
-        ShardScan { shard, problems: Vec::new(), digest: None, lost_digest: None, pictures, record_end: 0, frames_seen: 0, stopped: None };
+    let mut scan = ShardScan {
+        shard,
+        problems: Vec::new(),
+        digest: None,
+        lost_digest: None,
+        pictures,
+        record_end: 0,
+        frames_seen: 0,
+        stopped: None,
+    };
     scan.index();
     scan.go_on()?;
     scan.binding()?;
@@ -189,7 +197,9 @@ impl ShardScan<'_, '_> {
             self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e }.in_clip(c));
         }
         for t in 0..clip.frame_count {
-            if let Ok(place) = self.shard.records_of(clip.first_frame + u64::from(t)..clip.first_frame + u64::from(t) + 1) {
+            if let Ok(place) =
+                self.shard.records_of(clip.first_frame + u64::from(t)..clip.first_frame + u64::from(t) + 1)
+            {
                 self.digest_to(place.end, counter)?;
             }
             if let Err(e) = self.frame(c, clip, t, counter) {

@@ -119,11 +119,14 @@ fn warm(args: &Warm) -> Run {
 fn warmed(r: &WarmReport) -> String {
     let kept = if r.kept_bytes > 0 { format!(", {} of it here before", bytes(r.kept_bytes)) } else { String::new() };
     let (fetched, requests) = (bytes(r.remote.fetched_bytes), count(r.remote.requests, "request"));
-    let mut text = format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
+    let mut text =
+        format!("{}, {}{kept}\n  fetched {fetched} with {requests}\n", count(r.clips, "clip"), bytes(r.bytes));
     if r.missing_bytes > 0 {
         let limit = r.cache_bytes.map_or(String::new(), |limit| format!(" of {}", bytes(limit)));
         let (missing, clips) = (bytes(r.missing_bytes), count(r.missing_clips, "clip"));
-        text += &format!("  {missing} did not fit into the cache{limit}: {clips} will come from the server in each epoch\n");
+        text += &format!(
+            "  {missing} did not fit into the cache{limit}: {clips} will come from the server in each epoch\n"
+        );
     }
     text
 }
