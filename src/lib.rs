@@ -136,7 +136,8 @@ pub mod fuzzing {
 
 pub use byte_size::parse_bytes;
 pub use dataset::{
-    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary, stats,
+    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary,
+    WarmReport, stats,
 };
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};

@@ -102,19 +102,20 @@ impl Common {
     }
 
     /// Waits until `is_done`, or until the deadline. It looks at once, when a thread of this process has stored
-    /// something, and now and then, since other processes wake nobody.
-    pub fn wait(&self, deadline: Instant, mut is_done: impl FnMut() -> bool) {
+    /// something, and now and then, since other processes wake nobody. Returns whether it is done.
+    pub fn wait(&self, deadline: Instant, mut is_done: impl FnMut() -> bool) -> bool {
         let mut pause = Duration::from_millis(1);
         let mut guard = self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
         while !is_done() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return;
+                return false;
             }
             let waited = self.waiting.1.wait_timeout(guard, left.min(pause));
             guard = waited.unwrap_or_else(PoisonError::into_inner).0;
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+        true
     }
 
     /// The error of a process that was forked from the one that opened the cache.

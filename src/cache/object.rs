@@ -134,13 +134,14 @@ impl CachedObject {
     }
 
     /// Waits until nobody fetches a page of the range: all arrived, or were given up, or the process that claimed them
-    /// died. Then they can be claimed. It waits no longer than `at_most`, and not for work that is stopped.
-    pub fn wait(&self, range: Range<u64>, at_most: Duration) {
+    /// died. Then they can be claimed. It waits no longer than `at_most`, and not for work that is stopped. Returns whether
+    /// the wait ended before that time.
+    pub fn wait(&self, range: Range<u64>, at_most: Duration) -> bool {
         let o = &*self.0;
         let pages = pages_of(&range, o.length);
         let now = Instant::now();
         let deadline = now.checked_add(at_most).unwrap_or(now + Duration::from_secs(1 << 30));
-        o.common.wait(deadline, || !o.is_fetched(pages.clone()) || stop::is_stopped());
+        o.common.wait(deadline, || !o.is_fetched(pages.clone()) || stop::is_stopped())
     }
 
     /// Notes that the content of pages proved wrong: they are absent again. The slices of them that readers have keep

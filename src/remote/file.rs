@@ -7,7 +7,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
@@ -319,6 +319,24 @@ impl RemoteFile {
         }
     }
 
+    /// Whether the cache has all of a range.
+    pub fn is_kept(&self, range: &Range<u64>) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.get(range).is_some())
+    }
+
+    /// As [`is_kept`](Self::is_kept) for a part of a table. The first bytes of the object come when it is opened.
+    pub fn is_table_kept(&self, range: &Range<u64>) -> bool {
+        range.start >= range.end || range.end <= self.head.len() as u64 || self.is_kept(range)
+    }
+
+    /// Waits, no longer than `at_most`, until nobody fetches pages of a range for the cache. Returns whether that is so.
+    pub fn is_settled_within(&self, range: &Range<u64>, at_most: Duration) -> bool {
+        let begin = Instant::now();
+        let is_settled = self.kept.as_ref().is_none_or(|kept| kept.wait(range, at_most));
+        self.remote.counters.waited(begin.elapsed());
+        is_settled
+    }
+
     /// One more batch needs a run of records. Returns whether it must be asked for.
     pub fn hold(&self, run: &Range<u64>) -> bool {
         self.held.get().hold(run)
@@ -468,7 +486,7 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 /// A range in pieces of at most `most` bytes.
-fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
+pub(super) fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     range.step_by(most as usize).map(move |at| at..at.saturating_add(most).min(end))
 }

@@ -72,9 +72,9 @@ impl Kept {
         self.pages.forget(range.clone());
     }
 
-    /// Waits for what others fetch of a range.
-    pub fn wait(&self, range: &Range<u64>, at_most: Duration) {
-        self.pages.wait(range.clone(), at_most);
+    /// Waits for what others fetch of a range. Returns whether nobody fetches any of it now.
+    pub fn wait(&self, range: &Range<u64>, at_most: Duration) -> bool {
+        self.pages.wait(range.clone(), at_most)
     }
 }
 

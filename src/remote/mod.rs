@@ -9,6 +9,7 @@
 //!          fill_once, file        what it holds of tables; reading one version of an object
 //!          kept                   what the cache on disk holds
 //! whole    coming                 one range after another, for a copy of the object
+//!          filling                one after another, for the cache on disk
 //! ```
 
 mod attempt;
@@ -19,6 +20,7 @@ mod counters;
 mod fetch;
 mod file;
 mod fill_once;
+mod filling;
 mod gate;
 mod held;
 mod http;
@@ -38,6 +40,7 @@ mod url;
 
 pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
+pub(crate) use filling::{Filled, Filling};
 pub(crate) use memory::Memory;
 pub(crate) use remote::Remote;
 pub(crate) use sizes::REQUEST_BYTES;

@@ -48,7 +48,12 @@ impl Remote {
 
     /// Whether the cache has room for all of `bytes`.
     pub fn keeps(&self, bytes: u64) -> bool {
-        self.cache().ok().flatten().is_some_and(|cache| cache.limit() >= bytes)
+        self.cache_limit().is_some_and(|limit| limit >= bytes)
+    }
+
+    /// The most bytes that the cache may hold; `None` if there is none.
+    pub fn cache_limit(&self) -> Option<u64> {
+        self.cache().ok().flatten().map(|cache| cache.limit())
     }
 
     /// The cache of this process, if there is to be one.

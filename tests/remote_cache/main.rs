@@ -17,4 +17,5 @@ mod memory;
 mod orders;
 mod processes;
 mod served;
+mod warm;
 mod worker;

@@ -18,3 +18,4 @@ mod replaced;
 mod served;
 mod sets;
 mod stopping;
+mod verifying;
