@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::foresight::Foresight;
 use super::ring::Number;
 
-/// Uses that are looked at ahead: twice as many as there are clips, and no more than this, which takes 100 bytes each.
+/// Uses that are looked at ahead: three times as many as there are clips, and no more than this, which takes 100 bytes each.
 const MOST: u64 = 1 << 22;
 /// Uses that are looked at for each that is planned, until there are enough.
 const STEPS: u64 = 16;
@@ -55,7 +55,7 @@ impl Keeper {
         }
         let planned = end - state.foresight.known().start;
         let next_uses = state.foresight.plan(end);
-        let enough = end + MOST.min(dataset.len().saturating_mul(2));
+        let enough = end + MOST.min(dataset.len().saturating_mul(3));
         let known = state.foresight.known().end;
         state.look(engine, enough.min(known + planned * STEPS));
         Some(next_uses)
