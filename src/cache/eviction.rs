@@ -22,10 +22,12 @@ impl Opened {
         }
         let pages = pages_of(range, self.length);
         let is_present = |page: u64| self.map.get(page) == PRESENT;
-        let is_shared_start = !range.start.is_multiple_of(PAGE_BYTES) && pages.start.checked_sub(1).is_some_and(is_present);
+        let is_shared_start =
+            !range.start.is_multiple_of(PAGE_BYTES) && pages.start.checked_sub(1).is_some_and(is_present);
         let is_shared_end = !range.end.is_multiple_of(PAGE_BYTES) && is_present(pages.end);
         let first = (pages.start + u64::from(is_shared_start)).max(1);
-        let last = (pages.end - u64::from(is_shared_end && !pages.is_empty())).min(self.length.div_ceil(PAGE_BYTES).saturating_sub(1));
+        let last = (pages.end - u64::from(is_shared_end && !pages.is_empty()))
+            .min(self.length.div_ceil(PAGE_BYTES).saturating_sub(1));
         let mut freed = 0;
         let mut page = first;
         while page < last {

@@ -7,9 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::engine::Engine;
 use super::foresight::Foresight;
 use super::ring::Number;
+use super::schedule::Schedule;
+use crate::dataset::Dataset;
 
 /// Uses that are looked at ahead: three times as many as there are clips, and no more than this, which takes 100 bytes each.
 const MOST: u64 = 1 << 22;
@@ -36,12 +37,11 @@ struct State {
 impl Keeper {
     /// Notes that batches are planned. Returns when the clips of those batches are used after them; `None` if it does not
     /// matter which are kept.
-    pub fn plan(&self, engine: &Engine, batches: &[Number]) -> Option<HashMap<u64, u64>> {
-        let dataset = &engine.planner.dataset;
+    pub fn plan(&self, dataset: &Dataset, schedule: &Schedule, batches: &[Number]) -> Option<HashMap<u64, u64>> {
         let shares_cache = || dataset.remotes().iter().find_map(|remote| remote.shares_cache());
         // With room for all of it, nothing has to go.
         let shares_cache = dataset.memory_to_hold().and_then(|_| shares_cache());
-        let readers = shares_cache.and_then(|shares_cache| engine.schedule.readers(shares_cache));
+        let readers = shares_cache.and_then(|shares_cache| schedule.readers(shares_cache));
         let mut state = self.lock();
         let Some(readers) = readers else {
             *state = None;
@@ -51,22 +51,22 @@ impl Keeper {
         state.begin(readers, *batches.first()?);
         let mut end = state.foresight.known().start;
         for &number in batches {
-            end = state.plan(engine, number).unwrap_or(end);
+            end = state.plan(schedule, number).unwrap_or(end);
         }
         let planned = end - state.foresight.known().start;
         let next_uses = state.foresight.plan(end);
         let enough = end + MOST.min(dataset.len().saturating_mul(3));
         let known = state.foresight.known().end;
-        state.look(engine, enough.min(known + planned * STEPS));
+        state.look(schedule, enough.min(known + planned * STEPS));
         Some(next_uses)
     }
 
     /// Evicts the clip that is used last, if that is after `next`. Returns whether there may be room now.
-    pub fn make_room(&self, engine: &Engine, next: u64) -> bool {
+    pub fn make_room(&self, dataset: &Dataset, next: u64) -> bool {
         loop {
             let farthest = |state: &mut State| state.foresight.farthest(next);
             let Some(clip) = self.lock().as_mut().and_then(farthest) else { return false };
-            if evict(engine, clip) > 0 {
+            if evict(dataset, clip) > 0 {
                 return true;
             }
         }
@@ -91,14 +91,19 @@ impl State {
         let is_near = |from: Number| from == first || (is_before(from, first) && first.epoch - from.epoch <= 1);
         if readers != self.readers || !follows.is_some_and(is_near) {
             self.foresight.restart();
-            *self = State { foresight: std::mem::take(&mut self.foresight), readers, next: Some(first), ..State::default() };
+            *self = State {
+                foresight: std::mem::take(&mut self.foresight),
+                readers,
+                next: Some(first),
+                ..State::default()
+            };
         }
     }
 
     /// Plans a batch, and what is before it. Returns the use behind its last; `None` if there is no such batch.
-    fn plan(&mut self, engine: &Engine, number: Number) -> Option<u64> {
+    fn plan(&mut self, schedule: &Schedule, number: Number) -> Option<u64> {
         while self.next.is_some_and(|next| !is_before(number, next)) {
-            self.look_at_next(engine);
+            self.look_at_next(schedule);
         }
         let at = self.batches.iter().skip(self.planned).position(|(found, _)| *found == number)?;
         self.planned += at + 1;
@@ -106,20 +111,21 @@ impl State {
     }
 
     /// Looks at batches until uses before `end` are known.
-    fn look(&mut self, engine: &Engine, end: u64) {
+    fn look(&mut self, schedule: &Schedule, end: u64) {
         while self.foresight.known().end < end && self.next.is_some() {
-            self.look_at_next(engine);
+            self.look_at_next(schedule);
         }
     }
 
-    fn look_at_next(&mut self, engine: &Engine) {
+    fn look_at_next(&mut self, schedule: &Schedule) {
         let Some(Number { epoch, k }) = self.next else { return };
-        if k >= engine.schedule.batches_in(epoch) {
+        if k >= schedule.batches_in(epoch) {
             // An epoch without batches has none after it, either.
-            self.next = epoch.checked_add(1).filter(|_| engine.schedule.batches_per_epoch() > 0).map(|epoch| Number { epoch, k: 0 });
+            self.next =
+                epoch.checked_add(1).filter(|_| schedule.batches_per_epoch() > 0).map(|epoch| Number { epoch, k: 0 });
             return;
         }
-        engine.schedule.clips(epoch, k, self.readers.clone()).for_each(|clip| self.foresight.see(clip));
+        schedule.clips(epoch, k, self.readers.clone()).for_each(|clip| self.foresight.see(clip));
         self.batches.push_back((Number { epoch, k }, self.foresight.known().end));
         self.next = Some(Number { epoch, k: k + 1 });
     }
@@ -138,8 +144,8 @@ fn is_before(a: Number, b: Number) -> bool {
 }
 
 /// Takes a clip out of the cache. Returns how many bytes there is room for now.
-fn evict(engine: &Engine, clip: u64) -> u64 {
-    let clip = engine.planner.dataset.clip(clip);
+fn evict(dataset: &Dataset, clip: u64) -> u64 {
+    let clip = dataset.clip(clip);
     let runs = clip.and_then(|clip| {
         let frames: Vec<u32> = (0..clip.frame_count()).collect();
         Ok(clip.remote_runs(&frames)?.map(|(file, runs)| runs.iter().map(|run| file.evict(run)).sum()))

@@ -95,11 +95,7 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.
 /// `keeper` makes room in the cache for what is worth it.
-pub(super) fn plan(
-    engine: &Engine,
-    batches: &[Number],
-    keeper: Option<&Arc<Keeper>>,
-) -> (Vec<Ticket>, Vec<Request>) {
+pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keeper>>) -> (Vec<Ticket>, Vec<Request>) {
     let ticket = |&number| Ticket { needs: Vec::new(), keeper: keeper.map(|keeper| (keeper.clone(), number)) };
     let mut tickets: Vec<Ticket> = batches.iter().map(ticket).collect();
     if bring_entries(engine, batches).is_err_and(|e| e.kind() == ErrorKind::Io) {
@@ -118,7 +114,7 @@ pub(super) fn plan(
             uses.push(place);
         }
     }
-    let next_uses = keeper.and_then(|keeper| keeper.plan(engine, batches));
+    let next_uses = keeper.and_then(|keeper| keeper.plan(&engine.planner.dataset, &engine.schedule, batches));
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
@@ -130,7 +126,8 @@ pub(super) fn plan(
         let Ok(Some((file, runs))) = runs else { continue };
         let Some(&first) = uses.iter().min() else { continue };
         let next_use = next_uses.as_ref().and_then(|uses| uses.get(&clip).copied());
-        let make_room = || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(engine, next));
+        let make_room =
+            || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.planner.dataset, next));
         for run in runs {
             match plan_run(&file, &run, make_room) {
                 RunPlan::Here => {}
