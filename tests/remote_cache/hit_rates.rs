@@ -8,14 +8,15 @@ use crate::belady;
 use crate::disk_use::Watch;
 use crate::downloads::kept;
 use crate::orders;
-use crate::served::{PAGE, Served, cached, clips};
+use crate::served::{Served, cached, clips};
 
 const SIZES: [u64; 5] = [10, 25, 50, 75, 90];
 const EPOCHS: u64 = 6;
 
-/// So many clips that it matters little that they are kept as a whole or not.
+/// So many clips that it matters little that they are kept as a whole or not, and so large that it matters little that
+/// they end within a page.
 fn served() -> Served {
-    Served::new(&[160, 40, 200], 8, 18_000)
+    Served::new(&[160, 40, 200], 8, 22_000)
 }
 
 /// Batches of one clip: what is planned ahead is a small part of the smallest cache.
@@ -30,7 +31,7 @@ fn memory(order: &Order) -> u64 {
         Order::Blocks { block, window } | Order::Homes { block, window, .. } => block * window,
         _ => 0,
     };
-    u64::from(samples + 2) * 160_000
+    u64::from(samples + 2) * 190_000
 }
 
 /// Bytes that came from the cache, as a share of those that were used: of vidrec, and of the best cache.
@@ -62,9 +63,8 @@ fn rates(served: &Served, loaders: &[LoaderOptions], hundredths: u64) -> Rates {
     let (_, came) = served.downloaded();
     let sizes = served.clip_bytes();
     let used: u64 = reads.iter().map(|&clip| sizes[clip as usize]).sum();
-    // Indexes are kept, too. And a clip takes a page more than its bytes, as it begins and ends within pages.
-    let (bytes, clips) = (sizes.iter().sum::<u64>(), sizes.len() as u64);
-    let capacity = (limit - kept(folder.path()).1) * bytes / (bytes + clips * PAGE);
+    // Indexes are kept, too.
+    let capacity = limit - kept(folder.path()).1;
     let best = belady::hits(&sizes, &reads, capacity);
     assert!(cache::show(folder.path()).unwrap().taken.unwrap() <= limit);
     watch.end();
