@@ -1,7 +1,7 @@
 //! What a cache that is too small keeps, where some clips are read again sooner than others.
 //!
-//! Of an order in which each clip comes once an epoch, it does not matter which are kept, and nothing is evicted. In others,
-//! a clip makes room for one that is used before it is used again: Belady's rule, as far as the order is looked at.
+//! Of an order in which each clip comes once an epoch, it does not matter which are kept, and nothing is evicted. In
+//! others, a clip makes room for one that is used before it is used again: Belady's rule, as far as is looked ahead.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -12,7 +12,8 @@ use super::ring::Number;
 use super::schedule::Schedule;
 use crate::dataset::Dataset;
 
-/// Uses that are looked at ahead: three times as many as there are clips, and no more than this, which takes 100 bytes each.
+/// Uses that are looked at ahead: three times as many as there are clips, and no more than this. Each takes about 100
+/// bytes.
 const MOST: u64 = 1 << 22;
 /// Uses that are looked at for each that is planned, until there are enough.
 const STEPS: u64 = 16;
