@@ -74,6 +74,11 @@ impl Common {
         Slot::of_dead(&self.home.dir, number)
     }
 
+    /// Whether other processes use the cache now.
+    pub fn is_shared(&self) -> bool {
+        Slot::others(&self.home.dir, self.number())
+    }
+
     /// Removes objects that nobody uses until there are `wanted` free bytes below the limit. Returns whether it may have
     /// made some room.
     pub fn make_room(&self, wanted: u64) -> bool {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicBool, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,8 @@ impl CachedObject {
     ///
     /// They are read from the disk, and whoever uses them compares a checksum. If it does not match,
     /// [`forget`](Self::forget) them and fetch them again: another process may do so, too, and the slice then changes to
-    /// the new bytes.
+    /// the new bytes. Of a range that somebody may [`evict`](Self::evict), copy the bytes before you compare, and then
+    /// ask whether it [`stayed`](Self::stayed).
     pub fn get(&self, range: Range<u64>) -> Option<&[u8]> {
         let o = &self.0;
         if range.start > range.end || range.end > o.length {
@@ -65,6 +66,22 @@ impl CachedObject {
             return None;
         }
         o.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+    }
+
+    /// Whether all pages of a range are there still, after what was read of them.
+    pub fn stayed(&self, range: Range<u64>) -> bool {
+        // What was read was read before this looks.
+        fence(Acquire);
+        pages_of(&range, self.0.length).all(|page| self.0.map.get(page) == PRESENT)
+    }
+
+    /// Takes the pages of a range out of the cache, to make room for others. Returns how many bytes there is room for
+    /// now; 0 if this system cannot take pages out of a file.
+    ///
+    /// A page at either end that may have bytes of a neighbor stays if the page beyond it is present. Readers of the
+    /// range may see zeros from then on: do not evict what somebody borrows.
+    pub fn evict(&self, range: &Range<u64>) -> u64 {
+        self.0.evict(range)
     }
 
     /// Claims the pages of a range that nobody has.
@@ -174,7 +191,7 @@ impl Opened {
     }
 
     /// Removes the mark that says that all of the object is safely on the disk, before that is no longer so.
-    fn unmark(&self) -> Result<()> {
+    pub(super) fn unmark(&self) -> Result<()> {
         if !self.is_unmarked.load(Acquire) {
             whole_folder::remove_mark(&self.dir.join(CLEAN))?;
             self.is_unmarked.store(true, Release);

@@ -54,6 +54,11 @@ impl PageCache {
         self.common.limit
     }
 
+    /// Whether other processes use it now.
+    pub fn is_shared(&self) -> bool {
+        self.common.is_shared()
+    }
+
     /// Bytes that the pages of all objects take now, at most.
     #[cfg(test)]
     pub fn taken(&self) -> u64 {

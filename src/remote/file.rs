@@ -13,7 +13,7 @@ use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::held::{Found, Held};
-use super::kept::{Kept, Plan};
+use super::kept::{Kept, Plan, copy};
 use super::later::Pending;
 use super::per_process::PerProcess;
 use super::recent::Recent;
@@ -212,25 +212,26 @@ impl RemoteFile {
             Found::Failed(e) => return Err(e.error()),
             Found::Absent => {}
         }
-        if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until())) {
-            return copy(bytes, buffer);
+        if self.read_kept(&range, buffer)? {
+            return Ok(());
         }
         stop::check()?;
         let around = around();
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
         let is_begun = self.lock_recent().has(self.number, &range);
-        if !is_begun
-            && self.keep(&around)?
-            && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
-        {
-            return copy(bytes, buffer);
+        if !is_begun && self.keep(&around)? && self.read_kept(&range, buffer)? {
+            return Ok(());
         }
         let read = self.read_recent(&range, around, buffer);
         if read.is_err() {
             self.lock_recent().forget(self.number, &range);
         }
         read
+    }
+
+    fn read_kept(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
+        self.kept.as_ref().map_or(Ok(false), |kept| kept.read(range, self.remote.until(), buffer))
     }
 
     /// Brings a range to the cache. Returns whether there is room for it.
@@ -347,6 +348,11 @@ impl RemoteFile {
         self.kept.iter().for_each(|kept| kept.give_up(pages.clone()));
     }
 
+    /// Takes a run of records out of the cache. Returns how many bytes there is room for now.
+    pub fn evict(&self, run: &Range<u64>) -> u64 {
+        self.kept.as_ref().map_or(0, |kept| kept.evict(run))
+    }
+
     /// A batch that needed a run is done.
     pub fn release(&self, run: &Range<u64>) {
         self.remote.memory.give(self.held.get().release(run));
@@ -459,13 +465,6 @@ impl Drop for GiveUp {
     fn drop(&mut self) {
         self.0.give_up(self.1.clone());
     }
-}
-
-fn copy(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
-    to.clear();
-    allocation::reserve(to, from.len(), "a record")?;
-    to.extend_from_slice(from);
-    Ok(())
 }
 
 async fn fetch(link: &Link, target: &Target, range: Range<u64>, sink: Sink) -> Result<Vec<Stretch>, FetchError> {

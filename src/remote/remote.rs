@@ -56,6 +56,11 @@ impl Remote {
         self.cache().ok().flatten().map(|cache| cache.limit())
     }
 
+    /// Whether other processes use the cache now; `None` without a cache.
+    pub fn shares_cache(&self) -> Option<bool> {
+        self.cache().ok().flatten().map(|cache| cache.is_shared())
+    }
+
     /// The cache of this process, if there is to be one.
     fn cache(&self) -> Result<Option<Arc<PageCache>>> {
         let Some(dir) = &self.storage.cache else { return Ok(None) };

@@ -12,6 +12,7 @@ mod downloads;
 mod equal;
 mod forks;
 mod full_disk;
+mod hit_rates;
 mod kills;
 mod memory;
 mod orders;

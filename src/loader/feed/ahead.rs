@@ -112,7 +112,7 @@ impl Shared {
 
     /// Plans batches together, and sends their requests. Returns whether to go on.
     fn plan(&self, batches: &[Number]) -> bool {
-        let (tickets, requests) = needs::plan(&self.engine, batches);
+        let (tickets, requests) = needs::plan(&self.engine, batches, Some(&self.engine.keeper));
         let mut state = self.lock();
         if state.stopped {
             return false;
