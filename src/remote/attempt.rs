@@ -22,7 +22,7 @@ pub(super) struct Version {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Ask {
     pub store: Arc<dyn ObjectStore>,
     pub key: Key,

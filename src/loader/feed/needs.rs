@@ -106,6 +106,9 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             uses.push(place);
         }
     }
+    // Of clips that share a page of the cache, the one that is needed first asks for it.
+    let mut clips: Vec<_> = clips.into_iter().collect();
+    clips.sort_by_key(|(_, (_, uses))| uses.first().copied());
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
@@ -115,7 +118,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
         let Ok(Some((file, runs))) = runs else { continue };
-        let Some(&first) = uses.iter().min() else { continue };
+        let Some(&first) = uses.first() else { continue };
         for run in runs {
             match file.plan(&run) {
                 RunPlan::Here => {}
