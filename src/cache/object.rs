@@ -15,7 +15,7 @@ use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
 use crate::cache::slots::Slot;
 use crate::disk::shared_file::SharedFile;
 use crate::disk::whole_folder;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The cached pages of one version of one object, for many threads.
 ///
@@ -90,7 +90,7 @@ impl CachedObject {
     /// # Errors
     ///
     /// The disk is full or failing: the pages are not claimed any more, nothing is marked, and this process keeps no
-    /// more pages. The caller goes on without keeping them. Also pages that the caller has not claimed, and a process
+    /// more pages. If the process has too few descriptors, only these pages are not kept. The caller goes on without keeping them. Also pages that the caller has not claimed, and a process
     /// that was forked.
     pub fn store(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let o = &*self.0;
@@ -107,7 +107,8 @@ impl CachedObject {
             return Err(Error::internal(format!("page {page} was not claimed")).file(&o.dir));
         }
         let stored = o.unmark().and_then(|()| o.write_at(bytes, at));
-        if stored.is_err() {
+        // A shortage of this process passes; a disk that is full or fails stays so.
+        if stored.as_ref().is_err_and(|e| e.kind() != ErrorKind::Resources) {
             o.common.stop();
         }
         let mut claimed = o.claimed();

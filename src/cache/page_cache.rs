@@ -12,7 +12,7 @@ use crate::cache::object::{CachedObject, Opened};
 use crate::cache::page_map::PageMap;
 use crate::cache::recovery::check_length;
 use crate::cache::removal::Remover;
-use crate::disk::open_files::{FILES, MAPS};
+use crate::disk::open_files::{CACHE_FILES, MAPS};
 use crate::disk::shared_file::SharedFile;
 use crate::disk::sparse_file::SparseFile;
 use crate::disk::whole_folder;
@@ -122,7 +122,7 @@ impl PageCache {
         Ok(Some(Opened {
             common: Arc::clone(&self.common),
             length: identity.length,
-            pages: Some(SharedFile::new(file, &path, &MAPS, &FILES)?),
+            pages: Some(SharedFile::new(file, &path, &MAPS, &CACHE_FILES)?),
             map,
             claimed: Mutex::default(),
             is_unmarked: AtomicBool::new(!dir.join(CLEAN).exists()),

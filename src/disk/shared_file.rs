@@ -1,12 +1,16 @@
 //! A file that this process shares with others and has mapped, for files of which a process may have very many.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::{Held, Share};
 use crate::disk::sparse_file::{SparseFile, is_in_use};
 use crate::machine::Shortage;
 use crate::{Error, Result};
+
+/// Held by whoever has opened a file only for a write.
+static WRITING: Mutex<()> = Mutex::new(());
 
 /// A shared file and its bytes. As long as this exists, nobody else has the file for itself.
 ///
@@ -49,6 +53,9 @@ impl SharedFile {
         if let Some((file, _)) = &self.kept {
             return file.write_at(bytes, at);
         }
+        // One at a time, so that many writers do not need many descriptors. The lock guards nothing that a panic could leave
+        // half done.
+        let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody can have removed or replaced what is locked.
         let file = SparseFile::open(&self.path)?.ok_or_else(|| Error::lost("the file is gone").file(&self.path))?;
         file.write_at(bytes, at)
