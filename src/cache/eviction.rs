@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::cache::claims::{PAGE_BYTES, pages_of};
 use crate::cache::object::Opened;
 use crate::cache::page_map::{ABSENT, PRESENT};
+use crate::disk::shared_file::SharedFile;
 
 impl Opened {
     /// Takes the pages of a range out of the cache. Returns how many bytes there is room for now.
@@ -44,7 +45,8 @@ impl Opened {
     fn free(&self, pages: Range<u64>) -> u64 {
         let bytes = (pages.end - pages.start) * PAGE_BYTES;
         // Where the file system cannot do that, they stay.
-        let is_free = bytes > 0 && self.file.punch(pages.start * PAGE_BYTES, bytes);
+        let punch = |shared: &SharedFile| shared.punch(pages.start * PAGE_BYTES, bytes);
+        let is_free = bytes > 0 && self.pages.as_ref().is_some_and(punch);
         for page in pages {
             self.map.change(page, self.common.number(), if is_free { ABSENT } else { PRESENT });
         }

@@ -13,10 +13,9 @@ use crate::cache::common::Common;
 use crate::cache::layout::CLEAN;
 use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
 use crate::cache::slots::Slot;
-use crate::disk::map::MappedFile;
-use crate::disk::sparse_file::SparseFile;
+use crate::disk::shared_file::SharedFile;
 use crate::disk::whole_folder;
-use crate::{Error, Result, stop};
+use crate::{Error, ErrorKind, Result, stop};
 
 /// The cached pages of one version of one object, for many threads.
 ///
@@ -31,8 +30,8 @@ pub(super) struct Opened {
     /// The object's folder.
     pub dir: PathBuf,
     pub length: u64,
-    pub bytes: MappedFile,
-    pub file: SparseFile,
+    /// Its pages; `None` only while this is dropped.
+    pub pages: Option<SharedFile>,
     pub map: PageMap,
     /// Pages that this process has claimed. True for those of which there may be bytes on the disk already.
     pub claimed: Mutex<HashMap<u64, bool>>,
@@ -65,7 +64,7 @@ impl CachedObject {
         if !pages_of(&range, o.length).all(|page| o.map.get(page) == PRESENT) {
             return None;
         }
-        o.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+        o.pages.as_ref()?.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
     }
 
     /// Whether all pages of a range are there still, after what was read of them.
@@ -108,8 +107,8 @@ impl CachedObject {
     /// # Errors
     ///
     /// The disk is full or failing: the pages are not claimed any more, nothing is marked, and this process keeps no
-    /// more pages. The caller goes on without keeping them. Also pages that the caller has not claimed, and a process
-    /// that was forked.
+    /// more pages. If the process has too few descriptors, only these pages are not kept. The caller goes on without
+    /// keeping them. Also pages that the caller has not claimed, and a process that was forked.
     pub fn store(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let o = &*self.0;
         if !o.common.is_ours() {
@@ -124,8 +123,9 @@ impl CachedObject {
         if let Some(page) = pages.clone().find(|&page| o.map.get(page) != own) {
             return Err(Error::internal(format!("page {page} was not claimed")).file(&o.dir));
         }
-        let stored = o.unmark().and_then(|()| o.file.write_at(bytes, at));
-        if stored.is_err() {
+        let stored = o.unmark().and_then(|()| o.write_at(bytes, at));
+        // A shortage of this process passes; a disk that is full or fails stays so.
+        if stored.as_ref().is_err_and(|e| e.kind() != ErrorKind::Resources) {
             o.common.stop();
         }
         let mut claimed = o.claimed();
@@ -190,6 +190,10 @@ impl Opened {
         self.common.home.budget.give(freed);
     }
 
+    fn write_at(&self, bytes: &[u8], at: u64) -> Result<()> {
+        self.pages.iter().try_for_each(|pages| pages.write_at(bytes, at))
+    }
+
     /// Removes the mark that says that all of the object is safely on the disk, before that is no longer so.
     pub(super) fn unmark(&self) -> Result<()> {
         if !self.is_unmarked.load(Acquire) {
@@ -208,12 +212,11 @@ impl Opened {
 
     /// If nobody else uses the object: brings all of it to the disk, then says so in a mark. Without the mark, vidrec
     /// drops the object when the machine has restarted, since marks of pages may be on the disk without the pages.
-    fn mark(&self) -> Result<()> {
+    fn mark(&mut self) -> Result<()> {
         let mark = self.dir.join(CLEAN);
-        if mark.exists() || !self.file.take()? {
-            return Ok(());
-        }
-        self.file.sync()?;
+        let Some(pages) = self.pages.take().filter(|_| !mark.exists()) else { return Ok(()) };
+        let Some(file) = pages.unmap()?.filter(|file| file.take().unwrap_or(false)) else { return Ok(()) };
+        file.sync()?;
         self.map.sync()?;
         whole_folder::put_mark(&mark)
     }

@@ -102,12 +102,22 @@ impl IndexBytes {
         }
     }
 
-    /// Gives up what was read of a remote index, because some of it proved wrong: it is fetched once more. Returns
-    /// whether that was possible.
-    pub fn forget(&self) -> bool {
+    /// How often what was read of a remote index was given up.
+    pub fn generation(&self) -> usize {
         match self {
             #[cfg(feature = "remote")]
-            IndexBytes::Remote(file) => file.forget_tables(),
+            IndexBytes::Remote(file) => file.generation(),
+            _ => 0,
+        }
+    }
+
+    /// Gives up what was read of a remote index in generation `seen`, because some of it proved wrong: it is fetched once
+    /// more. Returns whether that was possible.
+    pub fn forget(&self, seen: usize) -> bool {
+        let _ = seen;
+        match self {
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) => file.forget_tables(seen),
             _ => false,
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Version {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Ask {
     pub store: Arc<dyn ObjectStore>,
     pub key: Key,

@@ -74,9 +74,9 @@ impl Opening {
         Ok(Opening { remote: remote.clone(), address, location: location.to_owned(), head })
     }
 
-    /// Waits, and says whether the answer is here, whatever it is.
-    pub fn is_here_within(&self, time: Duration) -> bool {
-        self.head.is_here_within(time)
+    /// Waits, and says whether there is nothing more to wait for.
+    pub fn is_over_within(&self, time: Duration) -> bool {
+        self.head.is_over_within(time)
     }
 
     /// Waits until the object is open. `None` if there is none.
@@ -125,7 +125,7 @@ impl RemoteFile {
     }
 
     fn tables(&self) -> Result<&FillOnce> {
-        let generation = self.generation.load(Acquire);
+        let generation = self.generation();
         if let Some(tables) = self.tables[generation].get() {
             return Ok(tables);
         }
@@ -289,13 +289,20 @@ impl RemoteFile {
         self.remote.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`forget`](Self::forget), for all tables of the object. It is possible once; what was borrowed stays.
-    pub fn forget_tables(&self) -> bool {
+    /// How often the tables were forgotten.
+    pub fn generation(&self) -> usize {
+        self.generation.load(Acquire)
+    }
+
+    /// As [`forget`](Self::forget), for all tables of the object, of which `seen` is the generation that was read. It is
+    /// possible once; what was borrowed stays.
+    pub fn forget_tables(&self, seen: usize) -> bool {
         let is_first = self.generation.compare_exchange(0, 1, AcqRel, Acquire).is_ok();
         if is_first {
             self.kept.iter().for_each(|kept| kept.forget(&(0..self.length)));
         }
-        is_first
+        // Another thread may have read the same, and forgotten it before.
+        is_first || seen == 0
     }
 
     /// Starts one request for a range.
@@ -373,7 +380,9 @@ impl RemoteFile {
         let link = self.remote.link(&self.address)?;
         runtime::handle()?.spawn(async move {
             let sink = Sink::new(range.start, answer.parts.iter().map(|part| part.range().clone()));
-            let found = fetch(&link, &answer.file.target, range, sink).await;
+            let fetched = link.fetch_if(|| answer.is_needed(), &answer.file.target, range, sink).await;
+            let Some(found) = fetched else { return answer.give_back() };
+            let found = found.map(|(sink, _)| sink.into_stretches());
             if answer.file.kept.is_some() {
                 // Writing to the disk may take long, and other answers come meanwhile.
                 tokio::task::spawn_blocking(move || answer.give(found));
@@ -437,9 +446,26 @@ impl Answering {
         }
     }
 
+    /// Whether a batch still needs one of the parts, or the cache keeps it.
+    fn is_needed(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Hold(run) => self.file.held.get().is_needed(run),
+            Part::Keep(_) => true,
+        })
+    }
+
+    /// Gives the memory of parts back that nobody needs, and that were not asked for.
+    fn give_back(mut self) {
+        self.file.remote.memory.give(std::mem::take(&mut self.parts).iter().map(Part::bytes).sum());
+    }
+
     fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
         match part {
-            Part::Hold(run) => self.file.held.get().arrived(run, bytes),
+            Part::Hold(run) => {
+                if !self.file.held.get().arrived(run, bytes) {
+                    self.file.remote.memory.give(part.bytes());
+                }
+            }
             Part::Keep(pages) => {
                 if let (Some(kept), Ok(bytes)) = (&self.file.kept, &bytes) {
                     kept.store(pages.start, bytes);
@@ -493,6 +519,22 @@ pub(super) fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_threads_that_read_a_wrong_table_may_read_it_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x"), [1; 10_000]).unwrap();
+        let server = fault_proxy::Origin::serve(folder.path()).unwrap();
+        let remote = Remote::new(&crate::Storage::default()).unwrap();
+        let location = PathBuf::from(format!("{}/x", server.url()));
+        let file = Opening::start(&remote, &location, false).unwrap().finish().unwrap();
+        let seen = file.generation();
+        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
+        assert!(file.forget_tables(seen), "a thread finds that they are wrong");
+        assert!(file.forget_tables(seen), "and another one, which read the same");
+        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
+        assert!(!file.forget_tables(file.generation()), "but not those that were fetched again");
+    }
 
     #[test]
     fn ranges_are_merged_and_cut() {

@@ -165,3 +165,19 @@ fn what_is_free(dir: &Path) -> Result<u64> {
     let room = space::free_space(dir)?.saturating_add(has).saturating_sub(space::total_space(dir)? / 10);
     Ok(room.max(cache::PAGE_BYTES))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_clients_are_not_printed() {
+        let text = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let options = [("account_name", "me"), ("sas_token", "se=2030&sig=hunter2")].map(text).into();
+        let remote = Remote::new(&Storage { options, ..Storage::default() }).unwrap();
+        let address = Address::of(Path::new("az://container/train")).unwrap();
+        remote.link(&address).unwrap();
+        let printed = format!("{remote:?}");
+        assert!(printed.contains("Link") && !printed.contains("hunter2"), "{printed}");
+    }
+}

@@ -114,6 +114,9 @@ pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keep
             uses.push(place);
         }
     }
+    // Of clips that share a page of the cache, the one that is needed first asks for it.
+    let mut clips: Vec<_> = clips.into_iter().collect();
+    clips.sort_by_key(|(_, (_, uses))| uses.first().copied());
     let next_uses = keeper.and_then(|keeper| keeper.plan(&engine.planner.dataset, &engine.schedule, batches));
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
@@ -124,7 +127,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keep
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
         let Ok(Some((file, runs))) = runs else { continue };
-        let Some(&first) = uses.iter().min() else { continue };
+        let Some(&first) = uses.first() else { continue };
         let next_use = next_uses.as_ref().and_then(|uses| uses.get(&clip).copied());
         let make_room =
             || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.planner.dataset, next));
