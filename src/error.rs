@@ -62,6 +62,10 @@ pub enum Hint {
     Merge,
     /// Convert another project's files to a data set.
     Import,
+    /// Divide a pack into parts.
+    Plan,
+    /// List the parts of a plan that are to be packed.
+    Status,
 }
 
 impl fmt::Display for Hint {
@@ -80,6 +84,8 @@ impl fmt::Display for Hint {
             Hint::Repair => f.write_str("repair the data set"),
             Hint::Merge => f.write_str("merge the data sets into a new one"),
             Hint::Import => f.write_str("import it into another folder"),
+            Hint::Plan => f.write_str("divide a pack into parts"),
+            Hint::Status => f.write_str("look at the status of the plan"),
         }
     }
 }

@@ -24,6 +24,39 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
+/// Gives a complete file, which nobody changes in place, one more name. Where a link is not possible it is copied. It is
+/// fine if there is a file of this name and length: names say what is in a file.
+#[cfg(feature = "pack")]
+pub(crate) fn give_name(from: &Path, to: &Path) -> Result<()> {
+    let length = |path: &Path| fs::metadata(path).map(|meta| meta.len()).ok();
+    if fs::hard_link(from, to).is_ok() || length(to).is_some_and(|there| Some(there) == length(from)) {
+        return Ok(());
+    }
+    let mut copy = AtomicFile::create(to)?;
+    let mut input = fs::File::open(from).map_err(|e| Error::io("open the file", from, e))?;
+    io::copy(&mut input, &mut copy).map_err(|e| Error::io("copy the file", from, e))?;
+    copy.sync()?;
+    copy.place()
+}
+
+/// Renames a complete file, unless there is one of the new name. Returns whether it did. Of several processes that try,
+/// on one machine or on several that share a folder, one does.
+#[cfg(feature = "pack")]
+pub(crate) fn name_once(from: &Path, to: &Path) -> Result<bool> {
+    let done = match fs::hard_link(from, to) {
+        Ok(()) => true,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
+        // Some servers of shared folders repeat a call whose answer was lost.
+        Err(e) => {
+            let there = fs::read(to).map_err(|_| Error::io("create a link", to, e))?;
+            fs::read(from).is_ok_and(|own| own == there)
+        }
+    };
+    super::folder::remove(from)?;
+    super::folder::sync_folder(super::folder_of(to))?;
+    Ok(done)
+}
+
 /// Makes a hard link, or a symbolic link if that is not possible. Returns whether it is symbolic.
 #[cfg(feature = "interop")]
 pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {

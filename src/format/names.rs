@@ -20,6 +20,15 @@ pub(crate) fn shard(ordinal: usize) -> String {
     format!("shard-{ordinal:05}")
 }
 
+/// Name of a file of shard `ordinal` of part `part` of a plan, by the `name` that it has in the part's own data set:
+/// `shard-00012-0123456789ab.rec`, and `shard-00012.1-…` of its second shard.
+#[cfg(feature = "pack")]
+pub(crate) fn of_part(part: u32, ordinal: usize, name: &str) -> String {
+    let rest = name.strip_prefix(&shard(ordinal)).unwrap_or(name);
+    let of_part = shard(part as usize);
+    if ordinal == 0 { format!("{of_part}{rest}") } else { format!("{of_part}.{ordinal}{rest}") }
+}
+
 /// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.
 pub(crate) fn with_digest(stem: &str, sha256: &[u8; 32], ending: &str) -> String {
     format!("{stem}-{}.{ending}", &hex(sha256)[..DIGITS])

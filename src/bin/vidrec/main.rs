@@ -20,7 +20,11 @@ mod output;
 #[cfg(feature = "pack")]
 mod pack;
 #[cfg(feature = "pack")]
+mod plan;
+#[cfg(feature = "pack")]
 mod progress;
+#[cfg(feature = "pack")]
+mod publish;
 mod ranges;
 mod relabel;
 mod repair;
@@ -28,6 +32,8 @@ mod reshard;
 mod sheet;
 mod split;
 mod stats;
+#[cfg(feature = "pack")]
+mod status;
 mod storage;
 mod subset;
 mod table;
@@ -63,6 +69,12 @@ enum Command {
     #[cfg(not(feature = "pack"))]
     #[command(hide = true)]
     Pack(no_pack::Args),
+    #[cfg(feature = "pack")]
+    Plan(plan::Args),
+    #[cfg(feature = "pack")]
+    Status(status::Args),
+    #[cfg(feature = "pack")]
+    Publish(publish::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Extract(extract::Args),
@@ -102,6 +114,12 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
         #[cfg(not(feature = "pack"))]
         Command::Pack(args) => no_pack::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Plan(args) => plan::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Status(args) => status::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Publish(args) => publish::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),

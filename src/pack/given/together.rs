@@ -15,6 +15,7 @@ const ALTERNATIVES: &[&[&str]] = &[
     &["enlarge", "size", "original"],
     &["resume", "restart"],
     &["shards", "shard_size"],
+    &["shards", "parts"],
 ];
 
 /// Options that change nothing without one of others.

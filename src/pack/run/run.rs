@@ -246,7 +246,8 @@ impl<'a> PackRun<'a> {
 }
 
 /// The content of `failures.jsonl`.
-fn lines(failures: &[Failure]) -> Result<String> {
+/// The list of failures as text.
+pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
     let mut lines = String::new();
     for failure in failures {
         lines += &serde_json::to_string(failure).map_err(|e| Error::internal(format!("failures: {e}")))?;

@@ -1,23 +1,25 @@
 //! `vidrec pack`: videos in, a data set out.
 
-mod columns;
+pub mod columns;
 mod frames;
 mod inputs;
-mod number;
+mod limits;
+pub mod number;
+mod parts;
 mod pictures;
-mod report;
+pub mod recipe;
+pub mod report;
 mod safety;
 mod together;
 
 use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use vidrec::ProgressFn;
-use vidrec::pack::{FrameOptions, PackOptions, PackPlan, Resources, estimate, pack_plan, serve};
-use vidrec::video::Decode;
+use vidrec::pack::{PackOptions, PackPlan, Resources, estimate, pack_in_parts, pack_plan, serve};
 
 use self::number::number;
 use crate::outcome::{Outcome, Run};
@@ -47,26 +49,17 @@ pub struct Args {
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "plan")]
     input: Vec<PathBuf>,
     /// The folder to make the data set in.
-    #[arg(short, long)]
-    output: PathBuf,
+    #[arg(short, long, required_unless_present = "plan")]
+    output: Option<PathBuf>,
     #[command(flatten)]
-    _together: together::Together,
-    #[command(flatten)]
-    inputs: inputs::InputArgs,
-    #[command(flatten)]
-    frames: frames::FrameArgs,
+    recipe: recipe::RecipeArgs,
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
-    pictures: pictures::PictureArgs,
-    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
-    /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
-    /// have to be in a Matroska file with checksums), and damaged frames do not count.
-    #[arg(long, help_heading = RUN)]
-    decode_all: bool,
+    parts: parts::PartArgs,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
     threads: Option<usize>,
@@ -94,32 +87,25 @@ pub struct Args {
 }
 
 impl Args {
-    /// Ends the process if they make no sense together.
     fn options(&self) -> PackOptions {
-        self.make_options().unwrap_or_else(|e| together::usage(&e).exit())
+        self.recipe.options(self.resources(), self.safety.run(self.force))
     }
 
-    fn make_options(&self) -> vidrec::Result<PackOptions> {
-        let decode = if self.decode_all { Decode::All } else { Decode::Needed };
-        let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
-        Ok(PackOptions {
-            input: self.inputs.options(),
-            frames: self.frames.apply(frames)?,
-            pictures: self.pictures.options(self.inputs.pass_through),
-            limits: self.safety.limits(),
-            resources: Resources {
-                threads: self.threads,
-                io_threads: self.io_threads,
-                memory: self.memory,
-                isolate: None,
-            },
-            run: self.safety.run(self.force),
-        })
+    fn resources(&self) -> Resources {
+        Resources { threads: self.threads, io_threads: self.io_threads, memory: self.memory, isolate: None }
+    }
+
+    /// The folder of the data set, which clap requires where there is no plan.
+    fn output(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new(""))
     }
 }
 
 /// `command_line` is the command that starts this once more.
 pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
+    if let Some(plan) = &args.parts.plan {
+        return parts::run(args, plan, args.resources(), command_line);
+    }
     if args.dry_run {
         return dry_run(args);
     }
@@ -132,12 +118,16 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     let _ = columns::tell(&plan.manifests, &plan.notes);
-    let report = with_bar(|progress| pack_plan(&plan, &args.output, &options, progress))?;
+    let out = args.output();
+    let report = match args.parts.parts {
+        Some(parts) => with_bar(|p| pack_in_parts(&plan, out, (parts, args.parts.jobs), &options, p))?,
+        None => with_bar(|progress| pack_plan(&plan, out, &options, progress))?,
+    };
     if args.mxnet && report.clips > 0 {
-        with_bar(|progress| vidrec::interop::mxnet::export_within(&args.output, progress))?;
+        with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
     }
     let _ = report::tell(&report);
-    output::print(args.json, &report, |r| report::render(r, &args.output, args.safety.retry_failed))?;
+    output::print(args.json, &report, |r| report::render(r, out, args.safety.retry_failed))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,
@@ -146,7 +136,7 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
 }
 
 fn dry_run(args: &Args) -> Run {
-    let e = with_bar(|progress| estimate(&args.input, &args.output, &args.options(), progress))?;
+    let e = with_bar(|progress| estimate(&args.input, args.output(), &args.options(), progress))?;
     let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;
@@ -154,7 +144,7 @@ fn dry_run(args: &Args) -> Run {
 }
 
 /// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
-fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
+pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
     let interrupted = interrupt::flag()?;
     let mut bar = progress::Bar::new();
     let done = work(&mut |progress| {

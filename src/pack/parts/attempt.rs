@@ -1,0 +1,49 @@
+//! The working folder of an attempt, which the next attempt finds if this one dies.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::folder::PlanFolder;
+use crate::disk::{FolderLock, remove_file, whole_folder};
+use crate::{Error, Result};
+
+/// Attempts of one part at the same time, on one machine or several.
+const MOST: u32 = 64;
+
+/// There while an attempt packs. An attempt that finds it knows that the one before died without a word: killed, out of
+/// memory, or crashed in a codec.
+const AT_WORK: &str = "at-work";
+
+/// A working folder that this attempt has for itself.
+pub(super) struct Attempt {
+    pub number: u32,
+    pub dir: PathBuf,
+    _lock: FolderLock,
+    /// Whether an attempt in this folder died.
+    pub died: bool,
+}
+
+impl Attempt {
+    /// The first working folder of the part that nobody uses, with what a dead attempt has left there.
+    pub fn begin(folder: &PlanFolder, part: u32) -> Result<Self> {
+        for number in 1..=MOST {
+            let dir = folder.work(part, number);
+            let Some(_lock) = FolderLock::try_take(&dir)? else { continue };
+            let mark = dir.join(AT_WORK);
+            let died = mark.exists();
+            fs::write(&mark, "").map_err(|e| Error::io("create", &mark, e))?;
+            return Ok(Attempt { number, dir, _lock, died });
+        }
+        Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(&folder.dir))
+    }
+
+    /// Removes the working folder.
+    pub fn remove(self) -> Result<()> {
+        whole_folder::remove(&self.dir, &[])
+    }
+}
+
+/// Says that the attempt in `dir` ended of itself, with an error.
+pub(super) fn ended(dir: &std::path::Path) -> Result<()> {
+    remove_file(&dir.join(AT_WORK))
+}
