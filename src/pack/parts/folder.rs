@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::disk::{name_once, remove_file, write_file};
+use crate::disk::{name_once, remove_file, whole_folder, write_file};
 use crate::{Error, Result};
 
 pub(super) const PLAN: &str = "plan.json";
@@ -74,6 +74,11 @@ impl PlanFolder {
                 .found(format!("{} bytes", bytes.len())));
         }
         Ok(bytes)
+    }
+
+    /// Makes the folders that the files of attempts are in.
+    pub fn make(&self) -> Result<()> {
+        whole_folder::create(&self.path("parts"))
     }
 
     /// Puts a file there, in place of one of this name.

@@ -66,6 +66,7 @@ pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &
     video::init();
     let folder = PlanFolder { dir: dir.as_ref().to_owned() };
     let _lock = FolderLock::take(&folder.dir)?;
+    folder.make()?;
     let stamps: Vec<Option<Stamp>> = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
     let (jobs, parts) = write_jobs(&folder, plan, &stamps, parts)?;
     let json = PlanJson {

@@ -22,7 +22,10 @@ impl FromArgMatches for Together {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let is_given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
         let given: Vec<&str> = matches.ids().filter(is_given).map(clap::Id::as_str).collect();
-        if let Some(fixed) = given.iter().find(|option| given.contains(&"plan") && !OF_A_PART.contains(option)) {
+        // Groups of options are named as types are.
+        let is_option = |id: &&&str| id.starts_with(|c: char| c.is_lowercase());
+        let mut fixed = given.iter().filter(is_option).filter(|option| !OF_A_PART.contains(option));
+        if let (true, Some(fixed)) = (given.contains(&"plan"), fixed.next()) {
             return Err(refusal(&format!("--{} cannot be given with --plan, which fixes it", fixed.replace('_', "-"))));
         }
         check_together(&given).map(|()| Together).map_err(|e| usage(&e))
