@@ -97,8 +97,12 @@ pub mod sampler;
 #[cfg(test)]
 #[path = "../tests/common/skip.rs"]
 mod skip;
+#[cfg(all(test, unix, feature = "remote"))]
+#[path = "../tests/common/small_disk.rs"]
+mod small_disk;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod source_name;
+mod stop;
 mod storage;
 mod threads;
 mod verify;
@@ -132,7 +136,8 @@ pub mod fuzzing {
 
 pub use byte_size::parse_bytes;
 pub use dataset::{
-    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary, stats,
+    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary,
+    WarmReport, stats,
 };
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};

@@ -74,6 +74,11 @@ impl Common {
         Slot::of_dead(&self.home.dir, number)
     }
 
+    /// Whether other processes use the cache now.
+    pub fn is_shared(&self) -> bool {
+        Slot::others(&self.home.dir, self.number())
+    }
+
     /// Removes objects that nobody uses until there are `wanted` free bytes below the limit. Returns whether it may have
     /// made some room.
     pub fn make_room(&self, wanted: u64) -> bool {
@@ -102,19 +107,20 @@ impl Common {
     }
 
     /// Waits until `is_done`, or until the deadline. It looks at once, when a thread of this process has stored
-    /// something, and now and then, since other processes wake nobody.
-    pub fn wait(&self, deadline: Instant, mut is_done: impl FnMut() -> bool) {
+    /// something, and now and then, since other processes wake nobody. Returns whether it is done.
+    pub fn wait(&self, deadline: Instant, mut is_done: impl FnMut() -> bool) -> bool {
         let mut pause = Duration::from_millis(1);
         let mut guard = self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
         while !is_done() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return;
+                return false;
             }
             let waited = self.waiting.1.wait_timeout(guard, left.min(pause));
             guard = waited.unwrap_or_else(PoisonError::into_inner).0;
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+        true
     }
 
     /// The error of a process that was forked from the one that opened the cache.

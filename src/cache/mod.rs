@@ -20,6 +20,7 @@ mod boot;
 mod budget;
 mod claims;
 mod common;
+mod eviction;
 mod home;
 mod layout;
 mod object;

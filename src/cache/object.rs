@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicBool, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,9 @@ use crate::cache::common::Common;
 use crate::cache::layout::CLEAN;
 use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT, slot_of};
 use crate::cache::slots::Slot;
-use crate::disk::map::MappedFile;
-use crate::disk::sparse_file::SparseFile;
+use crate::disk::shared_file::SharedFile;
 use crate::disk::whole_folder;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result, stop};
 
 /// The cached pages of one version of one object, for many threads.
 ///
@@ -31,8 +30,8 @@ pub(super) struct Opened {
     /// The object's folder.
     pub dir: PathBuf,
     pub length: u64,
-    pub bytes: MappedFile,
-    pub file: SparseFile,
+    /// Its pages; `None` only while this is dropped.
+    pub pages: Option<SharedFile>,
     pub map: PageMap,
     /// Pages that this process has claimed. True for those of which there may be bytes on the disk already.
     pub claimed: Mutex<HashMap<u64, bool>>,
@@ -55,7 +54,8 @@ impl CachedObject {
     ///
     /// They are read from the disk, and whoever uses them compares a checksum. If it does not match,
     /// [`forget`](Self::forget) them and fetch them again: another process may do so, too, and the slice then changes to
-    /// the new bytes.
+    /// the new bytes. Of a range that somebody may [`evict`](Self::evict), copy the bytes before you compare, and then
+    /// ask whether it [`stayed`](Self::stayed).
     pub fn get(&self, range: Range<u64>) -> Option<&[u8]> {
         let o = &self.0;
         if range.start > range.end || range.end > o.length {
@@ -64,7 +64,23 @@ impl CachedObject {
         if !pages_of(&range, o.length).all(|page| o.map.get(page) == PRESENT) {
             return None;
         }
-        o.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+        o.pages.as_ref()?.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+    }
+
+    /// Whether all pages of a range are there still, after what was read of them.
+    pub fn stayed(&self, range: Range<u64>) -> bool {
+        // What was read was read before this looks.
+        fence(Acquire);
+        pages_of(&range, self.0.length).all(|page| self.0.map.get(page) == PRESENT)
+    }
+
+    /// Takes the pages of a range out of the cache, to make room for others. Returns how many bytes there is room for
+    /// now; 0 if this system cannot take pages out of a file.
+    ///
+    /// A page at either end that may have bytes of a neighbor stays if the page beyond it is present. Readers of the
+    /// range may see zeros from then on: do not evict what somebody borrows.
+    pub fn evict(&self, range: &Range<u64>) -> u64 {
+        self.0.evict(range)
     }
 
     /// Claims the pages of a range that nobody has.
@@ -91,8 +107,8 @@ impl CachedObject {
     /// # Errors
     ///
     /// The disk is full or failing: the pages are not claimed any more, nothing is marked, and this process keeps no
-    /// more pages. The caller goes on without keeping them. Also pages that the caller has not claimed, and a process
-    /// that was forked.
+    /// more pages. If the process has too few descriptors, only these pages are not kept. The caller goes on without
+    /// keeping them. Also pages that the caller has not claimed, and a process that was forked.
     pub fn store(&self, at: u64, bytes: &[u8]) -> Result<()> {
         let o = &*self.0;
         if !o.common.is_ours() {
@@ -107,8 +123,9 @@ impl CachedObject {
         if let Some(page) = pages.clone().find(|&page| o.map.get(page) != own) {
             return Err(Error::internal(format!("page {page} was not claimed")).file(&o.dir));
         }
-        let stored = o.unmark().and_then(|()| o.file.write_at(bytes, at));
-        if stored.is_err() {
+        let stored = o.unmark().and_then(|()| o.write_at(bytes, at));
+        // A shortage of this process passes; a disk that is full or fails stays so.
+        if stored.as_ref().is_err_and(|e| e.kind() != ErrorKind::Resources) {
             o.common.stop();
         }
         let mut claimed = o.claimed();
@@ -134,13 +151,14 @@ impl CachedObject {
     }
 
     /// Waits until nobody fetches a page of the range: all arrived, or were given up, or the process that claimed them
-    /// died. Then they can be claimed. It waits no longer than `at_most`.
-    pub fn wait(&self, range: Range<u64>, at_most: Duration) {
+    /// died. Then they can be claimed. It waits no longer than `at_most`, and not for work that is stopped. Returns whether
+    /// the wait ended before that time.
+    pub fn wait(&self, range: Range<u64>, at_most: Duration) -> bool {
         let o = &*self.0;
         let pages = pages_of(&range, o.length);
         let now = Instant::now();
         let deadline = now.checked_add(at_most).unwrap_or(now + Duration::from_secs(1 << 30));
-        o.common.wait(deadline, || !o.is_fetched(pages.clone()));
+        o.common.wait(deadline, || !o.is_fetched(pages.clone()) || stop::is_stopped())
     }
 
     /// Notes that the content of pages proved wrong: they are absent again. The slices of them that readers have keep
@@ -172,8 +190,12 @@ impl Opened {
         self.common.home.budget.give(freed);
     }
 
+    fn write_at(&self, bytes: &[u8], at: u64) -> Result<()> {
+        self.pages.iter().try_for_each(|pages| pages.write_at(bytes, at))
+    }
+
     /// Removes the mark that says that all of the object is safely on the disk, before that is no longer so.
-    fn unmark(&self) -> Result<()> {
+    pub(super) fn unmark(&self) -> Result<()> {
         if !self.is_unmarked.load(Acquire) {
             whole_folder::remove_mark(&self.dir.join(CLEAN))?;
             self.is_unmarked.store(true, Release);
@@ -190,12 +212,11 @@ impl Opened {
 
     /// If nobody else uses the object: brings all of it to the disk, then says so in a mark. Without the mark, vidrec
     /// drops the object when the machine has restarted, since marks of pages may be on the disk without the pages.
-    fn mark(&self) -> Result<()> {
+    fn mark(&mut self) -> Result<()> {
         let mark = self.dir.join(CLEAN);
-        if mark.exists() || !self.file.take()? {
-            return Ok(());
-        }
-        self.file.sync()?;
+        let Some(pages) = self.pages.take().filter(|_| !mark.exists()) else { return Ok(()) };
+        let Some(file) = pages.unmap()?.filter(|file| file.take().unwrap_or(false)) else { return Ok(()) };
+        file.sync()?;
         self.map.sync()?;
         whole_folder::put_mark(&mark)
     }

@@ -12,7 +12,8 @@ use crate::cache::object::{CachedObject, Opened};
 use crate::cache::page_map::PageMap;
 use crate::cache::recovery::check_length;
 use crate::cache::removal::Remover;
-use crate::disk::map::MappedFile;
+use crate::disk::open_files::{CACHE_FILES, MAPS};
+use crate::disk::shared_file::SharedFile;
 use crate::disk::sparse_file::SparseFile;
 use crate::disk::whole_folder;
 use crate::{Error, Result};
@@ -52,6 +53,11 @@ impl PageCache {
     /// The most bytes that the pages of all objects may take.
     pub fn limit(&self) -> u64 {
         self.common.limit
+    }
+
+    /// Whether other processes use it now.
+    pub fn is_shared(&self) -> bool {
+        self.common.is_shared()
     }
 
     /// Bytes that the pages of all objects take now, at most.
@@ -121,8 +127,7 @@ impl PageCache {
         Ok(Some(Opened {
             common: Arc::clone(&self.common),
             length: identity.length,
-            bytes: MappedFile::open(&path)?,
-            file,
+            pages: Some(SharedFile::new(file, &path, &MAPS, &CACHE_FILES)?),
             map,
             claimed: Mutex::default(),
             is_unmarked: AtomicBool::new(!dir.join(CLEAN).exists()),

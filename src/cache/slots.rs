@@ -44,6 +44,13 @@ impl Slot {
         Self::try_take(dir, number).unwrap_or(None)
     }
 
+    /// Whether a living process has a number other than `own`.
+    pub fn others(dir: &Path, own: u8) -> bool {
+        // Numbers are taken in order, so the first one without a file was never taken.
+        let mut taken = (1..=MOST_SLOTS).take_while(|&number| path(dir, number).exists());
+        taken.any(|number| number != own && Self::of_dead(dir, number).is_none())
+    }
+
     /// Notes that no page has this number any more.
     pub fn retire(&self) {
         // Best effort: otherwise the next owner looks for such pages.

@@ -7,7 +7,7 @@ use super::tables::Tables;
 use crate::Result;
 
 /// Shards that are opened, or whose entries are brought, at a time.
-const SHARDS_AT_A_TIME: usize = 32;
+pub(super) const SHARDS_AT_A_TIME: usize = 32;
 
 impl Dataset {
     /// Brings what describes some clips: their entries and those of their frames, and with `strings` also their source,
@@ -44,7 +44,7 @@ impl Dataset {
 }
 
 /// Does something with each of a few things, all at once.
-fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     if let [one] = things {
         return work(one);
     }

@@ -1,7 +1,7 @@
 //! A data set: its shards, and which of their clips belong to it.
 
-use std::fs::File;
-use std::io::Read;
+#[cfg(feature = "remote")]
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +17,6 @@ use super::shard::Shard;
 use super::slot::Slot;
 use super::storage::Io;
 use super::tables::Tables;
-use crate::disk::advice::{Advice, advise};
 use crate::disk::folder_of;
 use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
@@ -355,46 +354,6 @@ impl Dataset {
         Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
     }
 
-    /// Reads all files once from start to end, so that their pages are in the page cache. Returns the number of bytes.
-    ///
-    /// This pays off if the disk is slow at random reads and the data set fits in memory.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](crate::ErrorKind::Io) if a file cannot be read.
-    pub fn warm(&self) -> Result<u64> {
-        self.refuse_remote()?;
-        let mut buffer = vec![0; 1 << 20];
-        self.files().map(|path| read_through(path, &mut buffer)).sum()
-    }
-
-    /// Asks the system to drop the files from the page cache, so that a measurement starts cold. Returns whether the
-    /// system agreed for all of them. Pages that any process has mapped and used stay, so call this before reading.
-    ///
-    /// # Errors
-    ///
-    /// [`Io`](crate::ErrorKind::Io) if a file cannot be opened.
-    pub fn cool(&self) -> Result<bool> {
-        self.refuse_remote()?;
-        let cool = |path: &Path| {
-            let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
-            let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
-            Ok(advise(&file, 0..length, Advice::Done))
-        };
-        self.files().map(cool).try_fold(true, |all, taken| Ok(all & taken?))
-    }
-
-    /// The page cache has local files only.
-    fn refuse_remote(&self) -> Result<()> {
-        match self.0.shards.iter().map(|slot| slot.record_path()).find(|path| is_remote(path)) {
-            None => Ok(()),
-            Some(path) => {
-                let e = Error::usage("the page cache has no files of a remote data set").file(path);
-                Err(e.help("read it with a cache on local disk, or fetch a copy"))
-            }
-        }
-    }
-
     /// Total size of all index files in bytes.
     #[cfg(feature = "pack")]
     pub(crate) fn index_bytes(&self) -> u64 {
@@ -474,6 +433,13 @@ impl Dataset {
         None
     }
 
+    /// The most bytes that the cache of the remote shards may hold; `None` if there are no such shards, or there is no
+    /// cache.
+    #[cfg(feature = "remote")]
+    pub(super) fn cache_limit(&self) -> Option<u64> {
+        self.remotes().iter().filter_map(|remote| remote.cache_limit()).min()
+    }
+
     /// Length of all record files.
     fn record_bytes(&self) -> u64 {
         self.0.shards.iter().map(|slot| slot.record_bytes()).sum()
@@ -501,6 +467,22 @@ impl Dataset {
         self.0.shards.iter().any(|slot| is_remote(slot.record_path()))
     }
 
+    /// The shards that have clips of this data set, each with these clips in the order in which it stores them, without
+    /// repeats. Of a data set that is not a selection, only one shard's clips are in memory at a time.
+    #[cfg(feature = "remote")]
+    pub(super) fn clips_by_shard(&self) -> impl Iterator<Item = (usize, Vec<u64>)> {
+        let mut chosen: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
+        for clip in 0..self.0.chosen.as_ref().map_or(0, |chosen| chosen.clips.len() as u64) {
+            let (at, stored) = self.place(clip);
+            chosen.entry(at).or_default().insert(stored, clip);
+        }
+        let of = move |at: usize| match self.is_selection() {
+            true => chosen.get(&at).map_or(Vec::new(), |clips| clips.values().copied().collect()),
+            false => (self.0.starts[at]..self.0.starts[at + 1]).collect(),
+        };
+        (0..self.shard_count()).map(move |at| (at, of(at))).filter(|(_, clips)| !clips.is_empty())
+    }
+
     /// The shard that holds clip `ordinal`, which must exist, and the ordinal of the clip in it.
     pub(crate) fn place(&self, ordinal: u64) -> (usize, u64) {
         let at = self.shard_of(ordinal);
@@ -516,19 +498,6 @@ impl Dataset {
     /// All clips, in order.
     pub fn clips(&self) -> impl Iterator<Item = Result<Clip<'_>>> {
         (0..self.len()).map(|i| self.clip(i))
-    }
-}
-
-/// Reads a file from start to end, and returns its length.
-fn read_through(path: &Path, buffer: &mut [u8]) -> Result<u64> {
-    let failed = |e| Error::io("read the file", path, e);
-    let mut file = File::open(path).map_err(failed)?;
-    let mut length = 0;
-    loop {
-        match file.read(buffer).map_err(failed)? {
-            0 => return Ok(length),
-            n => length += n as u64,
-        }
     }
 }
 

@@ -16,6 +16,10 @@ mod slot;
 mod stats;
 mod storage;
 mod tables;
+mod warm;
+#[cfg(feature = "remote")]
+mod warm_remote;
+mod warm_report;
 
 pub use clip::Clip;
 pub use dataset::Dataset;
@@ -28,4 +32,6 @@ pub(crate) use open_options::Source;
 pub(crate) use shard::{Shard, split_payload};
 pub use stats::{Bin, ClassStats, SizeStats, Stats, Summary, stats};
 pub use storage::Io;
+pub(crate) use storage::RecordsDigest;
 pub(crate) use tables::Tables;
+pub use warm_report::WarmReport;

@@ -161,9 +161,9 @@ impl Shard {
     /// once more if what was fetched is wrong.
     pub fn of_index<'a, T>(&'a self, read: impl Fn(&Index, &'a IndexBytes) -> Result<T>) -> Result<T> {
         loop {
-            let lost = self.index_bytes.lost();
+            let (lost, seen) = (self.index_bytes.lost(), self.index_bytes.generation());
             let found = read(&self.index, &self.index_bytes);
-            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget() {
+            if found.as_ref().is_err_and(|e| e.kind() == ErrorKind::Format) && self.index_bytes.forget(seen) {
                 continue;
             }
             if self.index_bytes.lost() == lost {

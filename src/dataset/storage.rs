@@ -93,12 +93,31 @@ impl IndexBytes {
         }
     }
 
-    /// Gives up what was read of a remote index, because some of it proved wrong: it is fetched once more. Returns
-    /// whether that was possible.
-    pub fn forget(&self) -> bool {
+    /// Whether a part of the index will be read from this machine's disks.
+    #[cfg(feature = "remote")]
+    pub fn is_kept(&self, part: &Range<u64>) -> bool {
+        match self {
+            IndexBytes::Remote(file) => file.is_table_kept(part),
+            _ => true,
+        }
+    }
+
+    /// How often what was read of a remote index was given up.
+    pub fn generation(&self) -> usize {
         match self {
             #[cfg(feature = "remote")]
-            IndexBytes::Remote(file) => file.forget_tables(),
+            IndexBytes::Remote(file) => file.generation(),
+            _ => 0,
+        }
+    }
+
+    /// Gives up what was read of a remote index in generation `seen`, because some of it proved wrong: it is fetched once
+    /// more. Returns whether that was possible.
+    pub fn forget(&self, seen: usize) -> bool {
+        let _ = seen;
+        match self {
+            #[cfg(feature = "remote")]
+            IndexBytes::Remote(file) => file.forget_tables(seen),
             _ => false,
         }
     }
@@ -199,25 +218,6 @@ impl Records {
         }
     }
 
-    /// The SHA-256 of the whole file. `go_on` is called at intervals; an error from it stops the reading.
-    pub fn sha256(&self, go_on: &mut dyn FnMut() -> Result<()>) -> Result<[u8; 32]> {
-        const STRETCH: u64 = 1 << 20;
-        let (mut digest, mut buffer, mut at) = (Sha256::new(), Vec::new(), 0);
-        while at < self.len() {
-            let end = at.saturating_add(STRETCH).min(self.len());
-            match self {
-                Records::Mapped(map) => digest.update(&map[at as usize..end as usize]),
-                _ => {
-                    self.read(at..end, &mut buffer)?;
-                    digest.update(&buffer);
-                }
-            }
-            at = end;
-            go_on()?;
-        }
-        Ok(digest.finalize().into())
-    }
-
     /// Replaces the contents of `buffer` with a range of the file.
     pub fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
         self.read_around(range.clone(), || range, buffer)
@@ -298,6 +298,47 @@ impl Records {
         }
     }
 }
+
+/// The SHA-256 of a record file, taken while its records are read one after the other: each byte is read once, because
+/// what was read last is still in memory.
+#[derive(Debug, Default)]
+pub(crate) struct RecordsDigest {
+    digest: Sha256,
+    /// Bytes of the file that are in the digest.
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl RecordsDigest {
+    /// Takes the file in at least up to `end`. `go_on` is called at intervals; an error from it stops the reading.
+    pub fn advance(&mut self, records: &Records, end: u64, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let stretch = if records.is_remote() { REMOTE_STRETCH } else { STRETCH };
+        while self.at < end.min(records.len()) {
+            let end = self.at.saturating_add(stretch).min(records.len());
+            match records {
+                Records::Mapped(map) => self.digest.update(&map[self.at as usize..end as usize]),
+                _ => {
+                    records.read(self.at..end, &mut self.buffer)?;
+                    self.digest.update(&self.buffer);
+                }
+            }
+            self.at = end;
+            go_on()?;
+        }
+        Ok(())
+    }
+
+    /// The SHA-256 of the whole file; what is missing of it is read now.
+    pub fn finish(mut self, records: &Records, go_on: &mut dyn FnMut() -> Result<()>) -> Result<[u8; 32]> {
+        self.advance(records, records.len(), go_on)?;
+        Ok(self.digest.finalize().into())
+    }
+}
+
+/// What a digest reads at a time: little enough to be in the processor's cache when the records in it are read; and of a
+/// remote file, what one request brings.
+const STRETCH: u64 = 1 << 20;
+const REMOTE_STRETCH: u64 = 8 << 20;
 
 /// The record that [`Records::load`] has read, and where it ends in the file.
 pub(crate) fn loaded<'a>(entry: &FrameEntry, buffer: &'a [u8]) -> Result<recordio::Record<'a>> {

@@ -48,4 +48,12 @@ impl Shard {
         }
         self.index_bytes.bring(&parts)
     }
+
+    /// Where a clip's entry, those of its frames and its strings are in the index.
+    #[cfg(feature = "remote")]
+    pub fn parts_of(&self, clip: u64) -> Result<Vec<Range<u64>>> {
+        let entry = self.clip(clip)?;
+        let entries = self.index.clip_range(clip).into_iter().chain(self.index.frames_range(entry.frames()));
+        Ok(entries.chain(self.index.string_ranges(&entry)).collect())
+    }
 }

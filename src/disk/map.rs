@@ -37,7 +37,11 @@ impl MappedFile {
     }
 
     fn with(path: &Path, held: Option<Held>) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
+        Self::of(&File::open(path).map_err(|e| Error::io("open the file", path, e))?, path, held)
+    }
+
+    /// Maps an open file. On Linux, the map keeps the file open, and with it the locks that this handle has.
+    pub(crate) fn of(file: &File, path: &Path, held: Option<Held>) -> Result<Self> {
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
         if !meta.is_file() {
             return Err(Error::usage("not a regular file").file(path));
@@ -49,7 +53,7 @@ impl MappedFile {
         // truncates or rewrites the file in place. No reader of a map can rule that out, and the type's documentation
         // says so. All reads are bounds-checked against the mapped length, and no code relies on a value that was read
         // to stay the same.
-        let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io("map the file", path, e))?;
+        let map = unsafe { Mmap::map(file) }.map_err(|e| Error::io("map the file", path, e))?;
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }
 

@@ -24,6 +24,8 @@ pub(crate) mod open_files;
 pub(crate) mod positional;
 pub(crate) mod publication;
 #[cfg(feature = "remote")]
+pub(crate) mod shared_file;
+#[cfg(feature = "remote")]
 pub(crate) mod shared_map;
 pub(crate) mod sigbus;
 #[cfg(any(feature = "pack", feature = "remote"))]

@@ -24,6 +24,9 @@ pub(crate) struct Held(&'static Share);
 pub(crate) static MAPS: Share = Share::new(|| max_map_count() / 4 * 3);
 /// Files that stay open: half of what the process may have.
 pub(crate) static FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 2));
+/// The files of caches that stay open. Connections need the rest: up to 256 of them.
+#[cfg(feature = "remote")]
+pub(crate) static CACHE_FILES: Share = Share::new(|| machine::open_files().map_or(u64::MAX, |most| most / 4));
 
 impl Share {
     pub(crate) const fn new(find_most: fn() -> u64) -> Self {

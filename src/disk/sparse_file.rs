@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use crate::disk::folder_lock::{is_still_named, try_lock};
 use crate::disk::hole;
+use crate::disk::map::MappedFile;
+use crate::disk::open_files::Held;
 use crate::{Error, Result};
 
 /// A file of fixed length that is written at given positions by many threads. It can be locked: shared by many, or by
@@ -73,6 +75,11 @@ impl SparseFile {
     pub fn touch(&self) {
         // Best effort: without it, this file may go first.
         let _ = self.file.set_modified(SystemTime::now());
+    }
+
+    /// Maps the file.
+    pub fn map(&self, held: Option<Held>) -> Result<MappedFile> {
+        MappedFile::of(&self.file, &self.path, held)
     }
 
     /// Writes all of `bytes` at `at`.

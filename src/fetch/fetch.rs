@@ -27,7 +27,8 @@ use crate::{Dataset, Error, ErrorKind, Result, limits, writer};
 /// files.
 ///
 /// With a [`selection`](FetchOptions::selection), this writes some of the clips as [`subset`](crate::edit::subset) does,
-/// and reads no others; an item of `progress` is then a clip. This starts over after an interruption.
+/// and reads no others; an item of `progress` is then a clip. This starts over after an interruption, but downloads nothing
+/// again that a [`cache`](crate::Storage::cache) has.
 ///
 /// ```no_run
 /// use vidrec::FetchOptions;

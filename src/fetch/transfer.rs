@@ -135,10 +135,10 @@ impl Transfer<'_, '_, '_> {
     fn is_open(&mut self, line: &Line<'_>) -> Result<bool> {
         let Some((_, opening)) = line.opening.front() else { return Ok(false) };
         if !line.files.is_empty() {
-            return Ok(opening.is_here_within(Duration::ZERO));
+            return Ok(opening.is_over_within(Duration::ZERO));
         }
         let begin = Instant::now();
-        while !opening.is_here_within(TICK) && begin.elapsed() < self.remote.patience() {
+        while !opening.is_over_within(TICK) && begin.elapsed() < self.remote.patience() {
             tell(self.progress, &self.so_far)?;
         }
         Ok(true)

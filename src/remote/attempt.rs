@@ -9,8 +9,10 @@ use futures_util::StreamExt;
 use object_store::path::Path as Key;
 use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
 
+use super::aws::NoCredentials;
 use super::counters::{Counters, add};
 use super::http::Answer;
+use super::refusal;
 use super::sink::Sink;
 
 /// Which version of an object it is: what every answer must agree with.
@@ -22,7 +24,7 @@ pub(super) struct Version {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Ask {
     pub store: Arc<dyn ObjectStore>,
     pub key: Key,
@@ -173,6 +175,16 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
     use object_store::Error as E;
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
+    let refused = || {
+        let refusal::Refusal { what, help } = refusal::of(&cause(e), status, answer.region());
+        refuse(what, help)
+    };
+    if let Some(none) = inside::<NoCredentials>(e) {
+        return match none.is_running {
+            true => passing(none.to_string()),
+            false => refuse(none.to_string(), "run the command by hand, and sign in if it asks for that"),
+        };
+    }
     match (e, status) {
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
@@ -182,10 +194,7 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
             let what = said("the object was replaced while it was open");
             Failure::Final { what, help: "open the data set again", kind: FinalKind::Replaced }
         }
-        (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refuse(
-            format!("{}: {}", said("access was refused"), body_of(e)),
-            "check the credentials and the right to read this object",
-        ),
+        (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refused(),
         (E::NotSupported { .. }, _) => refuse(
             said("the server does not serve parts of files (ranges)"),
             "use another server, or fetch a local copy first",
@@ -207,23 +216,14 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
             help: "open the data set again",
             kind: FinalKind::Replaced,
         },
-        (_, Some(301 | 307 | 308)) => {
-            refuse(format!("{}: {}", said("the bucket is elsewhere"), body_of(e)), "check the region and the endpoint")
-        }
-        (_, Some(400..=499)) => refuse(
-            format!("{}: {}", said("the request was refused"), body_of(e)),
-            "check region, endpoint and credentials",
-        ),
+        (_, Some(301 | 307 | 308 | 400..=499)) => refused(),
         _ => transport(e, status, key),
     }
 }
 
-/// The end of what the error says, in which stores put what the server said.
-fn body_of(e: &object_store::Error) -> String {
-    const MOST: usize = 300;
-    let text = cause(e);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().take(MOST).collect()
+/// The error of this type that another one has inside.
+fn inside<'a, E: std::error::Error + 'static>(e: &'a (dyn std::error::Error + 'static)) -> Option<&'a E> {
+    std::iter::successors(Some(e), |e| e.source()).find_map(|e| e.downcast_ref())
 }
 
 /// A failure below or beside HTTP, by the words in the error, which are the only thing that tells it apart.
@@ -240,11 +240,18 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
             "check the location",
         );
     }
-    if has(&["certificate", "unknownissuer", "invalidcertificate"]) {
-        return refuse(
-            format!("the server's certificate is not accepted: {}", cause(e)),
-            "check the host name and the system's certificates",
-        );
+    if has(&["certificate", "unknownissuer"]) {
+        let (what, help) = match () {
+            () if has(&["unknownissuer"]) => (
+                "is signed by an authority that this machine does not know",
+                "give a file of certificates that has this authority: the storage option ca_bundle, or SSL_CERT_FILE",
+            ),
+            () if has(&["expired"]) => ("has expired", "renew it on the server, or set the clock of this machine"),
+            () if has(&["notvalidyet"]) => ("is not valid yet", "set the clock of this machine"),
+            () if has(&["notvalidforname"]) => ("is for another host", "check the host name or the endpoint"),
+            () => ("is not accepted", "check the host name and the certificates of this machine"),
+        };
+        return refuse(format!("the server's certificate {what}: {}", cause(e)), help);
     }
     if has(&["dns error", "failed to lookup", "name or service not known"]) {
         return refuse(format!("the host is not known: {}", cause(e)), "check bucket, region and endpoint");

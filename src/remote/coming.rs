@@ -28,7 +28,7 @@ impl Coming {
     pub fn wait(self, tick: &mut dyn FnMut() -> Result<()>, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let remote = self.file.remote();
         let (begin, until) = (Instant::now(), remote.until());
-        while !self.pending.is_here_within(TICK) && Instant::now() < until {
+        while !self.pending.is_over_within(TICK) && Instant::now() < until {
             tick()?;
         }
         remote.counters.waited(begin.elapsed());

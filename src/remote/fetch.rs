@@ -30,7 +30,6 @@ const FIRST_TRIES: u32 = 3;
 const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
 
 /// The client of one store in this process, and what it has learned.
-#[derive(Debug)]
 pub(super) struct Link {
     pub store: Arc<dyn ObjectStore>,
     pub gate: Gate,
@@ -95,6 +94,13 @@ impl fmt::Display for FetchError {
     }
 }
 
+/// Prints nothing of the client, which has the credentials.
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("gate", &self.gate).field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
 impl Link {
     pub fn new(store: Arc<dyn ObjectStore>, counters: Arc<Counters>, timeout: Duration) -> Self {
         Link {
@@ -118,6 +124,20 @@ impl Link {
     ) -> Result<(Sink, Version), FetchError> {
         let permit = self.gate.enter().await;
         let found = self.fetch_now(target, range, sink).await;
+        self.gate.leave(permit);
+        found
+    }
+
+    /// As [`fetch`](Self::fetch), unless nobody needs the range any more when it is its turn: then `None`.
+    pub async fn fetch_if(
+        &self,
+        is_needed: impl Fn() -> bool,
+        target: &Target,
+        range: Range<u64>,
+        sink: Sink,
+    ) -> Option<Result<(Sink, Version), FetchError>> {
+        let permit = self.gate.enter().await;
+        let found = if is_needed() { Some(self.fetch_now(target, Ok(range), sink).await) } else { None };
         self.gate.leave(permit);
         found
     }

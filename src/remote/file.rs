@@ -7,13 +7,13 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::attempt::Version;
 use super::fetch::{FetchError, Link, Target};
 use super::fill_once::{BLOCK_BYTES, FillOnce};
 use super::held::{Found, Held};
-use super::kept::{Kept, Plan};
+use super::kept::{Kept, Plan, copy};
 use super::later::Pending;
 use super::per_process::PerProcess;
 use super::recent::Recent;
@@ -22,7 +22,7 @@ use super::runtime;
 use super::sink::{Sink, Stretch};
 use super::sizes::REQUEST_BYTES;
 use super::url::Address;
-use crate::{Error, Result, allocation};
+use crate::{Error, Result, allocation, stop};
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
@@ -74,9 +74,9 @@ impl Opening {
         Ok(Opening { remote: remote.clone(), address, location: location.to_owned(), head })
     }
 
-    /// Waits, and says whether the answer is here, whatever it is.
-    pub fn is_here_within(&self, time: Duration) -> bool {
-        self.head.is_here_within(time)
+    /// Waits, and says whether there is nothing more to wait for.
+    pub fn is_over_within(&self, time: Duration) -> bool {
+        self.head.is_over_within(time)
     }
 
     /// Waits until the object is open. `None` if there is none.
@@ -125,7 +125,7 @@ impl RemoteFile {
     }
 
     fn tables(&self) -> Result<&FillOnce> {
-        let generation = self.generation.load(Acquire);
+        let generation = self.generation();
         if let Some(tables) = self.tables[generation].get() {
             return Ok(tables);
         }
@@ -212,24 +212,26 @@ impl RemoteFile {
             Found::Failed(e) => return Err(e.error()),
             Found::Absent => {}
         }
-        if let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until())) {
-            return copy(bytes, buffer);
+        if self.read_kept(&range, buffer)? {
+            return Ok(());
         }
+        stop::check()?;
         let around = around();
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
         let is_begun = self.lock_recent().has(self.number, &range);
-        if !is_begun
-            && self.keep(&around)?
-            && let Some(bytes) = self.kept.as_ref().and_then(|kept| kept.read(&range, self.remote.until()))
-        {
-            return copy(bytes, buffer);
+        if !is_begun && self.keep(&around)? && self.read_kept(&range, buffer)? {
+            return Ok(());
         }
         let read = self.read_recent(&range, around, buffer);
         if read.is_err() {
             self.lock_recent().forget(self.number, &range);
         }
         read
+    }
+
+    fn read_kept(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<bool> {
+        self.kept.as_ref().map_or(Ok(false), |kept| kept.read(range, self.remote.until(), buffer))
     }
 
     /// Brings a range to the cache. Returns whether there is room for it.
@@ -287,13 +289,20 @@ impl RemoteFile {
         self.remote.recent.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`forget`](Self::forget), for all tables of the object. It is possible once; what was borrowed stays.
-    pub fn forget_tables(&self) -> bool {
+    /// How often the tables were forgotten.
+    pub fn generation(&self) -> usize {
+        self.generation.load(Acquire)
+    }
+
+    /// As [`forget`](Self::forget), for all tables of the object, of which `seen` is the generation that was read. It is
+    /// possible once; what was borrowed stays.
+    pub fn forget_tables(&self, seen: usize) -> bool {
         let is_first = self.generation.compare_exchange(0, 1, AcqRel, Acquire).is_ok();
         if is_first {
             self.kept.iter().for_each(|kept| kept.forget(&(0..self.length)));
         }
-        is_first
+        // Another thread may have read the same, and forgotten it before.
+        is_first || seen == 0
     }
 
     /// Starts one request for a range.
@@ -318,6 +327,24 @@ impl RemoteFile {
         }
     }
 
+    /// Whether the cache has all of a range.
+    pub fn is_kept(&self, range: &Range<u64>) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.get(range).is_some())
+    }
+
+    /// As [`is_kept`](Self::is_kept) for a part of a table. The first bytes of the object come when it is opened.
+    pub fn is_table_kept(&self, range: &Range<u64>) -> bool {
+        range.start >= range.end || range.end <= self.head.len() as u64 || self.is_kept(range)
+    }
+
+    /// Waits, no longer than `at_most`, until nobody fetches pages of a range for the cache. Returns whether that is so.
+    pub fn is_settled_within(&self, range: &Range<u64>, at_most: Duration) -> bool {
+        let begin = Instant::now();
+        let is_settled = self.kept.as_ref().is_none_or(|kept| kept.wait(range, at_most));
+        self.remote.counters.waited(begin.elapsed());
+        is_settled
+    }
+
     /// One more batch needs a run of records. Returns whether it must be asked for.
     pub fn hold(&self, run: &Range<u64>) -> bool {
         self.held.get().hold(run)
@@ -326,6 +353,11 @@ impl RemoteFile {
     /// Gives up pages of the cache that [`plan`](Self::plan) named and that will not be asked for.
     pub fn give_up(&self, pages: &Range<u64>) {
         self.kept.iter().for_each(|kept| kept.give_up(pages.clone()));
+    }
+
+    /// Takes a run of records out of the cache. Returns how many bytes there is room for now.
+    pub fn evict(&self, run: &Range<u64>) -> u64 {
+        self.kept.as_ref().map_or(0, |kept| kept.evict(run))
     }
 
     /// A batch that needed a run is done.
@@ -348,7 +380,9 @@ impl RemoteFile {
         let link = self.remote.link(&self.address)?;
         runtime::handle()?.spawn(async move {
             let sink = Sink::new(range.start, answer.parts.iter().map(|part| part.range().clone()));
-            let found = fetch(&link, &answer.file.target, range, sink).await;
+            let fetched = link.fetch_if(|| answer.is_needed(), &answer.file.target, range, sink).await;
+            let Some(found) = fetched else { return answer.give_back() };
+            let found = found.map(|(sink, _)| sink.into_stretches());
             if answer.file.kept.is_some() {
                 // Writing to the disk may take long, and other answers come meanwhile.
                 tokio::task::spawn_blocking(move || answer.give(found));
@@ -412,9 +446,26 @@ impl Answering {
         }
     }
 
+    /// Whether a batch still needs one of the parts, or the cache keeps it.
+    fn is_needed(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Hold(run) => self.file.held.get().is_needed(run),
+            Part::Keep(_) => true,
+        })
+    }
+
+    /// Gives the memory of parts back that nobody needs, and that were not asked for.
+    fn give_back(mut self) {
+        self.file.remote.memory.give(std::mem::take(&mut self.parts).iter().map(Part::bytes).sum());
+    }
+
     fn give_one(&self, part: &Part, bytes: Result<Vec<u8>, FetchError>) {
         match part {
-            Part::Hold(run) => self.file.held.get().arrived(run, bytes),
+            Part::Hold(run) => {
+                if !self.file.held.get().arrived(run, bytes) {
+                    self.file.remote.memory.give(part.bytes());
+                }
+            }
             Part::Keep(pages) => {
                 if let (Some(kept), Ok(bytes)) = (&self.file.kept, &bytes) {
                     kept.store(pages.start, bytes);
@@ -442,13 +493,6 @@ impl Drop for GiveUp {
     }
 }
 
-fn copy(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
-    to.clear();
-    allocation::reserve(to, from.len(), "a record")?;
-    to.extend_from_slice(from);
-    Ok(())
-}
-
 async fn fetch(link: &Link, target: &Target, range: Range<u64>, sink: Sink) -> Result<Vec<Stretch>, FetchError> {
     Ok(link.fetch(target, Ok(range), sink).await?.0.into_stretches())
 }
@@ -467,7 +511,7 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 /// A range in pieces of at most `most` bytes.
-fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
+pub(super) fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     range.step_by(most as usize).map(move |at| at..at.saturating_add(most).min(end))
 }
@@ -475,6 +519,22 @@ fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_threads_that_read_a_wrong_table_may_read_it_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x"), [1; 10_000]).unwrap();
+        let server = fault_proxy::Origin::serve(folder.path()).unwrap();
+        let remote = Remote::new(&crate::Storage::default()).unwrap();
+        let location = PathBuf::from(format!("{}/x", server.url()));
+        let file = Opening::start(&remote, &location, false).unwrap().finish().unwrap();
+        let seen = file.generation();
+        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
+        assert!(file.forget_tables(seen), "a thread finds that they are wrong");
+        assert!(file.forget_tables(seen), "and another one, which read the same");
+        assert_eq!(file.table(0..10_000).unwrap(), [1; 10_000]);
+        assert!(!file.forget_tables(file.generation()), "but not those that were fetched again");
+    }
 
     #[test]
     fn ranges_are_merged_and_cut() {

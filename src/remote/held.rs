@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::fetch::FetchError;
-use crate::{Result, allocation};
+use crate::{Result, allocation, stop};
 
 /// How far back a run is looked for that begins before others. More than one only where batches far from each other use
 /// different parts of a clip.
@@ -68,15 +68,32 @@ impl Held {
         })
     }
 
-    /// A run arrived, or will not.
-    pub fn arrived(&self, run: &Range<u64>, bytes: Result<Vec<u8>, FetchError>) {
-        if let Some(run) = self.lock().get_mut(&key(run)) {
-            run.state = bytes.map_or_else(State::Failed, |bytes| State::Here(Arc::new(bytes)));
-        }
-        self.changed.notify_all();
+    /// Whether a batch needs a run.
+    pub fn is_needed(&self, run: &Range<u64>) -> bool {
+        self.lock().contains_key(&key(run))
     }
 
-    /// A batch that needed a run is done. Returns the bytes of memory that are free now, which are none until the last.
+    /// A run arrived, or will not. Returns whether it is held now. If not, because nobody needs it any more or another
+    /// request has brought it, the memory that was taken for it is the caller's to give back.
+    pub fn arrived(&self, run: &Range<u64>, bytes: Result<Vec<u8>, FetchError>) -> bool {
+        let mut runs = self.lock();
+        let found = runs.get_mut(&key(run)).filter(|run| match run.state {
+            State::Coming => true,
+            // Those who needed it before are gone. Others will ask again for what failed.
+            State::Planned => bytes.is_ok(),
+            State::Here(_) | State::Failed(_) | State::Forgotten => false,
+        });
+        let is_held = found.is_some();
+        if let Some(run) = found {
+            run.state = bytes.map_or_else(State::Failed, |bytes| State::Here(Arc::new(bytes)));
+        }
+        drop(runs);
+        self.changed.notify_all();
+        is_held
+    }
+
+    /// A batch that needed a run is done. Returns the bytes of memory that are free now: those of the run, if this was the
+    /// last such batch and the run is here. What is still on its way takes memory until it has come.
     pub fn release(&self, run: &Range<u64>) -> u64 {
         let mut runs = self.lock();
         let Some(found) = runs.get_mut(&key(run)) else { return 0 };
@@ -85,8 +102,11 @@ impl Held {
             return 0;
         }
         let removed = runs.remove(&key(run));
-        // No memory was taken for what nobody has asked for.
-        if removed.is_none_or(|run| matches!(run.state, State::Planned)) { 0 } else { run.end - run.start }
+        if removed.is_none_or(|run| matches!(run.state, State::Planned | State::Coming)) {
+            0
+        } else {
+            run.end - run.start
+        }
     }
 
     /// The bytes of runs in a range proved wrong: whoever needs them fetches them.
@@ -98,7 +118,8 @@ impl Held {
         }
     }
 
-    /// Reads a range into `buffer`. Waits, at most until `until`, if it is on its way; `waited` is told how long.
+    /// Reads a range into `buffer`. Waits, at most until `until`, if it is on its way; `waited` is told how long. An error
+    /// if nobody wants it any more.
     pub fn read(
         &self,
         range: &Range<u64>,
@@ -109,6 +130,7 @@ impl Held {
         let mut runs = self.lock();
         let (mut begin, mut found) = (None, find(&runs, range));
         while let Some((_, State::Planned | State::Coming)) = &found {
+            stop::check()?;
             let begin = *begin.get_or_insert_with(Instant::now);
             let is_coming = matches!(found, Some((_, State::Coming)));
             let until = if is_coming { until } else { until.min(begin + PLANNED) };
@@ -117,7 +139,7 @@ impl Held {
                 found = None;
                 break;
             }
-            runs = self.changed.wait_timeout(runs, left).unwrap_or_else(PoisonError::into_inner).0;
+            runs = self.changed.wait_timeout(runs, left.min(stop::LOOK)).unwrap_or_else(PoisonError::into_inner).0;
             found = find(&runs, range);
         }
         drop(runs);
@@ -170,14 +192,14 @@ mod tests {
         assert!(!held.hold(&(10..20)));
         assert_eq!(read(&held, 12..14), None, "only planned");
         assert!(held.coming(&(10..20)));
-        held.arrived(&(10..20), Ok((10..20).collect()));
+        assert!(held.arrived(&(10..20), Ok((10..20).collect())));
         assert_eq!(read(&held, 12..14), Some(vec![12, 13]));
         assert_eq!((read(&held, 9..14), read(&held, 19..21)), (None, None));
         assert_eq!(held.release(&(10..20)), 0);
         assert!(read(&held, 10..20).is_some());
         assert_eq!(held.release(&(10..20)), 10);
         assert_eq!(read(&held, 12..14), None);
-        held.arrived(&(10..20), Ok(vec![0; 10]));
+        assert!(!held.arrived(&(10..20), Ok(vec![0; 10])));
         assert_eq!(read(&held, 12..14), None, "nobody needs what arrives too late");
     }
 
@@ -188,9 +210,37 @@ mod tests {
         held.release(&(0..4));
         assert!(held.hold(&(0..4)), "again, before the first request for it was sent");
         assert!(held.coming(&(0..4)) && !held.coming(&(0..4)));
-        held.arrived(&(0..4), Ok(vec![1; 4]));
+        assert!(held.arrived(&(0..4), Ok(vec![1; 4])));
         assert!(!held.coming(&(0..4)) && read(&held, 0..4).is_some());
         assert_eq!(held.release(&(0..4)), 4);
+    }
+
+    /// A loader is dropped and another one begins while a request is on its way: each request's memory is given back once.
+    #[test]
+    fn memory_is_given_back_once_for_each_request() {
+        let (held, run) = (Held::default(), 0..4);
+        let bytes = || Ok(vec![1; 4]);
+        let ask = || held.hold(&run) && held.coming(&run);
+        assert!(ask());
+        assert_eq!(held.release(&run), 0, "its bytes are still on their way");
+        assert!(!held.is_needed(&run) && !held.arrived(&run, bytes()), "the request gives it back");
+        // The first request answers before the second is sent, which then is not, and gives its own back.
+        assert!(ask());
+        held.release(&run);
+        held.hold(&run);
+        assert!(held.arrived(&run, bytes()) && !held.coming(&run));
+        assert_eq!(held.release(&run), 4);
+        // Both are sent.
+        assert!(ask());
+        held.release(&run);
+        assert!(ask());
+        assert!(held.arrived(&run, bytes()) && !held.arrived(&run, bytes()));
+        assert_eq!(held.release(&run), 4);
+        // A failure is not one of those who come later.
+        assert!(ask());
+        held.release(&run);
+        held.hold(&run);
+        assert!(!held.arrived(&run, Err(FetchError::lost(std::path::Path::new("x")))) && held.coming(&run));
     }
 
     #[test]
@@ -199,7 +249,7 @@ mod tests {
         for (run, fill) in [(0..100, 1), (20..30, 2), (25..60, 3)] {
             held.hold(&run);
             let bytes = vec![fill; (run.end - run.start) as usize];
-            held.arrived(&run, Ok(bytes));
+            assert!(held.arrived(&run, Ok(bytes)));
         }
         assert_eq!(read(&held, 70..80), Some(vec![1; 10]));
         assert_eq!(read(&held, 21..22), Some(vec![2]));
@@ -221,7 +271,7 @@ mod tests {
                 held.read(&(1..3), &mut buffer, until, |time| waited = Some(time)).unwrap();
                 (buffer, waited.is_some())
             });
-            held.arrived(&(0..4), Ok(vec![0, 1, 2, 3]));
+            assert!(held.arrived(&(0..4), Ok(vec![0, 1, 2, 3])));
             let (buffer, _) = reader.join().unwrap();
             assert_eq!(buffer, [1, 2]);
         });

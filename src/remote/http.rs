@@ -1,14 +1,14 @@
 //! Watches the answers of a server below object_store, which does not tell its callers the status of a failure.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
+use object_store::{Certificate, ClientOptions};
 
 /// What a server said to one request. It travels with the request, as an extension.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct Answer {
     status: AtomicU16,
     /// Milliseconds that the server asks its client to wait; 0 if it does not.
     wait_ms: AtomicU64,
+    /// The region of the bucket, where S3 names it.
+    region: OnceLock<String>,
 }
 
 impl Answer {
@@ -28,15 +30,25 @@ impl Answer {
     pub fn wait(&self) -> Option<Duration> {
         Some(self.wait_ms.load(Relaxed)).filter(|&ms| ms > 0).map(Duration::from_millis)
     }
+
+    /// The region in which the bucket is, by the header of S3 that says so.
+    pub fn region(&self) -> Option<&str> {
+        self.region.get().map(String::as_str)
+    }
 }
 
 /// Connects as object_store does by default, and watches.
 #[derive(Debug)]
-pub(super) struct Watching;
+pub(super) struct Watching {
+    /// What may sign certificates of servers, beside the authorities of the system.
+    pub authorities: Vec<Certificate>,
+}
 
 impl HttpConnector for Watching {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Watched(ReqwestConnector::default().connect(options)?)))
+        let with = |options: ClientOptions, authority: &Certificate| options.with_root_certificate(authority.clone());
+        let options = self.authorities.iter().fold(options.clone(), with);
+        Ok(HttpClient::new(Watched(ReqwestConnector::default().connect(&options)?)))
     }
 }
 
@@ -50,6 +62,10 @@ impl HttpService for Watched {
         let response = self.0.execute(request).await?;
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);
+            if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())
+            {
+                let _ = answer.region.set(region.to_owned());
+            }
             let wait = response.headers().get("retry-after").and_then(|wait| wait.to_str().ok()?.trim().parse().ok());
             answer.wait_ms.store(wait.map_or(0, |seconds: u64| seconds.saturating_mul(1000)), Relaxed);
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::counters::{Counters, add};
 use crate::cache::{CachedObject, PAGE_BYTES};
+use crate::{Result, allocation};
 
 /// The cached pages of an object, and the counters of the data set.
 #[derive(Debug, Clone)]
@@ -33,16 +34,25 @@ impl Kept {
         self.pages.get(range.clone())
     }
 
-    /// As [`get`](Self::get), and counted as read; waits, at most until `until`, for what others fetch.
-    pub fn read(&self, range: &Range<u64>, until: Instant) -> Option<&[u8]> {
+    /// Replaces the contents of `buffer` with a range, if all of it is there; waits, at most until `until`, for what others
+    /// fetch. Returns whether it is there.
+    pub fn read(&self, range: &Range<u64>, until: Instant, buffer: &mut Vec<u8>) -> Result<bool> {
         if self.pages.get(range.clone()).is_none() {
             let begin = Instant::now();
             self.pages.wait(range.clone(), until.saturating_duration_since(begin));
             self.counters.waited(begin.elapsed());
         }
-        let found = self.pages.get(range.clone())?;
-        add(&self.counters.cached_bytes, found.len() as u64);
-        Some(found)
+        let Some(found) = self.pages.get(range.clone()) else { return Ok(false) };
+        copy(found, buffer)?;
+        // Others may have evicted it meanwhile, which is no damage.
+        let is_whole = self.pages.stayed(range.clone());
+        add(&self.counters.cached_bytes, if is_whole { found.len() as u64 } else { 0 });
+        Ok(is_whole)
+    }
+
+    /// Takes a range of records out of the cache. Returns how many bytes there is room for now.
+    pub fn evict(&self, range: &Range<u64>) -> u64 {
+        self.pages.evict(range)
     }
 
     /// Says what to fetch for a range. All or nothing of it is kept, so that what a reader wants is in one place.
@@ -72,10 +82,17 @@ impl Kept {
         self.pages.forget(range.clone());
     }
 
-    /// Waits for what others fetch of a range.
-    pub fn wait(&self, range: &Range<u64>, at_most: Duration) {
-        self.pages.wait(range.clone(), at_most);
+    /// Waits for what others fetch of a range. Returns whether nobody fetches any of it now.
+    pub fn wait(&self, range: &Range<u64>, at_most: Duration) -> bool {
+        self.pages.wait(range.clone(), at_most)
     }
+}
+
+pub(super) fn copy(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
+    to.clear();
+    allocation::reserve(to, from.len(), "a record")?;
+    to.extend_from_slice(from);
+    Ok(())
 }
 
 const _: () = assert!(PAGE_BYTES == super::fill_once::BLOCK_BYTES, "tables are kept in whole blocks");

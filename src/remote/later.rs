@@ -1,11 +1,12 @@
 //! What a request will give, for any number of threads that wait for it.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
 use super::fetch::FetchError;
+use crate::stop;
 
 /// A value that a task of the runtime makes.
 #[derive(Debug)]
@@ -37,26 +38,30 @@ impl<T: Clone + Send + 'static> Later<T> {
         later
     }
 
-    /// Waits for the value; `None` if it does not come in time, or never will.
+    /// Waits for the value; `None` if it does not come in time, or never will, or nobody wants it any more.
     pub fn wait(&self, until: Instant) -> Option<T> {
-        let (state, changed) = &*self.0;
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match &*state {
-                State::Here(value) => return Some(value.clone()),
-                State::Lost => return None,
-                State::Coming => {}
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left == Duration::ZERO {
-                return None;
-            }
-            state = changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        match &*self.end(until) {
+            State::Here(value) => Some(value.clone()),
+            State::Lost | State::Coming => None,
         }
     }
 }
 
 impl<T> Later<T> {
+    /// The state when the task has ended, when the time is up, or when nobody wants it any more.
+    fn end(&self, until: Instant) -> MutexGuard<'_, State<T>> {
+        let (state, changed) = &*self.0;
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        while let State::Coming = *state {
+            let left = until.saturating_duration_since(Instant::now());
+            if left == Duration::ZERO || stop::is_stopped() {
+                break;
+            }
+            state = changed.wait_timeout(state, left.min(stop::LOOK)).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
+    }
+
     fn set(&self, value: State<T>) {
         let (state, changed) = &*self.0;
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,10 +85,10 @@ impl<T> Drop for End<T> {
 #[derive(Debug, Clone)]
 pub(super) struct Pending<T>(pub Later<Result<T, FetchError>>);
 
-impl<T: Clone + Send + 'static> Pending<T> {
-    /// Waits, and says whether it is here.
-    pub fn is_here_within(&self, time: Duration) -> bool {
-        self.0.wait(Instant::now() + time).is_some()
+impl<T> Pending<T> {
+    /// Waits, and says whether there is nothing more to wait for, because the answer is here or will never come.
+    pub fn is_over_within(&self, time: Duration) -> bool {
+        !matches!(*self.0.end(Instant::now() + time), State::Coming)
     }
 }
 
@@ -102,7 +107,12 @@ mod tests {
         });
         let never: Later<i32> = Later::start(&runtime, std::future::pending());
         assert_eq!(never.wait(Instant::now()), None);
-        let panics: Later<i32> = Later::start(&runtime, async { panic!("in a task, on purpose") });
-        assert_eq!(panics.wait(soon()), None);
+        let panics = || -> Later<i32> { Later::start(&runtime, async { panic!("in a task, on purpose") }) };
+        assert_eq!(panics().wait(soon()), None);
+        // Whoever has more to do than to wait learns that there is nothing to wait for, too.
+        let never: Pending<i32> = Pending(Later::start(&runtime, std::future::pending()));
+        assert!(!never.is_over_within(Duration::ZERO));
+        let pending: Pending<i32> = Pending(Later::start(&runtime, async { panic!("in a task, on purpose") }));
+        assert!(pending.is_over_within(Duration::from_secs(30)));
     }
 }

@@ -1,22 +1,26 @@
 //! Objects in object storage and on web servers, read at ranges.
 //!
 //! ```text
-//! options  url, aws_files        where, and with which credentials
+//! options  url, aws, authorities where, with which credentials, and whom to believe
 //! network  store, http, runtime  the client of one store, in this process (per_process)
-//! fetch    attempt, gate, fetch  one request; how many at a time; retries, second requests, deadlines
+//! fetch    attempt, refusal      one request, and what a server says that refuses it
+//!          gate, fetch           how many at a time; retries, second requests, deadlines
 //! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
 //!          fill_once, file        what it holds of tables; reading one version of an object
 //!          kept                   what the cache on disk holds
 //! whole    coming                 one range after another, for a copy of the object
+//!          filling                one after another, for the cache on disk
 //! ```
 
 mod attempt;
-mod aws_files;
+mod authorities;
+mod aws;
 mod coming;
 mod counters;
 mod fetch;
 mod file;
 mod fill_once;
+mod filling;
 mod gate;
 mod held;
 mod http;
@@ -25,6 +29,7 @@ mod later;
 mod memory;
 mod per_process;
 mod recent;
+mod refusal;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;
 mod runtime;
@@ -35,6 +40,7 @@ mod url;
 
 pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
+pub(crate) use filling::{Filled, Filling};
 pub(crate) use memory::Memory;
 pub(crate) use remote::Remote;
 pub(crate) use sizes::REQUEST_BYTES;

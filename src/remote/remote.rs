@@ -18,6 +18,7 @@ use super::store;
 use super::url::Address;
 use crate::cache::{self, PageCache};
 use crate::disk::{space, whole_folder};
+use crate::stop;
 use crate::storage::RemoteStats;
 use crate::{Error, Result, Storage};
 
@@ -47,7 +48,17 @@ impl Remote {
 
     /// Whether the cache has room for all of `bytes`.
     pub fn keeps(&self, bytes: u64) -> bool {
-        self.cache().ok().flatten().is_some_and(|cache| cache.limit() >= bytes)
+        self.cache_limit().is_some_and(|limit| limit >= bytes)
+    }
+
+    /// The most bytes that the cache may hold; `None` if there is none.
+    pub fn cache_limit(&self) -> Option<u64> {
+        self.cache().ok().flatten().map(|cache| cache.limit())
+    }
+
+    /// Whether other processes use the cache now; `None` without a cache.
+    pub fn shares_cache(&self) -> Option<bool> {
+        self.cache().ok().flatten().map(|cache| cache.is_shared())
     }
 
     /// The cache of this process, if there is to be one.
@@ -123,6 +134,9 @@ impl Remote {
         let begin = Instant::now();
         let found = pending.0.wait(self.until());
         self.counters.waited(begin.elapsed());
+        if found.is_none() {
+            stop::check()?;
+        }
         let none = || Error::lost(format!("a request gave nothing for {} s", self.patience().as_secs()));
         found.ok_or_else(none)?.map_err(|e| e.error())
     }
@@ -150,4 +164,20 @@ fn what_is_free(dir: &Path) -> Result<u64> {
     let has = cache::show(dir).map_or(0, |report| report.bytes);
     let room = space::free_space(dir)?.saturating_add(has).saturating_sub(space::total_space(dir)? / 10);
     Ok(room.max(cache::PAGE_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_clients_are_not_printed() {
+        let text = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let options = [("account_name", "me"), ("sas_token", "se=2030&sig=hunter2")].map(text).into();
+        let remote = Remote::new(&Storage { options, ..Storage::default() }).unwrap();
+        let address = Address::of(Path::new("az://container/train")).unwrap();
+        remote.link(&address).unwrap();
+        let printed = format!("{remote:?}");
+        assert!(printed.contains("Link") && !printed.contains("hunter2"), "{printed}");
+    }
 }

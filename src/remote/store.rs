@@ -1,9 +1,10 @@
 //! The client of one store: which it is, with which options and credentials.
 //!
 //! Options come first, then the environment, then the files of the cloud's own tools. object_store reads the last of
-//! these for Google and Azure; [`aws_files`](super::aws_files) reads them for AWS.
+//! these for Google and Azure; [`aws`](super::aws) reads them for AWS.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
-use super::aws_files;
+use super::authorities::{self, CA_BUNDLE};
+use super::aws;
 use super::http::Watching;
 use super::url::Address;
 use crate::{Error, Result};
@@ -38,9 +40,7 @@ const CONNECTION: [(ClientConfigKey, &str); 4] = [
 pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Arc<dyn ObjectStore>> {
     // Whoever installed another provider in this process has TLS already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let failed = |e: object_store::Error| {
-        Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
-    };
+    let failed = |e: object_store::Error| cannot_connect(address, &e);
     match &*address.scheme {
         "s3" => s3(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
         "gs" => gcs(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
@@ -49,31 +49,38 @@ pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> 
     }
 }
 
+fn cannot_connect(address: &Address, e: &object_store::Error) -> Error {
+    let mut causes = std::iter::successors(Some(e as &(dyn std::error::Error + 'static)), |e| e.source());
+    // rustls wants some even where there is no TLS.
+    if causes.any(|e| e.to_string().contains("No CA certificates")) {
+        return Error::usage("this machine has no certificate authorities").file(&address.store).help(
+            "install them (ca-certificates), or name a file of them: the storage option ca_bundle, or SSL_CERT_FILE",
+        );
+    }
+    Error::usage("the storage cannot be used with these options").file(&address.store).found(e)
+}
+
 fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3Builder> {
     let key = AmazonS3ConfigKey::Client;
-    let mut builder = AmazonS3Builder::from_env();
-    let is_set = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
-    let from_files = aws_files::options();
-    let has_credentials = is_set(&builder, AmazonS3ConfigKey::AccessKeyId);
-    for (name, value) in from_files {
-        // Half of the credentials from one place and half from another are none.
-        let is_credential = !matches!(name, "region" | "endpoint");
-        let known = name.parse().map_err(|e| unknown(address, name, e))?;
-        if !(is_credential && has_credentials || is_set(&builder, known)) {
-            builder = builder.with_config(known, value);
-        }
-    }
+    let given = for_client::<AmazonS3ConfigKey>(address, options)?;
+    // Half of the credentials from one place and half from another are none.
+    let has_keys = given.iter().any(|(key, _)| *key == AmazonS3ConfigKey::AccessKeyId);
+    let mut builder = if has_keys { aws::without_credentials() } else { AmazonS3Builder::from_env() };
     for (k, value) in CONNECTION {
         builder = builder.with_config(key(k), value);
     }
-    for (name, value) in options {
-        builder = builder.with_config(parsed(address, name)?, value);
+    for (name, value) in given {
+        builder = builder.with_config(name, value);
     }
+    let profile = aws::Profile::read()?;
+    builder = aws::complete(builder, &profile)?;
     // Whoever names an endpoint without TLS wants it.
-    if builder.get_config_value(&AmazonS3ConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
+    let is_plain = |key| builder.get_config_value(&key).is_some_and(|url| url.starts_with("http://"));
+    if is_plain(AmazonS3ConfigKey::Endpoint) || is_plain(AmazonS3ConfigKey::S3Endpoint) {
         builder = builder.with_config(key(ClientConfigKey::AllowHttp), "true");
     }
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+    let connector = watching(options, profile.ca_bundle())?;
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
 }
 
 fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCloudStorageBuilder> {
@@ -81,13 +88,14 @@ fn gcs(address: &Address, options: &BTreeMap<String, String>) -> Result<GoogleCl
     for (k, value) in CONNECTION {
         builder = builder.with_config(GoogleConfigKey::Client(k), value);
     }
-    for (name, value) in options {
-        builder = builder.with_config(parsed(address, name)?, value);
+    for (name, value) in for_client(address, options)? {
+        builder = builder.with_config(name, value);
     }
     if builder.get_config_value(&GoogleConfigKey::BaseUrl).is_some_and(|url| url.starts_with("http://")) {
         builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
     }
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+    let connector = watching(options, None)?;
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
 }
 
 fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<MicrosoftAzureBuilder> {
@@ -95,13 +103,14 @@ fn azure(address: &Address, options: &BTreeMap<String, String>) -> Result<Micros
     for (k, value) in CONNECTION {
         builder = builder.with_config(AzureConfigKey::Client(k), value);
     }
-    for (name, value) in options {
-        builder = builder.with_config(parsed(address, name)?, value);
+    for (name, value) in for_client(address, options)? {
+        builder = builder.with_config(name, value);
     }
     if builder.get_config_value(&AzureConfigKey::Endpoint).is_some_and(|url| url.starts_with("http://")) {
         builder = builder.with_config(AzureConfigKey::Client(ClientConfigKey::AllowHttp), "true");
     }
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+    let connector = watching(options, None)?;
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
 }
 
 fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuilder> {
@@ -109,10 +118,28 @@ fn web(address: &Address, options: &BTreeMap<String, String>) -> Result<HttpBuil
     for (k, value) in CONNECTION {
         builder = builder.with_config(k, value);
     }
-    for (name, value) in options {
-        builder = builder.with_config(parsed(address, name)?, value);
+    for (name, value) in for_client(address, options)? {
+        builder = builder.with_config(name, value);
     }
-    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(Watching))
+    let connector = watching(options, None)?;
+    Ok(builder.with_url(&address.store).with_retry(NO_RETRIES).with_http_connector(connector))
+}
+
+/// How requests are made, with the authorities that the options name, or else `bundle`.
+fn watching(options: &BTreeMap<String, String>, bundle: Option<PathBuf>) -> Result<Watching> {
+    let given = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(CA_BUNDLE));
+    let path = given.map(|(_, path)| PathBuf::from(path)).or(bundle);
+    let authorities = path.as_deref().map(authorities::read).transpose()?.unwrap_or_default();
+    Ok(Watching { authorities })
+}
+
+/// The options that are object_store's.
+fn for_client<K: std::str::FromStr<Err = object_store::Error>>(
+    address: &Address,
+    options: &BTreeMap<String, String>,
+) -> Result<Vec<(K, String)>> {
+    let theirs = options.iter().filter(|(name, _)| !name.eq_ignore_ascii_case(CA_BUNDLE));
+    theirs.map(|(name, value)| Ok((parsed(address, name)?, value.clone()))).collect()
 }
 
 /// The option of a store that has this name.

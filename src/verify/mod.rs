@@ -8,6 +8,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use self::pictures::Pictures;
 pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use crate::dataset::listing::Listing;
 use crate::dataset::{Shard, Source, listing};
@@ -20,8 +21,8 @@ use crate::{Dataset, Error, ErrorKind, Hint, Result, threads};
 
 /// Checks the data set at `path`: a folder, a `.rec`, a `.vidx` or a `dataset.json`.
 ///
-/// vidrec reads all files once from start to end, and a second time to decode their images if
-/// [`deep`](VerifyOptions::deep) is set. An item of `progress` is a frame that was read or decoded.
+/// vidrec reads all files once from start to end, also to decode their images if [`deep`](VerifyOptions::deep) is set. An
+/// item of `progress` is a frame that was read or decoded.
 ///
 /// # Errors
 ///
@@ -71,10 +72,8 @@ fn verify_files(
             }
         };
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
-        let mut problems = scan::shard(&shard, counter)?;
-        if let Some(pool) = &pool {
-            problems.extend(pool.install(|| pictures::shard(&shard, counter))?);
-        }
+        let mut pictures = pool.as_ref().map(|pool| Pictures::of(&shard, pool));
+        let mut problems = scan::shard(&shard, pictures.as_mut(), counter)?;
         if let Err(e) = shard.prove_whole() {
             problems.insert(0, e.into());
         }

@@ -1,53 +1,80 @@
-//! Checking every image of a shard by decoding it.
+//! Checking every image of a shard by decoding it, while the record file is read from start to end.
 
-use std::sync::{Mutex, PoisonError};
+use std::borrow::Cow;
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::report::Problem;
 use crate::dataset::Shard;
-use crate::format::clip_entry::ClipEntry;
 use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::Counter;
 use crate::{Error, Result};
 
-/// The problems with the images of a shard. Decodes every frame, in parallel over clips.
-pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
-    let counter = Mutex::new(counter);
-    let count = |frames: u32| counter.lock().unwrap_or_else(PoisonError::into_inner).frames(frames.into());
-    if shard.records.is_remote() {
-        return in_sequence(shard, &count);
-    }
-    let found: Vec<Vec<Problem>> = (0..shard.clip_count())
-        .into_par_iter()
-        .map_init(RgbPicture::default, |pixels, c| {
-            // An entry that cannot be read is already reported.
-            let Ok(clip) = shard.clip(c) else { return Ok(Vec::new()) };
-            let found = (0..clip.frame_count).filter_map(|t| check_picture(shard, pixels, c, &clip, t)).collect();
-            count(clip.frame_count).map(|()| found)
-        })
-        .collect::<Result<_>>()?;
-    Ok(found.into_iter().flatten().collect())
+/// Bytes of images that are decoded together, in parallel: enough for all threads, and little memory where they are not
+/// in a map.
+const TOGETHER: usize = 32 << 20;
+
+/// The images of a shard, decoded some at a time.
+pub(super) struct Pictures<'a> {
+    shard: &'a Shard,
+    pool: &'a ThreadPool,
+    waiting: Vec<Picture<'a>>,
+    bytes: usize,
+    problems: Vec<Problem>,
 }
 
-/// As [`shard`], but in parallel over the frames of a clip, so that a remote file is read from its start to its end.
-fn in_sequence(shard: &Shard, count: &(impl Fn(u32) -> Result<()> + Sync)) -> Result<Vec<Problem>> {
-    let mut problems = Vec::new();
-    for c in 0..shard.clip_count() {
-        let Ok(clip) = shard.clip(c) else { continue };
-        let check = |pixels: &mut RgbPicture, t| check_picture(shard, pixels, c, &clip, t);
-        let found: Vec<_> = (0..clip.frame_count).into_par_iter().map_init(RgbPicture::default, check).collect();
-        problems.extend(found.into_iter().flatten());
-        count(clip.frame_count)?;
-    }
-    Ok(problems)
+/// An image that was read.
+pub(super) struct Picture<'a> {
+    pub clip: u64,
+    pub frame: u32,
+    /// Where its record is.
+    pub at: u64,
+    /// The size that the clip has, or zeros.
+    pub stated: (u16, u16),
+    pub jpeg: Cow<'a, [u8]>,
 }
 
-fn check_picture(shard: &Shard, pixels: &mut RgbPicture, c: u64, clip: &ClipEntry, t: u32) -> Option<Problem> {
-    // A record that cannot be read is already reported.
-    let (entry, _, jpeg) = shard.frame(clip.first_frame + u64::from(t), clip.frames()).ok()?;
-    let e = decode(&jpeg, pixels, (clip.width, clip.height)).err()?;
-    Some(e.in_clip(c).in_frame(t).at(entry.record_offset).file(&shard.record_path).into())
+impl<'a> Pictures<'a> {
+    pub fn of(shard: &'a Shard, pool: &'a ThreadPool) -> Self {
+        Pictures { shard, pool, waiting: Vec::new(), bytes: 0, problems: Vec::new() }
+    }
+
+    /// Takes an image. Decodes it with others, when there are enough.
+    pub fn add(&mut self, picture: Picture<'a>, counter: &mut Counter<'_, '_>) -> Result<()> {
+        self.bytes += picture.jpeg.len();
+        self.waiting.push(picture);
+        if self.bytes < TOGETHER { Ok(()) } else { self.decode(counter) }
+    }
+
+    /// The problems with all images.
+    pub fn finish(&mut self, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
+        self.decode(counter)?;
+        Ok(std::mem::take(&mut self.problems))
+    }
+
+    fn decode(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
+        self.bytes = 0;
+        let (shard, waiting) = (self.shard, std::mem::take(&mut self.waiting));
+        let check = |pixels: &mut RgbPicture, picture: &Picture<'_>| picture.check(shard, pixels);
+        // So many at a time that the caller can stop in between.
+        for some in waiting.chunks(FRAMES_BETWEEN_CALLS) {
+            let found: Vec<_> = self.pool.install(|| some.par_iter().map_init(RgbPicture::default, check).collect());
+            self.problems.extend(found.into_iter().flatten());
+            counter.frames(some.len() as u64)?;
+        }
+        Ok(())
+    }
+}
+
+/// Images that are decoded between two calls of the progress callback.
+const FRAMES_BETWEEN_CALLS: usize = 1024;
+
+impl Picture<'_> {
+    fn check(&self, shard: &Shard, pixels: &mut RgbPicture) -> Option<Problem> {
+        let e = decode(&self.jpeg, pixels, self.stated).err()?;
+        Some(e.in_clip(self.clip).in_frame(self.frame).at(self.at).file(&shard.record_path).into())
+    }
 }
 
 fn decode(jpeg: &[u8], pixels: &mut RgbPicture, stated: (u16, u16)) -> Result<()> {

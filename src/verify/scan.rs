@@ -1,7 +1,8 @@
 //! Checking one shard from its first byte to its last.
 
+use super::pictures::{Picture, Pictures};
 use super::report::Problem;
-use crate::dataset::{Bytes, Shard, proven_bytes};
+use crate::dataset::{Bytes, RecordsDigest, Shard, proven_bytes};
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
@@ -9,20 +10,46 @@ use crate::location::is_remote;
 use crate::progress::Counter;
 use crate::{Error, ErrorKind, Result};
 
-/// The problems of a shard, except for those of its images.
-pub(super) fn shard(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
-    let mut scan = ShardScan { shard, problems: Vec::new(), record_end: 0, frames_seen: 0, stopped: None };
+/// The problems of a shard, those of its images last. Images are checked if there is a place to collect them. The record
+/// file is read once from start to end: digest, records and images are of the same pass.
+pub(super) fn shard<'a>(
+    shard: &'a Shard,
+    pictures: Option<&mut Pictures<'a>>,
+    counter: &mut Counter<'_, '_>,
+) -> Result<Vec<Problem>> {
+    let mut scan = ShardScan {
+        shard,
+        problems: Vec::new(),
+        digest: None,
+        lost_digest: None,
+        pictures,
+        record_end: 0,
+        frames_seen: 0,
+        stopped: None,
+    };
     scan.index();
     scan.go_on()?;
-    scan.binding(counter)?;
+    scan.binding()?;
+    let of_digest = scan.problems.len();
     scan.draws();
     scan.records(counter)?;
+    if let Some(e) = scan.wrong_digest(counter)? {
+        scan.problems.insert(of_digest, e.into());
+    }
+    if let Some(pictures) = scan.pictures {
+        scan.problems.append(&mut pictures.finish(counter)?);
+    }
     Ok(scan.problems)
 }
 
-struct ShardScan<'a> {
+struct ShardScan<'a, 'p> {
     shard: &'a Shard,
     problems: Vec<Problem>,
+    /// As long as it makes sense to take it.
+    digest: Option<RecordsDigest>,
+    /// Why it does not.
+    lost_digest: Option<Error>,
+    pictures: Option<&'p mut Pictures<'a>>,
     /// Where the next record must begin.
     record_end: u64,
     frames_seen: u64,
@@ -36,7 +63,7 @@ pub(super) fn stops(e: &Error) -> bool {
     is_of_network || e.kind() == ErrorKind::Resources
 }
 
-impl ShardScan<'_> {
+impl ShardScan<'_, '_> {
     fn note(&mut self, e: Error) {
         if stops(&e) {
             self.stopped.get_or_insert(e);
@@ -69,27 +96,55 @@ impl ShardScan<'_> {
         }
     }
 
-    /// Checks the length, ends and SHA-256 of the record file.
-    fn binding(&mut self, counter: &mut Counter<'_, '_>) -> Result<()> {
-        if let Err(e) = self.shard.prove_binding() {
-            self.note(e);
-            return self.go_on();
+    /// Checks the length and ends of the record file, and begins with its SHA-256 if they are right.
+    fn binding(&mut self) -> Result<()> {
+        match self.shard.prove_binding() {
+            Ok(()) => self.digest = Some(RecordsDigest::default()),
+            Err(e) => self.note(e),
         }
-        let expected = self.shard.index.binding.sha256;
-        let found = match self.shard.records.sha256(&mut || counter.tell()) {
-            Ok(found) => found,
-            Err(e) if e.kind() == ErrorKind::Interrupted => return Err(e),
-            Err(e) => {
-                self.note(if e.path().is_none() { e.file(&self.shard.record_path) } else { e });
-                return self.go_on();
+        self.go_on()
+    }
+
+    /// Takes the record file into the digest, at least up to `end`. If it cannot be read, that is a problem, and there is
+    /// no digest.
+    fn digest_to(&mut self, end: u64, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let Some(mut digest) = self.digest.take() else { return Ok(()) };
+        match digest.advance(&self.shard.records, end, &mut || counter.tell()) {
+            Ok(()) => self.digest = Some(digest),
+            Err(e) => return self.unreadable(e),
+        }
+        Ok(())
+    }
+
+    /// Compares the SHA-256 of the record file, when all of its records were read.
+    fn wrong_digest(&mut self, counter: &mut Counter<'_, '_>) -> Result<Option<Error>> {
+        let Some(digest) = self.digest.take() else { return Ok(self.lost_digest.take()) };
+        let (records, expected) = (&self.shard.records, self.shard.index.binding.sha256);
+        let go_on = &mut || counter.tell();
+        let mut found = digest.finish(records, go_on);
+        if found.as_ref().is_ok_and(|found| *found != expected) && records.forget(&(0..records.len())) {
+            // Once more: it may have been damaged on the way.
+            found = RecordsDigest::default().finish(records, go_on);
+        }
+        match found {
+            Ok(found) if found == expected => Ok(None),
+            Ok(found) => {
+                let e = Error::format("data-digest", "the record file's SHA-256 does not match the index");
+                Ok(Some(e.expected(hex(&expected)).found(hex(&found)).file(&self.shard.record_path)))
             }
-        };
-        if found != expected {
-            let e = Error::format("data-digest", "the record file's SHA-256 does not match the index")
-                .expected(hex(&expected))
-                .found(hex(&found));
-            self.problems.push(e.file(&self.shard.record_path).into());
+            Err(e) => {
+                self.unreadable(e)?;
+                Ok(self.lost_digest.take())
+            }
         }
+    }
+
+    /// The record file cannot be read, so there is no digest.
+    fn unreadable(&mut self, e: Error) -> Result<()> {
+        if e.kind() == ErrorKind::Interrupted || stops(&e) {
+            return Err(e);
+        }
+        self.lost_digest = Some(if e.path().is_none() { e.file(&self.shard.record_path) } else { e });
         Ok(())
     }
 
@@ -109,7 +164,7 @@ impl ShardScan<'_> {
         for c in 0..self.shard.clip_count() {
             match self.shard.clip(c) {
                 Ok(clip) => {
-                    self.clip(c, &clip);
+                    self.clip(c, &clip, counter)?;
                     counter.frames(clip.frame_count.into())?;
                 }
                 Err(e) => self.note(e.in_clip(c)),
@@ -131,7 +186,7 @@ impl ShardScan<'_> {
         Ok(())
     }
 
-    fn clip(&mut self, c: u64, clip: &ClipEntry) {
+    fn clip(&mut self, c: u64, clip: &ClipEntry, counter: &mut Counter<'_, '_>) -> Result<()> {
         if clip.first_frame != self.frames_seen || clip.frame_count == 0 {
             let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames_seen))
@@ -142,12 +197,21 @@ impl ShardScan<'_> {
             self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e }.in_clip(c));
         }
         for t in 0..clip.frame_count {
-            if let Err(e) = self.frame(c, clip, t) {
+            if let Ok(place) =
+                self.shard.records_of(clip.first_frame + u64::from(t)..clip.first_frame + u64::from(t) + 1)
+            {
+                self.digest_to(place.end, counter)?;
+            }
+            if let Err(e) = self.frame(c, clip, t, counter) {
                 let e = if e.path().is_none() { e.file(&self.shard.record_path) } else { e };
+                if e.kind() == ErrorKind::Interrupted {
+                    return Err(e);
+                }
                 self.note(e.in_clip(c).in_frame(t));
             }
         }
         self.frames_seen = clip.first_frame + u64::from(clip.frame_count);
+        Ok(())
     }
 
     fn clip_strings(&self, clip: &ClipEntry) -> Result<()> {
@@ -167,11 +231,13 @@ impl ShardScan<'_> {
         }
     }
 
-    fn frame(&mut self, c: u64, clip: &ClipEntry, t: u32) -> Result<()> {
+    fn frame(&mut self, c: u64, clip: &ClipEntry, t: u32, counter: &mut Counter<'_, '_>) -> Result<()> {
         let ordinal = clip.first_frame + u64::from(t);
         let entry = self.shard.index.frame(&self.shard.index_bytes, ordinal);
         let entry = entry.map_err(|e| e.file(&self.shard.index_path))?;
         let at = entry.record_offset;
+        // First, because what is wrong on the way is fetched once more here.
+        let found = self.shard.frame(ordinal, clip.frames());
         let expected_at = std::mem::replace(&mut self.record_end, at);
         let end = self.shard.records.record(&entry, &mut Vec::new()).map(|r| r.end);
         // If this record cannot be read, the next one is assumed to be where the index says.
@@ -180,7 +246,11 @@ impl ShardScan<'_> {
             Err(_) => self.next_offset(ordinal).unwrap_or(at),
         };
         end?;
-        let (_, header, jpeg) = self.shard.frame(ordinal, clip.frames())?;
+        let (_, header, jpeg) = found?;
+        let found = crc32(&jpeg);
+        if let Some(pictures) = &mut self.pictures {
+            pictures.add(Picture { clip: c, frame: t, at, stated: (clip.width, clip.height), jpeg }, counter)?;
+        }
         let fault = |rule, what: &str| Error::format(rule, what.to_owned()).section("record").at(at);
         if at != expected_at {
             return Err(fault("record-order", "the record does not begin where the previous record ends")
@@ -199,7 +269,6 @@ impl ShardScan<'_> {
                 .expected(format!("flag 0, label {}", clip.label))
                 .found(format!("flag {}, label {}", header.flag, header.label)));
         }
-        let found = crc32(&jpeg);
         if found != entry.jpeg_crc32 {
             return Err(fault("jpeg-crc", "the JPEG's CRC-32 does not match the index")
                 .expected(format!("{:#010x}", entry.jpeg_crc32))

@@ -7,6 +7,8 @@ pub mod hostile;
 pub mod names;
 pub mod rich;
 pub mod skip;
+#[cfg(unix)]
+pub mod small_disk;
 pub mod until;
 
 use std::path::{Path, PathBuf};

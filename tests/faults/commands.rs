@@ -84,7 +84,7 @@ const PACK_OPTIONS: &str = " -o out -n 2 -j 2 --commit-every 0";
 const OLD_PACK: &str = " -o out -n 3 -j 2 --quality 50 --force";
 
 /// Commands that make data sets from something else: all into an empty place, and over another data set.
-const MAKE_SETS: [(&str, &str); 10] = [
+const MAKE_SETS: [(&str, &str); 12] = [
     ("reshard", "reshard {in}/a -o out --shards 3"),
     ("subset", "subset {in}/a -o out --class walk --class jump"),
     ("merge", "merge {in}/a {in}/b -o out --shards 2"),
@@ -95,6 +95,8 @@ const MAKE_SETS: [(&str, &str); 10] = [
     ("import gulp", "import gulp {in}/gulp -o out"),
     ("import webdataset", "import webdataset {in}/webdataset/*.tar -o out"),
     ("import frames", "import frames {in}/frames -o out"),
+    ("fetch", "fetch {url}/a -o out"),
+    ("fetch --class", "fetch {url}/a -o out --class walk --class jump"),
 ];
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fault_proxy::{Origin, Server};
 use tempfile::TempDir;
 
 use crate::common::jpeg;
@@ -13,11 +14,14 @@ use crate::state::copy;
 /// A folder with inputs, which no command may change.
 pub struct Inputs {
     temp: TempDir,
+    /// Of the same folder.
+    server: Server,
 }
 
 impl Inputs {
     pub fn make() -> Self {
-        let inputs = Inputs { temp: tempfile::tempdir().unwrap() };
+        let temp = tempfile::tempdir().unwrap();
+        let inputs = Inputs { server: Origin::serve(temp.path()).unwrap(), temp };
         Rich::default().write(&inputs.at("a"));
         Rich { from: 30, ..Rich::default() }.write(&inputs.at("b"));
         Rich { from: 60, shards: &[4, 4, 3], ..Rich::default() }.write(&inputs.at("old"));
@@ -58,12 +62,12 @@ impl Inputs {
         self.temp.path().join(name)
     }
 
-    /// A command as one line: `{in}` is the folder of the inputs, and `*.rec` all files of this ending in their order.
+    /// A command as one line: `{in}` is the folder of the inputs, `{url}` its location on a server, and `*.rec` all files of this ending in their order.
     pub fn command(&self, folder: &Path, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
         command.current_dir(folder);
         for word in line.split(' ') {
-            let word = word.replace("{in}", self.temp.path().to_str().unwrap());
+            let word = word.replace("{in}", self.temp.path().to_str().unwrap()).replace("{url}", &self.server.url());
             match word.split_once("/*.") {
                 Some((folder, ending)) => command.args(files(Path::new(folder), ending)),
                 None => command.arg(word),

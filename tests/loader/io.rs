@@ -35,7 +35,7 @@ fn all_ways_of_reading_give_the_same_batches() {
             .filter(|f| f.file_name() != "dataset.json")
             .map(|f| f.metadata().unwrap().len())
             .sum();
-        assert_eq!(set.warm().unwrap(), bytes);
+        assert_eq!(set.warm(&mut vidrec::no_progress).unwrap().bytes, bytes);
         set.cool().unwrap();
     }
 }

@@ -14,6 +14,8 @@ use serde_json::Value;
 use shim::{Fault, Shim};
 
 use crate::common::skip::{has_decoder_faults, skip};
+#[cfg(target_os = "linux")]
+use crate::common::small_disk::shell_that_mounts;
 use crate::common::until::until;
 
 const JOURNAL: &str = ".pack.journal";
@@ -261,7 +263,7 @@ fn on_a_small_file_system_it_stops_and_goes_on() {
     let videos = Videos::make(40);
     let small = videos.path("small");
     fs::create_dir(&small).unwrap();
-    let Some(mut shell) = shell_that_mounts(&small) else { return skip("no right to mount a file system") };
+    let Some(mut shell) = shell_that_mounts(&small, 200 << 10) else { return skip("no right to mount a file system") };
     let whole = videos.pack_whole("whole", &[]);
     let line = |command: &Command| {
         let words = [command.get_program()].into_iter().chain(command.get_args());
@@ -273,35 +275,13 @@ fn on_a_small_file_system_it_stops_and_goes_on() {
         "mount -o remount,size=64m small",
         line(&videos.command("small/set", &["--resume"])),
     );
-    let run = shell.arg(script).current_dir(videos.temp.path()).output().unwrap();
+    let run = shell.args(["sh", "-c", &script]).current_dir(videos.temp.path()).output().unwrap();
     assert!(run.status.success(), "{}", show(&run));
     let full = fs::read_to_string(videos.path("full.txt")).unwrap();
     assert!(full.ends_with("\n1\n"), "{full}");
     assert!(full.contains("No space left on device") && full.contains("--resume"), "{full}");
     assert_eq!(fs::read_to_string(videos.path("resumed.txt")).unwrap(), "3\n", "{}", show(&run));
     same(&videos.files("set"), &whole, "after a full file system");
-}
-
-/// A shell for one script, with a file system of 200 kB mounted at `folder` that goes away with the shell. Root may do
-/// this, whoever may be root in a user namespace, and whoever may `sudo` without a password.
-#[cfg(target_os = "linux")]
-fn shell_that_mounts(folder: &Path) -> Option<Command> {
-    let ways = [
-        &["unshare", "--mount"][..],
-        &["unshare", "--map-root-user", "--mount"],
-        &["sudo", "-n", "unshare", "--mount"],
-    ];
-    let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(folder).unwrap());
-    let mount = format!("mount -t tmpfs -o size=200k,uid={owner} tmpfs '{}'", folder.display());
-    ways.into_iter().find_map(|way| {
-        let shell = |script: &str| {
-            let mut shell = Command::new(way[0]);
-            shell.args(&way[1..]).args(["sh", "-c", script]).stdin(Stdio::null());
-            shell
-        };
-        let may = shell(&mount).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-        may.then(|| shell(&format!("{mount} && eval \"$0\"")))
-    })
 }
 
 /// `kill -9` when a random number of bytes is on the disk, again and again until it is through.

@@ -181,11 +181,17 @@ class Web(Server):
 
 
 class Nginx(Web):
-    """nginx, as one process."""
+    """nginx, as one process. With the files of a certificate and its key, over TLS."""
+
+    def __init__(self, folder, certificate=None):
+        self.certificate = certificate
+        super().__init__(folder)
+        if certificate:
+            self.url = self.url.replace("http://", "https://")
 
     def command(self, port):
         try:
-            return nginx_command(self.folder, self.files, port)
+            return nginx_command(self.folder, self.files, port, self.certificate)
         except FileNotFoundError as error:
             pytest.skip(str(error))
 
@@ -193,8 +199,8 @@ class Nginx(Web):
 class NginxAsS3(Nginx):
     """nginx under S3's paths: it takes no notice of signatures."""
 
-    def __init__(self, folder):
-        super().__init__(folder)
+    def __init__(self, folder, certificate=None):
+        super().__init__(folder, certificate)
         self.environment = {**S3.KEYS, "AWS_ENDPOINT_URL": self.url, "AWS_ALLOW_HTTP": "true"}
 
     def put(self, key, content):

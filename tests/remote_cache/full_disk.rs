@@ -1,31 +1,9 @@
 //! A disk that is full before the cache's limit is reached.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use crate::common::skip::skip;
+use crate::common::small_disk::shell_that_mounts;
 use crate::served::Served;
 use crate::worker::{Job, Worker};
-
-/// A shell for one command, with a file system of so many bytes mounted at `folder` that goes away with the shell.
-fn shell_that_mounts(folder: &Path, bytes: u64) -> Option<Command> {
-    let ways = [
-        &["unshare", "--mount"][..],
-        &["unshare", "--map-root-user", "--mount"],
-        &["sudo", "-n", "--preserve-env", "unshare", "--mount"],
-    ];
-    let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(folder).unwrap());
-    let mount = format!("mount -t tmpfs -o size={bytes},uid={owner} tmpfs '{}'", folder.display());
-    ways.into_iter().find_map(|way| {
-        let shell = |script: &str| {
-            let mut shell = Command::new(way[0]);
-            shell.args(&way[1..]).args(["sh", "-c", script]).stdin(Stdio::null());
-            shell
-        };
-        let may = shell(&mount).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-        may.then(|| shell(&format!("{mount} && exec \"$0\" \"$@\"")))
-    })
-}
 
 /// The disk fills up with pages; or it is so small that there is no room for the files of most objects.
 #[test]

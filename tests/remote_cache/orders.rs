@@ -21,7 +21,12 @@ pub fn homes() -> Order {
 
 /// A few clips of `n` have most of the weight.
 pub fn weighted(n: u64) -> Order {
-    let weight = |clip: u64| if clip % 5 == 3 { 6.0 } else { 1.0 };
+    weighted_by(n, 5, 6.0)
+}
+
+/// One of so many clips has this weight, the others have 1.
+pub fn weighted_by(n: u64, each: u64, heavy: f64) -> Order {
+    let weight = |clip: u64| if clip % each == each - 2 { heavy } else { 1.0 };
     Order::Weighted(Arc::new(Weights::new(&(0..n).map(weight).collect::<Vec<_>>()).unwrap()))
 }
 

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use fault_proxy::{Fault, Rule};
+use vidrec::Storage;
 use vidrec::order::Order;
 
 use crate::common::options;
 use crate::equal::of_order;
-use crate::served::{Served, epoch};
+use crate::served::{Served, epoch, storage};
 use crate::sets;
 
 #[test]
@@ -24,7 +25,8 @@ fn more_requests_are_in_flight_where_answers_take_long_and_fewer_where_they_are_
     assert!(grown > 2 * start, "{start} to {grown}");
     assert!(most > start && most <= 2 * grown, "{most} of {grown}");
 
-    let set = served.open().unwrap();
+    // Every second request is refused, so one in a thousand is refused ten times in a row.
+    let set = served.open_with(Storage { timeout: Duration::from_secs(60), ..storage() }).unwrap();
     served.server.rules().add(Rule::new(Fault::SlowDown).path(".rec").every(2));
     served.server.reset_counts();
     assert!(epoch(&set, &o, 0).unwrap() == expected);

@@ -17,3 +17,5 @@ mod passing;
 mod replaced;
 mod served;
 mod sets;
+mod stopping;
+mod verifying;

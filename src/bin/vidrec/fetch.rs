@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use vidrec::edit::Selection;
 use vidrec::{FetchOptions, FetchReport};
 
+use crate::clips::ClipArgs;
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::ranges::{self, ClipRange};
 use crate::storage::StorageArgs;
 use crate::watch;
 
@@ -17,7 +16,8 @@ use crate::watch;
 /// The copy appears when it is complete. After an interruption, the same command continues where it stopped; vidrec proves
 /// what is there like everything else. With --force, it brings an earlier copy up to date, and fetches only what is new.
 ///
-/// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others.
+/// With --clips or --class, vidrec writes only these clips, as `vidrec subset` does, and reads no others. This starts over
+/// after an interruption; with --cache, it downloads nothing again.
 #[derive(clap::Args)]
 pub struct Args {
     /// The location of the data set, such as s3://bucket/train.
@@ -25,12 +25,8 @@ pub struct Args {
     /// The folder to make the copy in.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Clips by number, counted from 0: 5, 3-7 or all, with commas between.
-    #[arg(long, value_name = "RANGES", value_delimiter = ',')]
-    clips: Vec<ClipRange>,
-    /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
-    #[arg(long, value_name = "CLASS")]
-    class: Vec<String>,
+    #[command(flatten)]
+    which: ClipArgs,
     /// Replace another data set that is already there.
     #[arg(long)]
     force: bool,
@@ -45,23 +41,11 @@ pub fn run(args: &Args) -> Run {
     let mut options = FetchOptions::default();
     options.storage = args.storage.storage()?;
     options.overwrite = args.force;
-    options.selection = selection(args)?;
+    options.selection = args.which.selection(|| args.storage.open(&args.location))?;
     let mut watch = if options.selection.is_some() { watch::of("clips") } else { watch::of_bytes() };
     let report = vidrec::fetch(&args.location, &args.output, &options, &mut watch)?;
     output::print(args.json, &report, render)?;
     Ok(Outcome::Done)
-}
-
-fn selection(args: &Args) -> Result<Option<Selection>, Box<dyn std::error::Error>> {
-    if args.clips.is_empty() && args.class.is_empty() {
-        return Ok(None);
-    }
-    let mut selection = Selection { classes: args.class.clone(), ..Selection::default() };
-    if !args.clips.is_empty() {
-        let clips = args.storage.open(&args.location)?.len();
-        selection.clips = Some(ranges::ordinals(&args.clips, clips)?);
-    }
-    Ok(Some(selection))
 }
 
 fn render(r: &FetchReport) -> String {

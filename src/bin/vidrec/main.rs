@@ -4,6 +4,7 @@ mod append;
 mod bench;
 mod cache;
 mod clip_list;
+mod clips;
 mod edit;
 mod export;
 mod extract;

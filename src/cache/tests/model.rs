@@ -21,6 +21,7 @@ enum Step {
     Store(u8, Range<u64>),
     GiveUp(u8, Range<u64>),
     Forget(Range<u64>),
+    Evict(u8, Range<u64>),
     Get(Range<u64>),
 }
 
@@ -31,6 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..2u8, range()).prop_map(|(user, range)| Step::Store(user, range)),
         1 => (0..2u8, range()).prop_map(|(user, range)| Step::GiveUp(user, range)),
         1 => range().prop_map(Step::Forget),
+        2 => (0..2u8, range()).prop_map(|(user, range)| Step::Evict(user, range)),
         2 => range().prop_map(Step::Get),
     ]
 }
@@ -74,6 +76,22 @@ impl Model {
             claims[to].push(page);
         }
         claims
+    }
+
+    /// Takes the pages of a range out, where they can be, and returns how many there were.
+    fn evict(&mut self, range: &Range<u64>) -> usize {
+        let touched = Self::pages_of(range);
+        let is_present = |page: usize| self.pages.get(page) == Some(&Page::Present);
+        let stays = |page: usize| {
+            let (begin, end) = (page as u64 * P, (page as u64 + 1) * P);
+            let is_shared = |bytes: bool, page: Option<usize>| bytes && page.is_some_and(is_present);
+            let before = is_shared(begin < range.start, page.checked_sub(1));
+            let after = is_shared(end > range.end.min(LENGTH), page.checked_add(1));
+            before || after || page == 0 || page == 10 || !is_present(page)
+        };
+        let evicted: Vec<usize> = touched.filter(|&page| !stays(page)).collect();
+        evicted.iter().for_each(|&page| self.pages[page] = Page::Absent);
+        evicted.len()
     }
 
     /// The pages of a range that a user has claimed.
@@ -122,6 +140,13 @@ proptest! {
                     objects[0].forget(range.clone());
                     for page in Model::pages_of(&range).filter(|&page| model.pages[page] == Page::Present).collect::<Vec<_>>() {
                         model.pages[page] = Page::Vacant;
+                    }
+                }
+                Step::Evict(user, range) => {
+                    let freed = objects[usize::from(user)].evict(&range);
+                    // Some systems cannot take pages out of a file.
+                    if freed > 0 || cfg!(target_os = "linux") {
+                        prop_assert_eq!(freed, model.evict(&range) as u64 * P);
                     }
                 }
                 Step::Get(range) => {

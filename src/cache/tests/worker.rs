@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::support::{GATE, bytes, right_pages};
+use super::support::{GATE, bytes, is_right, right_pages};
 use crate::cache::{CachedObject, PAGE_BYTES, PageCache};
 use crate::random::Random;
 
@@ -32,7 +32,7 @@ pub enum Kind {
     /// Reads all of the object once, in an order of its own. Prints the bytes that it fetched to keep them, and those
     /// that it fetched without keeping them.
     Once,
-    /// Reads, and forgets some pages, until it is killed. Prints a line when it begins.
+    /// Reads, forgets some pages, and evicts some, until it is killed. Prints a line when it begins.
     Forever,
     /// Claims the first page, prints a line, and waits until it is killed.
     Hold,
@@ -172,10 +172,10 @@ fn work() {
                     read(&other, 0, other.len());
                 }
                 let range = some_range(&object, &mut random);
-                if random.below(8) == 0 {
-                    object.forget(range);
-                } else {
-                    read(&object, range.start, range.end);
+                match random.below(8) {
+                    0 => object.forget(range),
+                    1 => _ = object.evict(&range),
+                    _ => _ = read(&object, range.start, range.end),
                 }
             }
         }
@@ -198,8 +198,7 @@ fn some_range(object: &CachedObject, random: &mut Random) -> std::ops::Range<u64
 fn read(object: &CachedObject, start: u64, end: u64) -> (u64, u64) {
     let mut kept = 0;
     loop {
-        if let Some(got) = object.get(start..end) {
-            assert!(got == bytes(start..end), "wrong bytes in {start}..{end}");
+        if is_right(object, start..end) == Some(true) {
             return (kept, 0);
         }
         let claims = object.claim(start..end);

@@ -12,6 +12,7 @@ use super::epochs::Epochs;
 use super::needs::{self, Request, Ticket};
 use super::ring::Number;
 use crate::remote::Remote;
+use crate::stop::{self, Stop};
 use crate::{Error, Result};
 
 /// Bytes of clips that are planned together where the order has no blocks.
@@ -31,8 +32,10 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Of batches that are planned and not done.
+    /// Of batches that are planned and not done, and for which everything was asked for.
     tickets: HashMap<(u64, u64), Ticket>,
+    /// Somebody waits for a ticket that is not there.
+    is_waiting: bool,
     stopped: bool,
     /// The thread has ended.
     ended: bool,
@@ -45,17 +48,18 @@ impl Ahead {
         let Some(limit) = remotes.iter().map(|remote| remote.memory.limit).min() else { return Ok(None) };
         let (engine, state, changed) = (engine.clone(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { engine, remotes, limit, state, changed });
-        let (of_thread, epochs) = (shared.clone(), epochs.clone());
+        let (of_thread, epochs, stop) = (shared.clone(), epochs.clone(), Stop::current());
         let thread = std::thread::Builder::new().name("vidrec-ahead".into());
         let thread = thread.spawn(move || {
             let end = EndOnDrop(of_thread);
-            plan_all(&end.0, &epochs);
+            stop::within(&stop, || plan_all(&end.0, &epochs));
         });
         thread.map_err(|e| Error::start("a thread", e))?;
         Ok(Some(Ahead(shared)))
     }
 
-    /// Waits until a batch is planned, and takes what says so. To be dropped when the batch is done.
+    /// Waits until everything that a batch needs was asked for, and takes what says so. To be dropped when the batch is
+    /// done. Batches have to be taken in the order in which they are planned.
     pub fn ticket(&self, number: Number) -> Option<Ticket> {
         let Ahead(shared) = self;
         let mut state = shared.lock();
@@ -63,12 +67,17 @@ impl Ahead {
             if let Some(ticket) = state.tickets.remove(&(number.epoch, number.k)) {
                 drop(state);
                 shared.changed.notify_all();
-                // What this batch needs no longer waits for memory.
-                shared.wake();
                 return Some(ticket);
             }
             if state.ended {
                 return None;
+            }
+            if !std::mem::replace(&mut state.is_waiting, true) {
+                drop(state);
+                // What this batch needs no longer waits for memory.
+                shared.wake();
+                state = shared.lock();
+                continue;
             }
             state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -109,26 +118,50 @@ impl Shared {
         self.remotes.iter().for_each(|remote| remote.memory.wake());
     }
 
-    /// Plans batches together, and sends their requests. Returns whether to go on.
+    /// Plans batches together, and sends their requests in the order of their use. A batch's ticket is there when its
+    /// requests are sent: whoever makes the batch before that would ask for the same records one by one. Returns whether
+    /// to go on.
     fn plan(&self, batches: &[Number]) -> bool {
-        let (tickets, requests) = needs::plan(&self.engine, batches);
-        let mut state = self.lock();
-        if state.stopped {
-            return false;
+        let (tickets, requests) = needs::plan(&self.engine, batches, Some(&self.engine.keeper));
+        let mut tickets = batches.iter().zip(tickets).enumerate().peekable();
+        for request in requests {
+            let ready = std::iter::from_fn(|| tickets.next_if(|(place, _)| *place < request.first));
+            self.put(ready.map(|(_, ticket)| ticket));
+            if !self.send(request) {
+                return false;
+            }
         }
-        state.tickets.extend(batches.iter().map(|number| (number.epoch, number.k)).zip(tickets));
-        drop(state);
-        self.changed.notify_all();
-        requests.into_iter().all(|request| self.send(request, batches))
+        self.put(tickets.map(|(_, ticket)| ticket));
+        !self.lock().stopped
     }
 
-    /// Sends a request when there is memory for it, or when a batch in the making needs it. Returns whether to go on.
-    fn send(&self, request: Request, batches: &[Number]) -> bool {
-        let first = batches.get(request.first).map(|number| (number.epoch, number.k));
-        let is_needed = |state: &State| first.is_some_and(|first| !state.tickets.contains_key(&first));
+    /// Says that everything was asked for that these batches need.
+    fn put<'a>(&self, ready: impl Iterator<Item = (&'a Number, Ticket)>) {
+        let ready: Vec<_> = ready.map(|(number, ticket)| ((number.epoch, number.k), ticket)).collect();
+        if ready.is_empty() {
+            return;
+        }
+        let mut state = self.lock();
+        // Dropped after the lock is released.
+        let ready = if state.stopped {
+            ready
+        } else {
+            state.tickets.extend(ready);
+            // Whoever waits looks again, and says so if it still waits.
+            state.is_waiting = false;
+            Vec::new()
+        };
+        drop(state);
+        self.changed.notify_all();
+        drop(ready);
+    }
+
+    /// Sends a request when there is memory for it, or when a batch in the making waits for it. Returns whether to go on.
+    fn send(&self, request: Request) -> bool {
         let is_enough = || {
             let state = self.lock();
-            state.stopped || is_needed(&state)
+            // Requests go in the order of their use, so whoever waits for a ticket waits for this one.
+            state.stopped || state.is_waiting
         };
         if !request.memory().take(request.bytes, is_enough) {
             if self.lock().stopped {

@@ -1,8 +1,13 @@
 //! What makes batches: the data set, the options, and what follows from both for a whole run.
 
+#[cfg(feature = "remote")]
+use std::sync::Arc;
+
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
 use super::fields::FieldTypes;
+#[cfg(feature = "remote")]
+use super::keeper::Keeper;
 use super::plan::Planner;
 use super::pool::WorkerPool;
 use super::schedule::{BatchPlan, RunPosition, Schedule};
@@ -24,6 +29,8 @@ pub(crate) struct Engine {
     pub(super) planner: Planner,
     pub(super) fields: FieldTypes,
     pub(super) workers: WorkerPool,
+    #[cfg(feature = "remote")]
+    pub(super) keeper: Arc<Keeper>,
     pub counters: Counters,
 }
 
@@ -55,6 +62,8 @@ impl Engine {
             planner,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
             workers,
+            #[cfg(feature = "remote")]
+            keeper: Arc::default(),
             counters,
             options,
         };

@@ -13,6 +13,7 @@ use crate::loader::counters::add;
 use crate::loader::kernel::{PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
 use crate::location::is_remote;
+use crate::stop::{self, Stop};
 use crate::{Error, ErrorKind, Io, Result};
 
 /// Draws of a sample to replace one that cannot be read, before it is an error.
@@ -72,7 +73,9 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
 /// The samples of a batch: their data to `data`, everything else to `batch`.
 fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
     let length = data.len() / plan.seats.len();
-    let read = |(&seat, data): (&Seat, &mut [S])| read_or_substitute(engine, seat, &plan.shape, data);
+    let stop = Stop::current();
+    let read =
+        |(&seat, data): (&Seat, &mut [S])| stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data));
     let read: Vec<Result<SamplePlan<'_>>> =
         engine.workers.install(|| plan.seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
     finish(engine, read.into_iter().collect::<Result<_>>()?, batch)
@@ -113,7 +116,8 @@ fn read<'a, S: SampleType>(
     data: &mut [S],
 ) -> Result<SamplePlan<'a>> {
     let plan = engine.planner.plan(seat, shape.frames, shape.size)?;
-    let frame = |(t, slot): (usize, PictureSlot<'_, S>)| frame(engine, &plan, t, slot).err();
+    let stop = Stop::current();
+    let frame = |(t, slot): (usize, PictureSlot<'_, S>)| stop::within(&stop, || frame(engine, &plan, t, slot)).err();
     let mut slots = slots(&engine.options.pictures, data, shape.frames as usize);
     slots.drain(plan.frames.len()..).for_each(PictureSlot::clear);
     match slots.into_par_iter().enumerate().find_map_first(frame) {

@@ -11,6 +11,10 @@ mod epochs;
 mod fields;
 mod fill;
 #[cfg(feature = "remote")]
+mod foresight;
+#[cfg(feature = "remote")]
+mod keeper;
+#[cfg(feature = "remote")]
 mod needs;
 mod plan;
 mod pool;

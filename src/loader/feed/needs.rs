@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::engine::Engine;
+use super::keeper::Keeper;
 use super::ring::Number;
 use crate::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
 use crate::{ErrorKind, Result};
@@ -23,11 +24,16 @@ pub(super) struct Need {
 
 /// What a batch needs. Dropping it says that the batch is done.
 #[derive(Debug, Default)]
-pub(crate) struct Ticket(Vec<Need>);
+pub(crate) struct Ticket {
+    needs: Vec<Need>,
+    /// Who wants to know that it is done.
+    keeper: Option<(Arc<Keeper>, Number)>,
+}
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.0.iter().for_each(|need| need.file.release(&need.run));
+        self.needs.iter().for_each(|need| need.file.release(&need.run));
+        self.keeper.iter().for_each(|(keeper, number)| keeper.done(*number));
     }
 }
 
@@ -77,7 +83,7 @@ impl Drop for Request {
 /// done.
 pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
     engine.planner.dataset.remotes().first()?;
-    let (mut tickets, requests) = plan(engine, &[Number { epoch, k }]);
+    let (mut tickets, requests) = plan(engine, &[Number { epoch, k }], None);
     for request in requests {
         // More than the limit, if that is what one batch takes.
         request.memory().take_anyway(request.bytes);
@@ -88,8 +94,10 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
 }
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.
-pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Request>) {
-    let mut tickets: Vec<Ticket> = batches.iter().map(|_| Ticket::default()).collect();
+/// `keeper` makes room in the cache for what is worth it.
+pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keeper>>) -> (Vec<Ticket>, Vec<Request>) {
+    let ticket = |&number| Ticket { needs: Vec::new(), keeper: keeper.map(|keeper| (keeper.clone(), number)) };
+    let mut tickets: Vec<Ticket> = batches.iter().map(ticket).collect();
     if bring_entries(engine, batches).is_err_and(|e| e.kind() == ErrorKind::Io) {
         // An error of the batches that need them. To ask for each entry by itself would take long to fail, too.
         return (tickets, Vec::new());
@@ -106,6 +114,10 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             uses.push(place);
         }
     }
+    // Of clips that share a page of the cache, the one that is needed first asks for it.
+    let mut clips: Vec<_> = clips.into_iter().collect();
+    clips.sort_by_key(|(_, (_, uses))| uses.first().copied());
+    let next_uses = keeper.and_then(|keeper| keeper.plan(&engine.planner.dataset, &engine.schedule, batches));
     let mut wanted: Vec<Request> = Vec::new();
     for (clip, (frames, mut uses)) in clips {
         uses.dedup();
@@ -115,9 +127,12 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
         let Ok(Some((file, runs))) = runs else { continue };
-        let Some(&first) = uses.iter().min() else { continue };
+        let Some(&first) = uses.first() else { continue };
+        let next_use = next_uses.as_ref().and_then(|uses| uses.get(&clip).copied());
+        let make_room =
+            || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.planner.dataset, next));
         for run in runs {
-            match file.plan(&run) {
+            match plan_run(&file, &run, make_room) {
                 RunPlan::Here => {}
                 RunPlan::Keep(pages) => {
                     wanted.extend(pages.into_iter().map(|pages| want(&file, Part::Keep(pages), first)))
@@ -126,7 +141,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
                     let mut is_new = false;
                     for &place in &uses {
                         is_new |= file.hold(&run);
-                        tickets[place].0.push(Need { file: file.clone(), run: run.clone() });
+                        tickets[place].needs.push(Need { file: file.clone(), run: run.clone() });
                     }
                     wanted.extend(is_new.then(|| want(&file, Part::Hold(run), first)));
                 }
@@ -134,6 +149,16 @@ pub(super) fn plan(engine: &Engine, batches: &[Number]) -> (Vec<Ticket>, Vec<Req
         }
     }
     (tickets, merged(wanted))
+}
+
+/// Says how a run comes; if the cache is full, as soon as `make_room` makes no more room.
+fn plan_run(file: &RemoteFile, run: &Range<u64>, make_room: impl Fn() -> bool) -> RunPlan {
+    loop {
+        let plan = file.plan(run);
+        if !matches!(plan, RunPlan::Hold) || !make_room() {
+            return plan;
+        }
+    }
 }
 
 fn want(file: &Arc<RemoteFile>, part: Part, first: usize) -> Request {

@@ -11,6 +11,7 @@ use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
 use super::ring::{Number, Ring};
+use crate::stop::{self, Stop};
 use crate::{Error, Result};
 
 /// What a batch is made in.
@@ -18,26 +19,29 @@ pub(super) trait Vessel: Send + 'static {
     fn fill(&mut self, engine: &Engine, number: Number) -> Result<()>;
 }
 
-/// The thread that makes batches, and where it puts them. Dropping it stops the thread.
+/// The thread that makes batches, and where it puts them. Dropping it stops the thread, also while that waits for a
+/// server.
 pub(super) struct Producer<T> {
     pub ring: Arc<Ring<Engine, T>>,
+    stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Vessel> Producer<T> {
     pub fn start(ring: Ring<Engine, T>, epochs: Epochs) -> Result<Self> {
         let ring = Arc::new(ring);
-        let of_thread = ring.clone();
+        let stop = Stop::default();
+        let (of_thread, stop_of_thread) = (ring.clone(), Some(stop.clone()));
         let thread = std::thread::Builder::new().name("vidrec-prefetch".into());
         let thread = thread.spawn(move || {
             let end = EndOnDrop(of_thread);
             let first = epochs.range.start;
-            if let Err(e) = catch(|| make(&end.0, epochs)) {
+            if let Err(e) = catch(|| stop::within(&stop_of_thread, || make(&end.0, epochs))) {
                 end.0.push(Number { epoch: first, k: 0 }, Err(e));
             }
         });
         let thread = thread.map_err(|e| Error::start("a thread", e))?;
-        Ok(Producer { ring, thread: Some(thread) })
+        Ok(Producer { ring, stop, thread: Some(thread) })
     }
 }
 
@@ -53,6 +57,7 @@ impl<T> Drop for EndOnDrop<T> {
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         self.ring.stop();
+        self.stop.stop();
         if let Some(thread) = self.thread.take() {
             // It catches what panics in it, and there would be nobody to tell.
             let _ = thread.join();

@@ -1,0 +1,83 @@
+//! Requests for what the cache on local disk is to keep of one object: neighbors together, each of a good size.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::file::{Part, RemoteFile, RunPlan, pieces};
+use super::sizes::REQUEST_BYTES;
+use crate::Result;
+
+/// Pages are asked for together if what lies between them is less than this part of what they bring.
+const GAP_SHARE: u64 = 64;
+
+/// Pages of one object that are to be asked for. What was not sent when this is dropped is given up.
+pub(crate) struct Filling {
+    file: Arc<RemoteFile>,
+    /// In order, without overlaps.
+    unsent: Vec<Range<u64>>,
+    bytes: u64,
+}
+
+/// How a range comes to the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// It is there.
+    Here,
+    /// It was asked for, or will be with the next request. Others may fetch parts of it.
+    Coming,
+    /// There is no room for it.
+    NoRoom,
+}
+
+impl Filling {
+    pub fn of(file: &Arc<RemoteFile>) -> Self {
+        Filling { file: file.clone(), unsent: Vec::new(), bytes: 0 }
+    }
+
+    pub fn file(&self) -> &Arc<RemoteFile> {
+        &self.file
+    }
+
+    /// Asks for a range, as soon as there is enough for a request.
+    pub fn add(&mut self, range: &Range<u64>) -> Result<Filled> {
+        let pages = match self.file.plan(range) {
+            RunPlan::Here => return Ok(Filled::Here),
+            RunPlan::Hold => return Ok(Filled::NoRoom),
+            RunPlan::Keep(pages) => pages,
+        };
+        let mut sent = Ok(());
+        for piece in pages.into_iter().flat_map(|pages| pieces(pages, REQUEST_BYTES)) {
+            if !self.joins(&piece) {
+                sent = sent.and(self.send());
+            }
+            self.bytes += piece.end - piece.start;
+            self.unsent.push(piece);
+        }
+        sent.map(|()| Filled::Coming)
+    }
+
+    /// Asks for what was not asked for yet.
+    pub fn send(&mut self) -> Result<()> {
+        let parts = std::mem::take(&mut self.unsent).into_iter().map(Part::Keep).collect();
+        self.file.remote().memory.take_anyway(std::mem::take(&mut self.bytes));
+        self.file.fetch_parts(parts)
+    }
+
+    /// Whether some of a range was not asked for yet.
+    pub fn holds_back(&self, range: &Range<u64>) -> bool {
+        self.unsent.first().zip(self.unsent.last()).is_some_and(|(f, l)| f.start < range.end && range.start < l.end)
+    }
+
+    fn joins(&self, pages: &Range<u64>) -> bool {
+        let Some((first, last)) = self.unsent.first().zip(self.unsent.last()) else { return true };
+        let bytes = self.bytes + (pages.end - pages.start);
+        let is_near = pages.start >= last.end && (pages.end - first.start) - bytes <= bytes / GAP_SHARE;
+        is_near && bytes <= REQUEST_BYTES
+    }
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        self.unsent.iter().for_each(|pages| self.file.give_up(pages));
+    }
+}

@@ -1,0 +1,89 @@
+//! The end of work that nobody wants any more, while it waits for something.
+//!
+//! Work knows its [`Stop`] by the thread that does it, since what waits is far below what is wanted. It belongs to one
+//! loader: others that read the same data set wait on.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+#[cfg(feature = "remote")]
+use std::time::Duration;
+
+#[cfg(feature = "remote")]
+use crate::{Error, Result};
+
+/// How often whoever waits looks whether it still has to.
+#[cfg(feature = "remote")]
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// That of the work which this thread does.
+    static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
+}
+
+/// Says to some work that nobody wants it any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn stop(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// That of the work which this thread does, to be handed to other threads that help with it.
+    pub fn current() -> Option<Stop> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+}
+
+/// Does work that `stop` may end. Such work may be inside of other work.
+pub(crate) fn within<T>(stop: &Option<Stop>, work: impl FnOnce() -> T) -> T {
+    let _back = Back(CURRENT.replace(stop.clone()));
+    work()
+}
+
+/// Restores the stop of the work outside, also after a panic.
+struct Back(Option<Stop>);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+/// Whether nobody wants the work of this thread any more.
+#[cfg(feature = "remote")]
+pub(crate) fn is_stopped() -> bool {
+    CURRENT.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.0.load(Relaxed)))
+}
+
+/// An error if nobody wants the work of this thread any more.
+#[cfg(feature = "remote")]
+pub(crate) fn check() -> Result<()> {
+    if is_stopped() { Err(Error::interrupted("nobody waits for it any more")) } else { Ok(()) }
+}
+
+#[cfg(all(test, feature = "remote"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_stopped_where_it_is_done() {
+        let (one, other) = (Some(Stop::default()), Some(Stop::default()));
+        one.iter().for_each(Stop::stop);
+        assert!(!is_stopped());
+        within(&one, || {
+            assert!(is_stopped() && check().is_err());
+            within(&other, || assert!(!is_stopped()));
+            within(&None, || assert!(!is_stopped()));
+            let caught = std::panic::catch_unwind(|| within(&None, || panic!("on purpose")));
+            assert!(caught.is_err() && is_stopped());
+            let stop = Stop::current();
+            std::thread::scope(|scope| {
+                let there = scope.spawn(|| (is_stopped(), within(&stop, is_stopped)));
+                assert_eq!(there.join().unwrap(), (false, true));
+            });
+        });
+        assert!(!is_stopped() && check().is_ok());
+    }
+}

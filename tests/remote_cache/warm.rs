@@ -1,0 +1,200 @@
+//! Filling a cache before training: what is downloaded, what does not fit, and what an interruption leaves.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use fault_proxy::{Fault, Rule};
+use vidrec::{Dataset, ErrorKind, Loader, Storage, cache, no_progress};
+
+use crate::common::until::until;
+use crate::disk_use::Watch;
+use crate::orders;
+use crate::served::{PAGE, Served, cached, epoch};
+use crate::worker::Job;
+
+/// The first page of each record file comes when it is opened.
+const HEADS: u64 = 3 * PAGE;
+
+/// Bytes of record files in a cache.
+fn kept_records(dir: &Path) -> u64 {
+    let objects = cache::show(dir).map_or(Vec::new(), |report| report.objects);
+    objects.iter().filter(|object| object.location.ends_with(".rec")).map(|object| object.bytes).sum()
+}
+
+/// Whether an epoch of a data set is that of the local one, and its record files are not asked for.
+fn reads_from_disk(served: &Served, set: &Dataset) -> bool {
+    let o = orders::with(&orders::shuffled());
+    let expected = epoch(&Loader::new(&served.set, o.clone()).unwrap(), 0);
+    served.downloaded();
+    epoch(&Loader::new(set, o).unwrap(), 0) == expected && served.downloaded() == (0, 0)
+}
+
+#[test]
+fn each_page_is_downloaded_once_with_large_requests_and_the_first_epoch_reads_from_disk() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let storage = || cached(folder.path(), served.all_bytes() * 2);
+    let mut done = Vec::new();
+    let report = {
+        let set = served.open(storage());
+        let report = set.warm(&mut |progress| {
+            done.push((progress.done, progress.total));
+            ControlFlow::Continue(())
+        });
+        assert!(reads_from_disk(&served, &set));
+        report.unwrap()
+    };
+    let records = served.record_bytes();
+    assert_eq!((report.clips, report.bytes, report.kept_bytes), (served.set.len(), records, 0));
+    assert_eq!((report.missing_clips, report.missing_bytes), (0, 0));
+    assert!(done.is_sorted() && done.last() == Some(&(records, Some(records))), "{:?}", done.last());
+
+    // Again: nothing but what opening takes.
+    served.server.reset_counts();
+    let set = served.open(storage());
+    let report = set.warm(&mut no_progress).unwrap();
+    assert_eq!((report.kept_bytes, report.missing_bytes), (records, 0));
+    let all = served.server.counts();
+    assert!(all.body_bytes <= 2 * HEADS + (8 << 10), "{all:?}");
+    assert_eq!(served.downloaded(), (3, HEADS));
+    assert!(reads_from_disk(&served, &set));
+}
+
+#[test]
+fn requests_are_few_and_no_page_is_in_two() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
+    served.downloaded();
+    set.warm(&mut no_progress).unwrap();
+    let (requests, came) = served.downloaded();
+    // The first shard was open. Of the others, both ends come first.
+    assert!(requests <= 2 * 2 + 3, "{requests} requests");
+    assert!(came <= served.record_bytes() + HEADS, "{came} bytes of {}", served.record_bytes());
+}
+
+#[test]
+fn some_clips_are_fetched_and_no_others() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let chosen = [3, 4, 5, 90, 4, 41];
+    let set = served.open(cached(folder.path(), served.all_bytes() * 2)).select(chosen).unwrap();
+    let report = set.warm(&mut no_progress).unwrap();
+    let sizes = served.clip_bytes();
+    let wanted: u64 = [3, 4, 5, 41, 90].iter().map(|&clip| sizes[clip as usize]).sum();
+    assert_eq!((report.clips, report.bytes, report.missing_bytes), (6, wanted, 0));
+    let (_, came) = served.downloaded();
+    assert!(came <= wanted + 2 * HEADS + 5 * 2 * PAGE, "{came} of {wanted}");
+    let local = served.set.select(chosen).unwrap();
+    let o = orders::with(&orders::shuffled());
+    assert!(epoch(&Loader::new(&set, o.clone()).unwrap(), 0) == epoch(&Loader::new(&local, o).unwrap(), 0));
+    assert_eq!(served.downloaded(), (0, 0));
+}
+
+#[test]
+fn what_does_not_fit_is_counted_and_not_fetched() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let limit = served.all_bytes() * 4 / 10;
+    let watch = Watch::of(folder.path(), limit);
+    for run in 0..2 {
+        served.downloaded();
+        let report = served.open(cached(folder.path(), limit)).warm(&mut no_progress).unwrap();
+        let (_, came) = served.downloaded();
+        let what = format!("run {run}: {came} bytes, {report:?}");
+        assert_eq!(report.cache_bytes, Some(limit), "{what}");
+        let held = report.bytes - report.missing_bytes;
+        assert!(held <= limit && held * 100 > limit * 90, "{what}");
+        assert!(report.missing_clips > 50 && report.missing_clips < served.set.len(), "{what}");
+        assert!(came <= if run == 0 { held + 2 * HEADS + 100 * PAGE } else { HEADS }, "{what}");
+    }
+    watch.end();
+
+    // For nothing but a part of an index.
+    let folder = tempfile::tempdir().unwrap();
+    let report = served.open(cached(folder.path(), PAGE)).warm(&mut no_progress).unwrap();
+    assert_eq!(report.missing_clips, served.set.len());
+    assert!(report.missing_bytes > served.record_bytes(), "{report:?}");
+}
+
+#[test]
+fn after_a_kill_it_continues() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let limit = served.all_bytes() * 2;
+    // Both ends of three record files, and one more answer.
+    served.server.rules().add(Rule::new(Fault::NoAnswer).path(".rec").after(7));
+    let job = Job { warms: true, ..Job::new(&served, folder.path(), limit) };
+    let mut worker = job.start();
+    until("some of it is kept", || kept_records(folder.path()) > 1 << 20);
+    worker.kill();
+    served.server.rules().clear();
+
+    let kept = kept_records(folder.path());
+    assert!(kept < served.record_bytes());
+    served.downloaded();
+    let set = served.open(cached(folder.path(), limit));
+    let report = set.warm(&mut no_progress).unwrap();
+    let (_, came) = served.downloaded();
+    // The last page of an object counts as a whole one until all are there.
+    assert!(came <= served.record_bytes() - kept + 2 * HEADS, "{came} bytes, {kept} kept");
+    assert!(report.kept_bytes > kept / 2 && report.kept_bytes <= kept, "{report:?}, {kept} kept");
+    assert!(reads_from_disk(&served, &set));
+}
+
+#[test]
+fn a_flipped_byte_is_fetched_once_more_and_then_it_is_an_error() {
+    let served = Served::large();
+    let folder = tempfile::tempdir().unwrap();
+    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
+    // All shards are open.
+    [0, 41, 60].iter().for_each(|&clip| set.clip(clip).unwrap().frame(0).unwrap().check().unwrap());
+    served.downloaded();
+    let at = 900_000;
+    served.server.rules().add(Rule::new(Fault::FlippedByte { at }).path("shard-00000").nth(1));
+    let report = set.warm(&mut no_progress).unwrap();
+    assert_eq!((served.server.counts().faults, report.missing_bytes), (1, 0));
+    let (_, came) = served.downloaded();
+    assert!(came <= served.record_bytes() + (64 << 10), "{came}");
+    assert!(reads_from_disk(&served, &set));
+
+    let folder = tempfile::tempdir().unwrap();
+    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
+    let place = served.set.clip(7).unwrap().frame(3).unwrap().offset();
+    let record = first_record_file(&served);
+    let mut bytes = std::fs::read(&record).unwrap();
+    bytes[place as usize + 500] ^= 1;
+    std::fs::write(&record, bytes).unwrap();
+    let set = {
+        drop(set);
+        served.open(cached(folder.path(), served.all_bytes() * 2))
+    };
+    let e = set.warm(&mut no_progress).unwrap_err();
+    assert_eq!((e.kind(), e.clip(), e.frame()), (ErrorKind::Format, Some(7), Some(3)), "{e:#}");
+    assert!(format!("{e:#}").contains("fetched twice"), "{e:#}");
+}
+
+fn first_record_file(served: &Served) -> std::path::PathBuf {
+    let mut files: Vec<_> = std::fs::read_dir(served.dir()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "rec"));
+    files.into_iter().min().unwrap()
+}
+
+#[test]
+fn it_stops_when_told_and_without_a_cache_it_says_so() {
+    let served = Served::small();
+    let e = served.open(Storage::default()).warm(&mut no_progress).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Usage);
+    assert!(e.hints().contains(&vidrec::Hint::Set("cache")), "{e:#}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let set = served.open(cached(folder.path(), served.all_bytes() * 2));
+    let stop = |progress: &vidrec::Progress| match progress.done > 0 {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    assert_eq!(set.warm(&mut { stop }).unwrap_err().kind(), ErrorKind::Interrupted);
+    // What was asked for and not taken is not left in the way.
+    assert_eq!(set.warm(&mut no_progress).unwrap().missing_bytes, 0);
+    assert!(reads_from_disk(&served, &set));
+}

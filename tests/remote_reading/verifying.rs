@@ -1,0 +1,49 @@
+//! What verifying a data set on a server costs, and what it says of damage there and on the way.
+
+use std::fs;
+
+use fault_proxy::{Fault, Rule};
+use vidrec::{Storage, VerifyOptions, VerifyReport, no_progress, verify};
+
+use crate::common::damage;
+use crate::served::{Served, storage};
+use crate::sets;
+
+fn report(served: &Served, deep: bool) -> VerifyReport {
+    verify(served.url(), VerifyOptions { deep, storage: storage() }, &mut no_progress).unwrap()
+}
+
+/// Bytes of all files of the data set.
+fn all_bytes(served: &Served) -> u64 {
+    fs::read_dir(served.dir()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn each_file_is_downloaded_once() {
+    // Of 20 MB: more than is decoded at a time.
+    let served = Served::new(sets::large(&[150, 380]));
+    for deep in [false, true] {
+        served.server.reset_counts();
+        let found = report(&served, deep);
+        assert!(found.ok && found.frames == 4 * 530, "{found:?}");
+        let (came, all) = (served.server.counts().body_bytes, all_bytes(&served));
+        assert!(came * 100 <= all * 105, "deep {deep}: {came} bytes of {all}");
+    }
+}
+
+#[test]
+fn damage_is_found_as_in_local_files_and_what_is_damaged_on_the_way_is_not() {
+    let served = Served::new(sets::small(&[20]));
+    // After both ends of the record file.
+    served.server.rules().add(Rule::new(Fault::FlippedByte { at: 3000 }).path(".rec").nth(3));
+    let found = report(&served, true);
+    assert!(found.ok && served.server.counts().faults == 1, "{found:?}");
+    served.server.rules().clear();
+    damage(&served.dir(), 11, 1);
+    let kinds = |report: VerifyReport| {
+        report.problems.into_iter().map(|p| (p.kind, p.clip, p.frame)).filter(|(kind, ..)| kind != "jpeg-decode")
+    };
+    let options = VerifyOptions { deep: true, storage: Storage::default() };
+    let local = kinds(verify(served.dir(), options, &mut no_progress).unwrap());
+    assert!(kinds(report(&served, true)).eq(local));
+}
