@@ -4,6 +4,7 @@
 //! loader: others that read the same data set wait on.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 #[cfg(feature = "remote")]
@@ -17,8 +18,9 @@ use crate::{Error, Result};
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 thread_local! {
-    /// That of the work which this thread does.
-    static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
+    /// That of the work which this thread does. Nothing is to be dropped when a thread ends: by then, all work is done. To
+    /// register a destructor takes memory, and without it the C library ends the process.
+    static CURRENT: RefCell<ManuallyDrop<Option<Stop>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// Says to some work that nobody wants it any more.
@@ -32,14 +34,19 @@ impl Stop {
 
     /// That of the work which this thread does, to be handed to other threads that help with it.
     pub fn current() -> Option<Stop> {
-        CURRENT.with_borrow(Clone::clone)
+        CURRENT.with_borrow(|current| Option::clone(current))
     }
 }
 
 /// Does work that `stop` may end. Such work may be inside of other work.
 pub(crate) fn within<T>(stop: &Option<Stop>, work: impl FnOnce() -> T) -> T {
-    let _back = Back(CURRENT.replace(stop.clone()));
+    let _back = Back(set(stop.clone()));
     work()
+}
+
+/// Changes the stop of this thread, and returns the one before.
+fn set(stop: Option<Stop>) -> Option<Stop> {
+    ManuallyDrop::into_inner(CURRENT.replace(ManuallyDrop::new(stop)))
 }
 
 /// Restores the stop of the work outside, also after a panic.
@@ -47,7 +54,7 @@ struct Back(Option<Stop>);
 
 impl Drop for Back {
     fn drop(&mut self) {
-        CURRENT.set(self.0.take());
+        set(self.0.take());
     }
 }
 

@@ -122,9 +122,9 @@ impl Link {
         range: Result<Range<u64>, u64>,
         sink: Sink,
     ) -> Result<(Sink, Version), FetchError> {
-        let permit = self.gate.enter().await;
+        let pass = self.gate.enter(range.as_ref().map_or(0, |range| range.end - range.start)).await;
         let found = self.fetch_now(target, range, sink).await;
-        self.gate.leave(permit);
+        self.gate.leave(pass, found.is_ok());
         found
     }
 
@@ -136,9 +136,9 @@ impl Link {
         range: Range<u64>,
         sink: Sink,
     ) -> Option<Result<(Sink, Version), FetchError>> {
-        let permit = self.gate.enter().await;
+        let pass = self.gate.enter(range.end - range.start).await;
         let found = if is_needed() { Some(self.fetch_now(target, Ok(range), sink).await) } else { None };
-        self.gate.leave(permit);
+        self.gate.leave(pass, found.as_ref().is_some_and(Result::is_ok));
         found
     }
 

@@ -2,7 +2,8 @@
 //!
 //! As TCP finds its window (RFC 5681): doubled each round trip until something slows down, then one more per round
 //! trip, and half as many when the server says that it is overloaded. Answers that take much longer than the fastest
-//! ones also reduce it, but by little, because other traffic may be the reason.
+//! ones also reduce it, but by little, because other traffic may be the reason. How many bytes may be on their way is
+//! another limit ([`volume`](super::volume)).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counters::Counters;
+use super::volume::{Room, Volume};
 
 const START: usize = 8;
 const LEAST: usize = 2;
@@ -23,8 +25,17 @@ const CALM: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Gate {
     permits: Arc<Semaphore>,
+    volume: Volume,
     state: Mutex<State>,
     counters: Arc<Counters>,
+}
+
+/// What a request has while it is let through.
+#[derive(Debug)]
+pub(super) struct Pass {
+    // The semaphore is never closed.
+    permit: Option<OwnedSemaphorePermit>,
+    room: Room,
 }
 
 #[derive(Debug)]
@@ -62,13 +73,14 @@ impl Gate {
             reduced: None,
             overloaded: None,
         };
-        Gate { permits: Arc::new(Semaphore::new(START)), state: Mutex::new(state), counters }
+        let (permits, volume) = (Arc::new(Semaphore::new(START)), Volume::default());
+        Gate { permits, volume, state: Mutex::new(state), counters }
     }
 
-    /// Waits for its turn; turns come in the order of the calls.
-    pub async fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed.
-        self.permits.clone().acquire_owned().await.ok()
+    /// Waits for the turn of a request of so many bytes; turns come in the order of the calls.
+    pub async fn enter(&self, bytes: u64) -> Pass {
+        let permit = self.permits.clone().acquire_owned().await.ok();
+        Pass { permit, room: self.volume.enter(bytes).await }
     }
 
     /// Takes note of what one try of a request found that [`enter`](Self::enter) let through. It may try again.
@@ -85,7 +97,8 @@ impl Gate {
     }
 
     /// Ends a request that [`enter`](Self::enter) let through.
-    pub fn leave(&self, permit: Option<OwnedSemaphorePermit>) {
+    pub fn leave(&self, Pass { permit, room }: Pass, is_brought: bool) {
+        self.volume.leave(room, is_brought);
         let mut state = self.lock();
         if let Some(permit) = permit
             && state.permits > state.limit as usize
@@ -178,13 +191,13 @@ mod tests {
         runtime.block_on(async {
             let mut held = Vec::new();
             for _ in 0..START {
-                held.push(gate.enter().await);
+                held.push(gate.enter(1).await);
             }
             assert_eq!(gate.permits.available_permits(), 0);
             gate.learn(Outcome::Overloaded);
-            gate.leave(held.pop().flatten());
+            gate.leave(held.pop().unwrap(), true);
             assert_eq!(gate.lock().permits, START - 1);
-            held.into_iter().for_each(|permit| gate.leave(permit));
+            held.into_iter().for_each(|permit| gate.leave(permit, true));
             assert_eq!((gate.lock().permits, gate.permits.available_permits()), (START / 2, START / 2));
         });
     }

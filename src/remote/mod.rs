@@ -37,6 +37,7 @@ mod sink;
 mod sizes;
 mod store;
 mod url;
+mod volume;
 
 pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
