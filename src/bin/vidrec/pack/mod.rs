@@ -49,10 +49,10 @@ pub struct Args {
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
-    #[arg(required_unless_present = "plan")]
+    #[arg(required_unless_present = "plan", conflicts_with = "plan")]
     input: Vec<PathBuf>,
     /// The folder to make the data set in.
-    #[arg(short, long, required_unless_present = "plan")]
+    #[arg(short, long, required_unless_present = "plan", conflicts_with = "plan")]
     output: Option<PathBuf>,
     #[command(flatten)]
     recipe: recipe::RecipeArgs,
@@ -144,7 +144,9 @@ fn dry_run(args: &Args) -> Run {
 }
 
 /// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
-pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
+pub fn with_bar<T>(
+    work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>,
+) -> Result<T, Box<dyn std::error::Error>> {
     let interrupted = interrupt::flag()?;
     let mut bar = progress::Bar::new();
     let done = work(&mut |progress| {
