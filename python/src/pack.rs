@@ -29,8 +29,7 @@ impl<'a> Told<'a> {
 
 /// The report, as JSON. `progress` is called with the videos done and their number. An exception from there or of a signal
 /// handler stops the pack, which can then be resumed. `isolate`: what starts a process that calls [`serve`] with the same
-/// options, to decode there. `mxnet`: export the data set into its folder `mxnet` as well. `parts`: how many
-/// parts to pack it in, and how many of them at a time.
+/// options, to decode there. `mxnet`: export the data set into its folder `mxnet` as well.
 #[pyfunction]
 pub fn pack(
     py: Python<'_>,
@@ -40,8 +39,8 @@ pub fn pack(
     progress: Option<Bound<'_, PyAny>>,
     isolate: Option<Vec<OsString>>,
     mxnet: bool,
-    parts: Option<(u32, u32)>,
 ) -> PyResult<String> {
+    let parts = options.parts()?;
     let mut options = options.to_pack_options()?;
     options.resources.isolate = isolate;
     let report = task::run(py, progress.as_ref(), |tell| {

@@ -13,7 +13,8 @@ use crate::task;
 
 /// Divides a pack into parts. What was written, as JSON.
 #[pyfunction]
-pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, parts: u32, options: Options) -> PyResult<String> {
+pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: Options) -> PyResult<String> {
+    let (parts, _) = options.parts()?.unwrap_or((1, 1));
     let options = options.to_pack_options()?;
     let written = task::run(py, None, |_| {
         let plan = PackPlan::from_inputs(&inputs, &options.input)?;

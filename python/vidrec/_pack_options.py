@@ -25,13 +25,14 @@ def check_build() -> None:
         )
 
 
-def of_plan(options: Mapping[str, Any]) -> Dict[str, Any]:
+def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
     """What the caller of :func:`vidrec.plan` gave, by the names of :func:`vidrec.pack`."""
     known = {*VALUES, *FLAGS, "root", "classes"}
     for name in options:
         if name not in known:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}")
     values = {name: options.get(name) for name in VALUES}
+    values["parts"] = parts
     flags = {name: bool(options.get(name)) for name in FLAGS}
     flags["original"] |= "short_side" in options and options["short_side"] is None
     return given(options.get("root"), options.get("classes"), values, flags)

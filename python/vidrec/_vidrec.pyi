@@ -116,9 +116,8 @@ def pack(
     progress: _Progress,
     isolate: Optional[Sequence[str]],
     mxnet: bool,
-    parts: Optional[Tuple[int, int]],
 ) -> str: ...
-def write_plan(inputs: Sequence[_Path], out: _Path, parts: int, options: Dict[str, Any]) -> str: ...
+def write_plan(inputs: Sequence[_Path], out: _Path, options: Dict[str, Any]) -> str: ...
 def pack_part(
     plan: _Path,
     part: int,

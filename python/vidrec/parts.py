@@ -54,7 +54,7 @@ def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **opt
     """
     _pack_options.check_build()
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    written: Dict[str, Any] = json.loads(_vidrec.write_plan(paths, output, parts, _pack_options.of_plan(options)))
+    written: Dict[str, Any] = json.loads(_vidrec.write_plan(paths, output, _pack_options.of_plan(parts, options)))
     return written
 
 

@@ -204,7 +204,7 @@ def pack(
     shards: Optional[int] = None,
     shard_size: Union[int, str, None] = None,
     parts: Optional[int] = None,
-    jobs: int = 1,
+    jobs: Optional[int] = None,
     decode_all: bool = False,
     threads: Optional[int] = None,
     io_threads: Optional[int] = None,
@@ -317,8 +317,8 @@ def pack(
     parts : int, optional
         Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
         cluster give that pack the parts of a plan (:func:`plan`).
-    jobs : int, default 1
-        With ``parts``: how many to pack at a time. ``threads`` are divided among them.
+    jobs : int, optional
+        With ``parts``: how many to pack at a time, among which ``threads`` are divided. Default: 1.
     decode_all : bool, default False
         Decode every frame of a video, not only what the chosen ones need: finds all damage.
     threads : int, optional
@@ -397,6 +397,8 @@ def pack(
             "max_duration": max_duration,
             "shards": shards,
             "shard_size": shard_size,
+            "parts": parts,
+            "jobs": jobs,
             "threads": threads,
             "io_threads": io_threads,
             "memory": memory,
@@ -419,12 +421,11 @@ def pack(
     )
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     command = _isolated.command(options) if isolate else None
-    divided = None if parts is None else (parts, jobs)
     with Shown(progress, "videos") as show:
         if dry_run:
             told = _vidrec.estimate(paths, output, options, show)
         else:
-            told = _vidrec.pack(paths, output, options, show, command, mxnet, divided)
+            told = _vidrec.pack(paths, output, options, show, command, mxnet)
     report: Dict[str, Any] = json.loads(told)
     for note in report.get("notes", ()):
         warnings.warn(note, PackWarning, stacklevel=2)

@@ -177,9 +177,7 @@ fn two_attempts_that_made_different_bytes_are_an_error() {
         // Another attempt ends first.
         fs::write(&receipt, &own).unwrap();
         if forged {
-            videos.edit("plan/parts/00000.json", |receipt| {
-                receipt["shards"][0]["sha256"] = "0".repeat(64).into()
-            });
+            videos.edit("plan/parts/00000.json", |receipt| receipt["shards"][0]["sha256"] = "0".repeat(64).into());
         }
         std::io::Write::write_all(&mut open, b".").unwrap();
         let run = attempt.wait_with_output().unwrap();
@@ -211,7 +209,7 @@ fn what_a_plan_fixes_cannot_be_given() {
         &["--force"],
     ] {
         let run = videos.ends(2, &[&["pack", "--plan", "plan", "--part", "0"], more].concat());
-        assert!(stderr(&run).contains("with --plan") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
+        assert!(stderr(&run).contains("--plan") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
     }
     videos.ends(2, &["pack", "--plan", "plan", "--parts", "3"]);
     videos.ends(2, &["pack", "in", "-o", "out", "--part", "3"]);

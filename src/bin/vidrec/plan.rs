@@ -54,10 +54,12 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
     let out = args.output.display();
     let (fewest, most) = w.part_videos;
     let mut text = format!(
-        "planned {} ({}) in {} of {fewest} to {most} videos\n",
+        "planned {} ({}) in {} of {} to {}\n",
         count(w.videos, "video"),
         bytes(w.bytes),
         count(w.parts.into(), "part"),
+        output::grouped(fewest),
+        count(most, "video"),
     );
     if w.missing > 0 {
         text +=
