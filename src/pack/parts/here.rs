@@ -39,14 +39,18 @@ pub fn pack_in_parts(
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
     begin(&dir, options)?;
-    let divided = divide(plan, &dir, parts, options)?;
-    if let Some(report) = finished(plan, out, &divided, options)? {
+    let resumes = dir.join(PLAN).exists();
+    let divided = divide(plan, &dir, parts, options).map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
+    let found = finished(plan, out, &divided, options);
+    let found = match found {
+        Ok(None) => writer::replaceable(out, options.run.overwrite, &lock).map(|_| None),
+        found => found,
+    };
+    if matches!(found, Ok(Some(_))) || (found.is_err() && !resumes) {
         whole_folder::remove(&dir, &[])?;
-        return Ok(report);
     }
-    if let Err(e) = writer::replaceable(out, options.run.overwrite, &lock) {
-        whole_folder::remove(&dir, &[])?;
-        return Err(e);
+    if let Some(report) = found? {
+        return Ok(report);
     }
     pack_all(&divided, jobs.clamp(1, divided.parts()), options, progress)?;
     drop(lock);
@@ -60,8 +64,7 @@ pub fn pack_in_parts(
 
 /// The plan in `dir`, which is made if none is there.
 fn divide(plan: &PackPlan, dir: &Path, parts: u32, options: &PackOptions) -> Result<PartsPlan> {
-    let resumes = dir.join(PLAN).exists();
-    write_plan(plan, dir, parts, options).map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
+    write_plan(plan, dir, parts, options)?;
     PartsPlan::open(dir)
 }
 

@@ -34,6 +34,9 @@ use crate::progress::with_bar;
 /// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
 #[derive(clap::Args)]
 pub struct Args {
+    // First: it looks at all that was given.
+    #[command(flatten)]
+    recipe: recipe::RecipeArgs,
     /// Folders, video files, or manifests.
     ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
@@ -46,13 +49,11 @@ pub struct Args {
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
-    #[arg(required_unless_present = "plan", conflicts_with = "plan")]
+    #[arg(required_unless_present = "plan")]
     input: Vec<PathBuf>,
     /// The folder to make the data set in.
-    #[arg(short, long, required_unless_present = "plan", conflicts_with = "plan")]
+    #[arg(short, long, required_unless_present = "plan")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    recipe: recipe::RecipeArgs,
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
