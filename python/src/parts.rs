@@ -58,18 +58,18 @@ pub fn plan_status(py: Python<'_>, plan: PathBuf) -> PyResult<String> {
     to_json(&status)
 }
 
-/// Makes a data set of the parts. The report, as JSON. `progress` is called with the shards checked and their number.
+/// Makes a data set of the parts. The report, as JSON. `how`: allow missing parts, read all, overwrite. `progress` is called with the shards checked and their number.
 #[pyfunction]
 pub fn publish(
     py: Python<'_>,
     plan: PathBuf,
     out: Option<PathBuf>,
-    (allow_missing, read_all, overwrite): (bool, bool, bool),
+    how: (bool, bool, bool),
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = PublishOptions::default();
     options.out = out;
-    (options.allow_missing, options.read_all, options.overwrite) = (allow_missing, read_all, overwrite);
+    (options.allow_missing, options.read_all, options.overwrite) = how;
     let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open(&plan)?.publish(&options, tell))?;
     to_json(&Told::new(&report))
 }
