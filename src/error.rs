@@ -66,6 +66,10 @@ pub enum Hint {
     Plan,
     /// List the parts of a plan that are to be packed.
     Status,
+    /// Pack the part again.
+    Part,
+    /// Make a data set of the parts of a plan.
+    Publish,
 }
 
 impl fmt::Display for Hint {
@@ -86,6 +90,8 @@ impl fmt::Display for Hint {
             Hint::Import => f.write_str("import it into another folder"),
             Hint::Plan => f.write_str("divide a pack into parts"),
             Hint::Status => f.write_str("look at the status of the plan"),
+            Hint::Part => f.write_str("pack the part again"),
+            Hint::Publish => f.write_str("publish the plan"),
         }
     }
 }
@@ -276,6 +282,13 @@ impl Error {
     /// Adds what a caller can do, in a form that each program can put into its own words.
     pub(crate) fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
+        self
+    }
+
+    /// Takes hints away that mean nothing to the caller.
+    #[cfg(feature = "pack")]
+    pub(crate) fn without_hints(mut self, hints: &[Hint]) -> Self {
+        self.0.hints.retain(|hint| !hints.contains(hint));
         self
     }
 

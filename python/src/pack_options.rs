@@ -42,6 +42,12 @@ impl Options {
         })
     }
 
+    /// How many parts to pack in, and how many of them at a time, if parts were asked for.
+    pub fn parts(&self) -> PyResult<Option<(u32, u32)>> {
+        let jobs = self.number("jobs")?.unwrap_or(1);
+        Ok(self.number("parts")?.map(|parts| (parts, jobs)))
+    }
+
     fn input(&self) -> PyResult<InputOptions> {
         Ok(InputOptions {
             root: self.root.clone(),

@@ -1,4 +1,4 @@
-"""A process that decodes for ``vidrec.pack(isolate=True)``."""
+"""A process that decodes for ``vidrec.pack(isolate=True)`` and :func:`vidrec.pack_part`."""
 
 from __future__ import annotations
 
@@ -19,5 +19,20 @@ def command(options: Dict[str, Any]) -> List[str]:
 def main() -> None:
     """Decode what the run asks for, until it ends."""
     _vidrec.serve(json.loads(sys.argv[1]))
+    _end()
+
+
+def of_part(plan: str) -> List[str]:
+    """What starts one, for an attempt of a part of a plan."""
+    return [sys.executable, "-c", f"from {__name__} import main_of_part; main_of_part()", plan]
+
+
+def main_of_part() -> None:
+    """Decode what the attempt asks for, until it ends."""
+    _vidrec.serve_part(sys.argv[1])
+    _end()
+
+
+def _end() -> None:
     # A codec may hang in another thread. Nobody waits for it, or for anything else in this process.
     os._exit(0)

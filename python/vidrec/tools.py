@@ -203,6 +203,8 @@ def pack(
     isolate: bool = False,
     shards: Optional[int] = None,
     shard_size: Union[int, str, None] = None,
+    parts: Optional[int] = None,
+    jobs: Optional[int] = None,
     decode_all: bool = False,
     threads: Optional[int] = None,
     io_threads: Optional[int] = None,
@@ -312,6 +314,11 @@ def pack(
     shard_size : int or str, optional
         Instead: begin another shard where the clips of a video would make a record file longer than this many bytes, such
         as ``"1GiB"`` or ``"500MB"``.
+    parts : int, optional
+        Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
+        cluster give that pack the parts of a plan (:func:`plan`).
+    jobs : int, optional
+        With ``parts``: how many to pack at a time, among which ``threads`` are divided. Default: 1.
     decode_all : bool, default False
         Decode every frame of a video, not only what the chosen ones need: finds all damage.
     threads : int, optional
@@ -361,11 +368,7 @@ def pack(
     >>> vidrec.pack("videos", "packed", dry_run=True)["bytes"]  # doctest: +SKIP
     512345
     """
-    if not _vidrec.HAS_PACK:
-        raise UsageError(
-            "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; from a checkout, "
-            'pip install ./python --config-settings=build-args="--features pack" makes one that can'
-        )
+    _pack_options.check_build()
     options = _pack_options.given(
         root,
         classes,
@@ -394,6 +397,8 @@ def pack(
             "max_duration": max_duration,
             "shards": shards,
             "shard_size": shard_size,
+            "parts": parts,
+            "jobs": jobs,
             "threads": threads,
             "io_threads": io_threads,
             "memory": memory,

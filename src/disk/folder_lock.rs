@@ -38,7 +38,14 @@ impl FolderLock {
         let path = dir.join(NAME);
         let io = |e| Error::io("create", &path, e);
         loop {
-            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io)?;
+            let file = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+                // Its former owner has removed the folder in the meantime.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && !dir.exists() => {
+                    fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+                    continue;
+                }
+                file => file.map_err(io)?,
+            };
             match try_lock(&file) {
                 Ok(true) => {}
                 Ok(false) => return Ok(None),

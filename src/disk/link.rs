@@ -24,19 +24,15 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
-/// Gives a complete file, which nobody changes in place, one more name. Where a link is not possible it is copied. It is
-/// fine if there is a file of this name and length: names say what is in a file.
+/// Gives a complete file, which nobody changes in place, one more name, in place of a file of that name. Where a link is
+/// not possible it is copied. Of several that do so at once, each has another number.
 #[cfg(feature = "pack")]
-pub(crate) fn give_name(from: &Path, to: &Path) -> Result<()> {
-    let length = |path: &Path| fs::metadata(path).map(|meta| meta.len()).ok();
-    if fs::hard_link(from, to).is_ok() || length(to).is_some_and(|there| Some(there) == length(from)) {
-        return Ok(());
-    }
-    let mut copy = AtomicFile::create(to)?;
-    let mut input = fs::File::open(from).map_err(|e| Error::io("open the file", from, e))?;
-    io::copy(&mut input, &mut copy).map_err(|e| Error::io("copy the file", from, e))?;
-    copy.sync()?;
-    copy.place()
+pub(crate) fn give_name(from: &Path, to: &Path, by: u32) -> Result<()> {
+    let mut own = to.as_os_str().to_owned();
+    own.push(format!(".{by}"));
+    // If both names lead to the same file already, POSIX leaves both, and the drop removes this one.
+    let (staged, _) = share(from, Path::new(&own))?;
+    fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))
 }
 
 /// Renames a complete file, unless there is one of the new name. Returns whether it did. Of several processes that try,

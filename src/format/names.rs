@@ -12,6 +12,15 @@ pub const FAILURES: &str = "failures.jsonl";
 /// A file of this name in a folder shows that a pack was interrupted there.
 pub(crate) const JOURNAL: &str = ".pack.journal";
 
+/// A file of this name in a folder shows that the parts of a plan are packed there.
+pub(crate) const PLAN: &str = "plan.json";
+
+/// The videos of a plan, beside [`PLAN`].
+pub(crate) const PLANNED_JOBS: &str = "jobs.jsonl";
+
+/// The folder in that of a data set in which its parts are packed on one machine.
+pub(crate) const PARTS: &str = ".parts";
+
 /// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;
 

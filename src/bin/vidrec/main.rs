@@ -23,6 +23,8 @@ mod pack;
 #[cfg(feature = "pack")]
 mod plan;
 #[cfg(feature = "pack")]
+mod plan_status;
+#[cfg(feature = "pack")]
 mod progress;
 #[cfg(feature = "pack")]
 mod publish;
@@ -33,8 +35,6 @@ mod reshard;
 mod sheet;
 mod split;
 mod stats;
-#[cfg(feature = "pack")]
-mod status;
 mod storage;
 mod subset;
 mod table;
@@ -73,7 +73,7 @@ enum Command {
     #[cfg(feature = "pack")]
     Plan(plan::Args),
     #[cfg(feature = "pack")]
-    Status(status::Args),
+    Status(plan_status::Args),
     #[cfg(feature = "pack")]
     Publish(publish::Args),
     Inspect(inspect::Args),
@@ -118,7 +118,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         #[cfg(feature = "pack")]
         Command::Plan(args) => plan::run(&args),
         #[cfg(feature = "pack")]
-        Command::Status(args) => status::run(&args),
+        Command::Status(args) => plan_status::run(&args),
         #[cfg(feature = "pack")]
         Command::Publish(args) => publish::run(&args),
         Command::Inspect(args) => inspect::run(&args),

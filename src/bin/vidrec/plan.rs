@@ -54,13 +54,16 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
     let out = args.output.display();
     let (fewest, most) = w.part_videos;
     let mut text = format!(
-        "planned {} ({}) in {} of {fewest} to {most} videos\n",
+        "planned {} ({}) in {} of {} to {}\n",
         count(w.videos, "video"),
         bytes(w.bytes),
         count(w.parts.into(), "part"),
+        output::grouped(fewest),
+        count(most, "video"),
     );
     if w.missing > 0 {
-        text += &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
+        text +=
+            &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
     }
     text += &format!("next: vidrec pack --plan {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
     text

@@ -6,7 +6,8 @@ use vidrec::pack::{PartsPlan, PublishOptions};
 
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::pack::{report, with_bar};
+use crate::pack::report;
+use crate::progress::with_bar;
 
 /// Make a data set of the parts of a plan.
 ///

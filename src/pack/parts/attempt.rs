@@ -14,11 +14,14 @@ const MOST: u32 = 64;
 /// memory, or crashed in a codec.
 const AT_WORK: &str = "at-work";
 
+/// Folder of the data set in a working folder.
+const SET: &str = "set";
+
 /// A working folder that this attempt has for itself.
 pub(super) struct Attempt {
     pub number: u32,
     pub dir: PathBuf,
-    _lock: FolderLock,
+    lock: FolderLock,
     /// Whether an attempt in this folder died.
     pub died: bool,
 }
@@ -28,22 +31,32 @@ impl Attempt {
     pub fn begin(folder: &PlanFolder, part: u32) -> Result<Self> {
         for number in 1..=MOST {
             let dir = folder.work(part, number);
-            let Some(_lock) = FolderLock::try_take(&dir)? else { continue };
+            let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let mark = dir.join(AT_WORK);
             let died = mark.exists();
             fs::write(&mark, "").map_err(|e| Error::io("create", &mark, e))?;
-            return Ok(Attempt { number, dir, _lock, died });
+            return Ok(Attempt { number, dir, lock, died });
         }
         Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(&folder.dir))
     }
 
-    /// Removes the working folder.
-    pub fn remove(self) -> Result<()> {
-        whole_folder::remove(&self.dir, &[])
+    /// Says that the attempt ended of itself, with an error.
+    pub fn ended(&self) -> Result<()> {
+        remove_file(&self.dir.join(AT_WORK))
     }
-}
 
-/// Says that the attempt in `dir` ended of itself, with an error.
-pub(super) fn ended(dir: &std::path::Path) -> Result<()> {
-    remove_file(&dir.join(AT_WORK))
+    /// The folder to pack into.
+    pub fn set(&self) -> PathBuf {
+        self.dir.join(SET)
+    }
+
+    /// Removes the working folder. The lock goes last: until then nobody else begins here.
+    pub fn remove(self) -> Result<()> {
+        whole_folder::remove(&self.set(), &[])?;
+        self.ended()?;
+        drop(self.lock);
+        // Another attempt may have begun here in the meantime. An empty folder that stays does no harm.
+        let _ = fs::remove_dir(&self.dir);
+        Ok(())
+    }
 }

@@ -26,13 +26,16 @@ pub(super) fn of(job: &Job, stamp: Option<Stamp>) -> u64 {
 pub(super) fn divide(costs: &[u64], parts: u32) -> Vec<Range<usize>> {
     let parts = (parts as usize).clamp(1, costs.len().max(1));
     let total: u128 = costs.iter().map(|&cost| u128::from(cost)).sum();
+    // Whether the middle of a video of this cost is before where the part's share begins: total * part / parts.
+    let is_before = |before: u128, cost: u64, part: usize| {
+        (2 * before + u128::from(cost)) * (parts as u128) < 2 * total * part as u128
+    };
     let (mut starts, mut at, mut before) = (vec![0], 0, 0u128);
     for part in 1..parts {
-        let target = total * part as u128 / parts as u128;
         // So many videos are left for the parts after this one.
         let last = costs.len() - (parts - part);
         let first = starts[part - 1] + 1;
-        while at < last && (at < first || before + u128::from(costs[at]) / 2 < target) {
+        while at < last && (at < first || is_before(before, costs[at], part)) {
             before += u128::from(costs[at]);
             at += 1;
         }

@@ -11,8 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::disk::{name_once, remove_file, whole_folder, write_file};
 use crate::{Error, Result};
 
-pub(super) const PLAN: &str = "plan.json";
-pub(super) const JOBS: &str = "jobs.jsonl";
+pub(super) use crate::format::names::{PLAN, PLANNED_JOBS as JOBS};
 
 /// The most bytes of `plan.json`, or of a receipt.
 const MOST: u64 = 1 << 30;
@@ -52,9 +51,8 @@ impl PlanFolder {
     /// What a file says; `None` if there is none.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
-        let unknown = |e| {
-            Error::usage("this is not what this version of vidrec writes there").file(self.path(name)).found(e)
-        };
+        let unknown =
+            |e| Error::usage("this is not what this version of vidrec writes there").file(self.path(name)).found(e);
         serde_json::from_slice(&bytes).map(Some).map_err(unknown)
     }
 
@@ -81,9 +79,11 @@ impl PlanFolder {
         whole_folder::create(&self.path("parts"))
     }
 
-    /// Puts a file there, in place of one of this name.
-    pub fn put(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        write_file(&self.path(name), &to_bytes(value)?)
+    /// Puts a file there, in place of one of this name. Of several attempts that do so, the last one counts.
+    pub fn put(&self, name: &str, attempt: u32, value: &impl Serialize) -> Result<()> {
+        let (own, path) = (self.path(&format!("{name}.{attempt}")), self.path(name));
+        write_file(&own, &to_bytes(value)?)?;
+        fs::rename(own, &path).map_err(|e| Error::io("rename the file", path, e))
     }
 
     /// Puts a file there if there is none. Returns whether it did: of several that try, one does.
@@ -105,13 +105,16 @@ impl PlanFolder {
         Some(now.duration_since(written).unwrap_or_default())
     }
 
-    /// The time of the clock that gives files their times: machines that share a folder have clocks of their own.
-    pub fn now(&self) -> Result<SystemTime> {
-        let path = self.path(&format!("parts/clock-{}", std::process::id()));
-        write_file(&path, b"")?;
-        let now = fs::metadata(&path).and_then(|meta| meta.modified());
-        remove_file(&path)?;
-        now.map_err(|e| Error::io("look at the file", path, e))
+    /// The time of the clock that gives files their times: machines that share a folder have clocks of their own. Where
+    /// no file can be created, the time of this machine's clock.
+    pub fn now(&self) -> SystemTime {
+        let here = SystemTime::now();
+        let nanos = here.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let path = self.path(&format!("parts/clock-{}-{nanos}", std::process::id()));
+        let there = fs::File::create_new(&path).and_then(|file| file.metadata()?.modified());
+        // Best effort: an empty file that stays is no file of a part.
+        let _ = fs::remove_file(&path);
+        there.unwrap_or(here)
     }
 }
 

@@ -10,15 +10,13 @@ use super::part::PartOptions;
 use super::plan::PartsPlan;
 use super::publish::PublishOptions;
 use super::write::write_plan;
-use crate::disk::whole_folder;
+use crate::disk::{FolderLock, publication, whole_folder};
+use crate::format::names::{PARTS, PLAN};
 use crate::pack::options::PackOptions;
 use crate::pack::plan::PackPlan;
-use crate::pack::run::{Interrupted, PackReport};
+use crate::pack::run::{Existing, Interrupted, PackReport, RunFingerprint};
 use crate::progress::{Progress, ProgressFn};
-use crate::{Error, Hint, Result, threads};
-
-/// The plan's folder in the folder of the data set.
-const FOLDER: &str = ".parts";
+use crate::{Error, Hint, Result, threads, writer};
 
 /// Packs the videos of a plan in `parts`, `jobs` of them at a time, into the data set directory `out`.
 ///
@@ -36,16 +34,46 @@ pub fn pack_in_parts(
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
     let (began, out) = (Instant::now(), out.as_ref());
-    let dir = out.join(FOLDER);
+    let dir = out.join(PARTS);
+    // Nobody else packs or publishes here meanwhile.
+    let lock = FolderLock::take(out)?;
+    publication::recover(out)?;
     begin(&dir, options)?;
-    write_plan(plan, &dir, parts, options).map_err(|e| e.hint(Hint::Restart))?;
-    let divided = PartsPlan::open(&dir)?;
+    let resumes = dir.join(PLAN).exists();
+    let divided = divide(plan, &dir, parts, options).map_err(|e| if resumes { e.hint(Hint::Restart) } else { e })?;
+    let found = finished(plan, out, &divided, options);
+    let found = match found {
+        Ok(None) => writer::replaceable(out, options.run.overwrite, &lock).map(|_| None),
+        found => found,
+    };
+    if matches!(found, Ok(Some(_))) || (found.is_err() && !resumes) {
+        whole_folder::remove(&dir, &[])?;
+    }
+    if let Some(report) = found? {
+        return Ok(report);
+    }
     pack_all(&divided, jobs.clamp(1, divided.parts()), options, progress)?;
-    let publish = PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
+    drop(lock);
+    let publish =
+        PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
     let mut report = divided.publish(&publish, &mut crate::no_progress)?;
     whole_folder::remove(&dir, &[])?;
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// The plan in `dir`, which is made if none is there.
+fn divide(plan: &PackPlan, dir: &Path, parts: u32, options: &PackOptions) -> Result<PartsPlan> {
+    write_plan(plan, dir, parts, options)?;
+    PartsPlan::open(dir)
+}
+
+/// The report of the same pack, if a call that resumes finds it finished.
+fn finished(plan: &PackPlan, out: &Path, divided: &PartsPlan, options: &PackOptions) -> Result<Option<PackReport>> {
+    let meta = divided.json.meta(options.frames.draws);
+    let fingerprint = RunFingerprint::new(plan, &meta, None, options.run.overwrite)?;
+    let existing = Existing::find(out, plan, &options.run, &fingerprint, None)?;
+    existing.map(|existing| existing.report(plan)).transpose()
 }
 
 /// Does what the options say with an interrupted run.
@@ -71,7 +99,11 @@ fn pack_all(plan: &PartsPlan, jobs: u32, options: &PackOptions, progress: &mut P
     resources.threads = Some((cores / jobs as usize).max(1));
     let part_options = PartOptions { resources, commit_every: options.run.commit_every, ..PartOptions::default() };
     let (next, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-    let all = Mutex::new(AllParts { each: vec![Progress::default(); plan.parts() as usize], videos: plan.videos(), progress });
+    let all = Mutex::new(AllParts {
+        each: vec![Progress::default(); plan.parts() as usize],
+        videos: plan.videos(),
+        progress,
+    });
     let work = || -> Result<()> {
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);

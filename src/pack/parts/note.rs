@@ -37,6 +37,7 @@ pub(super) fn name(part: u32) -> String {
 pub(super) struct Notes<'a> {
     folder: &'a PlanFolder,
     name: String,
+    attempt: u32,
     plan: &'a str,
     began: Instant,
     last: Option<Instant>,
@@ -44,8 +45,8 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    pub fn begin(folder: &'a PlanFolder, part: u32, plan: &'a str) -> Result<Self> {
-        let mut notes = Notes { folder, name: name(part), plan, began: Instant::now(), last: None, videos: 0 };
+    pub fn begin(folder: &'a PlanFolder, (part, attempt): (u32, u32), plan: &'a str) -> Result<Self> {
+        let mut notes = Notes { folder, name: name(part), attempt, plan, began: Instant::now(), last: None, videos: 0 };
         notes.write(None)?;
         Ok(notes)
     }
@@ -59,9 +60,9 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Says why it ended.
-    pub fn fail(mut self, error: &crate::Error) -> Result<()> {
-        self.write(Some(error.to_string()))
+    /// Says why it ended, as far as that can be written: the error itself says more.
+    pub fn fail(mut self, error: &crate::Error) {
+        let _ = self.write(Some(error.to_string()));
     }
 
     /// The part is done, which its receipt says.
@@ -73,7 +74,7 @@ impl<'a> Notes<'a> {
         self.last = Some(Instant::now());
         let (plan, videos, seconds) = (self.plan.to_owned(), self.videos, self.began.elapsed().as_secs_f64());
         let note = Note { plan, host: host(), process: std::process::id(), videos, seconds, error };
-        self.folder.put(&self.name, &note)
+        self.folder.put(&self.name, self.attempt, &note)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use super::attempt::{self, Attempt};
+use super::attempt::Attempt;
 use super::note::Notes;
 use super::plan::PartsPlan;
 use super::receipt::Receipt;
@@ -17,10 +17,7 @@ use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport, RunOptions};
 use crate::pack::work::Resources;
 use crate::progress::ProgressFn;
-use crate::{ErrorKind, Result};
-
-/// Folder of the data set in an attempt's working folder.
-const SET: &str = "set";
+use crate::{Error, ErrorKind, Hint, Result};
 
 /// How a part is packed. Everything that determines the bytes is in the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,24 +64,39 @@ impl PartsPlan {
             attempt.remove()?;
             return Ok(receipt.report.found());
         }
-        let mut notes = Notes::begin(&self.folder, part, &self.digest)?;
-        let packed = self.work(part, &attempt, options, &mut |p| {
-            notes.progress(p);
-            progress(p)
-        });
-        match packed {
+        match self.work_and_say(part, &attempt, options, progress) {
             Ok(report) => {
-                notes.end()?;
                 attempt.remove()?;
                 Ok(report)
             }
             Err(e) => {
-                attempt::ended(&attempt.dir)?;
-                // Somebody stopped it, which is no fault of the part: it is missing.
-                if e.kind() == ErrorKind::Interrupted { notes.end()? } else { notes.fail(&e)? }
+                let e = of_part(e, &attempt.dir);
+                // Where this fails too, the error of the part says more.
+                let _ = attempt.ended();
                 Err(e)
             }
         }
+    }
+
+    /// Packs a part, and says how far it is and why it ended.
+    fn work_and_say(
+        &self,
+        part: u32,
+        attempt: &Attempt,
+        options: &PartOptions,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
+        let mut notes = Notes::begin(&self.folder, (part, attempt.number), &self.digest)?;
+        let packed = self.work(part, attempt, options, &mut |p| {
+            notes.progress(p);
+            progress(p)
+        });
+        match &packed {
+            // Somebody stopped it, which is no fault of the part: it is missing.
+            Err(e) if e.kind() != ErrorKind::Interrupted => notes.fail(e),
+            _ => notes.end()?,
+        }
+        packed
     }
 
     /// The options that the parts are packed with, with these resources.
@@ -118,13 +130,13 @@ impl PartsPlan {
         let classes = self.json.classes.clone();
         let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
         let plan = PackPlan { jobs, classes, passed_over, manifests, notes };
-        let set = attempt.dir.join(SET);
+        let set = attempt.set();
         let how = Pack { meta: self.json.meta(pack_options.frames.draws), probes: false };
         let mut report = pack_as(&plan, &set, how, &pack_options, progress)?;
         let first = self.part(part)?.first;
         report.failures.iter_mut().for_each(|failure| failure.item += first);
         report.failures_file = None;
-        let shards = if report.clips > 0 { self.hand_over(part, &set)? } else { Vec::new() };
+        let shards = if report.clips > 0 { self.hand_over(part, &set, attempt.number)? } else { Vec::new() };
         let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
         let receipt = Receipt { plan: self.digest.clone(), part, shards, index_bytes, report };
         receipt.put(&self.folder, attempt.number)?;
@@ -132,16 +144,27 @@ impl PartsPlan {
     }
 
     /// Gives the files of a packed part their names in the plan's folder.
-    fn hand_over(&self, part: u32, set: &Path) -> Result<Vec<ShardJson>> {
+    fn hand_over(&self, part: u32, set: &Path, attempt: u32) -> Result<Vec<ShardJson>> {
         let mut shards = listing::read(&set.join(FILE_NAME))?.shards;
         for (i, shard) in shards.iter_mut().enumerate() {
             for name in [&mut shard.record_file, &mut shard.index_file] {
                 let own = names::of_part(part, i, name);
-                give_name(&set.join(&*name), &self.folder.path(&own))?;
+                give_name(&set.join(&*name), &self.folder.path(&own), attempt)?;
                 *name = own;
             }
         }
         sync_folder(&self.folder.dir)?;
         Ok(shards)
+    }
+}
+
+/// An error of a pack as one of a part: what a pack is resumed with is no matter of a part, which always is.
+fn of_part(e: Error, work: &Path) -> Error {
+    let (resumes, restarts) = (e.hints().contains(&Hint::Resume), e.hints().contains(&Hint::Restart));
+    let e = e.without_hints(&[Hint::Resume, Hint::Restart]);
+    match (resumes, restarts) {
+        (true, _) => e.hint(Hint::Part),
+        (false, true) => e.also_help(format!("remove {} to start over", work.display())).hint(Hint::Part),
+        (false, false) => e,
     }
 }

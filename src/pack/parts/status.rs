@@ -86,10 +86,10 @@ impl PartsPlan {
     ///
     /// # Errors
     ///
-    /// [`Io`](crate::ErrorKind::Io): the folder cannot be read, or no file can be created in it, by which vidrec reads the
-    /// clock of its file system. [`Usage`](crate::ErrorKind::Usage): a receipt is of another plan.
+    /// [`Io`](crate::ErrorKind::Io): the folder cannot be read. [`Usage`](crate::ErrorKind::Usage): a receipt is of another
+    /// plan.
     pub fn status(&self) -> Result<PlanStatus> {
-        let now = self.folder.now()?;
+        let now = self.folder.now();
         let (mut list, mut rates) = (Vec::new(), Rates::default());
         for (part, planned) in (0..).zip(&self.json.parts) {
             let mut status = PartStatus {

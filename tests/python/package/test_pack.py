@@ -14,8 +14,8 @@ import pytest
 import vidrec
 from vidrec import _progress
 
-# What makes no sense in Python: the report is a dict.
-PROGRAM_ONLY = {"json", "help"}
+# What makes no sense in Python: the report is a dict, and a part of a plan has a function of its own.
+PROGRAM_ONLY = {"json", "help", "plan", "part"}
 # `overwrite` is what every function of the package calls the program's --force, which pack takes too.
 PYTHON_ONLY = {"inputs", "overwrite", "progress"}
 

@@ -2,6 +2,7 @@
 
 pub mod columns;
 mod frames;
+mod heading;
 mod inputs;
 mod limits;
 pub mod number;
@@ -14,19 +15,15 @@ mod together;
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
-use vidrec::ProgressFn;
 use vidrec::pack::{PackOptions, PackPlan, Resources, estimate, pack_in_parts, pack_plan, serve};
 
+use self::heading::RUN;
 use self::number::number;
 use crate::outcome::{Outcome, Run};
-use crate::{interrupt, output, progress};
-
-/// Heading of the options on how it is done.
-const RUN: &str = "Run";
+use crate::output;
+use crate::progress::with_bar;
 
 /// Sample frames from videos and write them as a data set.
 ///
@@ -37,6 +34,9 @@ const RUN: &str = "Run";
 /// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
 #[derive(clap::Args)]
 pub struct Args {
+    // First: it looks at all that was given.
+    #[command(flatten)]
+    recipe: recipe::RecipeArgs,
     /// Folders, video files, or manifests.
     ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
@@ -54,8 +54,6 @@ pub struct Args {
     /// The folder to make the data set in.
     #[arg(short, long, required_unless_present = "plan")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    recipe: recipe::RecipeArgs,
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
@@ -104,7 +102,7 @@ impl Args {
 /// `command_line` is the command that starts this once more.
 pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     if let Some(plan) = &args.parts.plan {
-        return parts::run(args, plan, args.resources(), command_line);
+        return parts::run(&args.parts, plan, (&args.safety, args.resources(), args.json), command_line);
     }
     if args.dry_run {
         return dry_run(args);
@@ -141,16 +139,4 @@ fn dry_run(args: &Args) -> Run {
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
-}
-
-/// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
-pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
-    let interrupted = interrupt::flag()?;
-    let mut bar = progress::Bar::new();
-    let done = work(&mut |progress| {
-        bar.show(progress);
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    bar.clear();
-    Ok(done?)
 }

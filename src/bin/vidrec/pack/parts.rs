@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use vidrec::pack::{PartOptions, PartsPlan, Resources, serve};
 
 use super::number::number;
-use super::{Args, report, safety, with_bar};
+use super::report;
+use super::safety::{SafetyArgs, worker_command};
 use crate::outcome::{Outcome, Run};
 use crate::output;
+use crate::progress::with_bar;
 
 /// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
 const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
@@ -44,21 +46,27 @@ impl PartArgs {
     }
 }
 
-/// Packs a part of a plan. `command_line` is the command that starts this once more.
-pub fn run(args: &Args, plan: &Path, resources: Resources, command_line: Vec<OsString>) -> Run {
+/// Packs a part of a plan: how safely, with which resources, and whether the report is JSON. `command_line` is the command
+/// that starts this once more.
+pub fn run(
+    args: &PartArgs,
+    plan: &Path,
+    (safety, resources, json): (&SafetyArgs, Resources, bool),
+    command_line: Vec<OsString>,
+) -> Run {
     let plan = PartsPlan::open(plan)?;
-    if args.safety.isolated_worker {
+    if safety.isolated_worker {
         serve(&plan.options(&resources)?)?;
         return Ok(Outcome::Done);
     }
-    let part = args.parts.part()?;
+    let part = args.part()?;
     let mut options = PartOptions::default();
-    let worker = safety::worker_command(command_line);
-    options.resources = Resources { isolate: args.safety.isolate.then(|| worker.clone()), ..resources };
+    let worker = worker_command(command_line);
+    options.resources = Resources { isolate: safety.isolate.then(|| worker.clone()), ..resources };
     options.worker = Some(worker);
-    options.commit_every = args.safety.commit_every();
+    options.commit_every = safety.commit_every();
     let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
     let _ = report::tell(&packed);
-    output::print(args.json, &packed, |r| report::render_part(r, part, plan.parts()))?;
+    output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
     Ok(if packed.is_clean() { Outcome::Done } else { Outcome::Problems })
 }

@@ -3,7 +3,8 @@
 use vidrec::pack::{FrameOptions, InputOptions, PackOptions, Resources, RunOptions};
 use vidrec::video::Decode;
 
-use super::{RUN, frames, inputs, limits, pictures, together};
+use super::heading::RUN;
+use super::{frames, inputs, limits, pictures, together};
 
 #[derive(clap::Args)]
 pub struct RecipeArgs {

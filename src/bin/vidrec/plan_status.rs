@@ -57,11 +57,11 @@ fn array(parts: &[u32]) -> String {
 fn render(s: &PlanStatus) -> String {
     let mut text = format!(
         "{} of {} done; {} running, {} failed, {} missing\n",
-        s.done,
+        output::grouped(s.done.into()),
         count(s.parts.into(), "part"),
-        s.running,
-        s.failed,
-        s.missing,
+        output::grouped(s.running.into()),
+        output::grouped(s.failed.into()),
+        output::grouped(s.missing.into()),
     );
     text += &format!("  {} of {}", output::grouped(s.videos_done), count(s.videos, "video"));
     if let Some(rate) = s.videos_per_second {
