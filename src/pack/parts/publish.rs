@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::{Io, Shard, Source, listing};
+use crate::dataset::{Io, RecordsDigest, Shard, Source, listing};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, Temporary, share};
 use crate::format::data_binding::hex;
@@ -124,7 +124,7 @@ impl PartsPlan {
                 e.help("remove the receipt of its part, and pack the part again")
             })?;
             if read_all {
-                prove_records(&open, shard)?;
+                prove_records(&open, shard, &mut || counter.tell())?;
             }
             counter.add(shard.frames, shard.bytes)?;
         }
@@ -163,9 +163,9 @@ impl PartsPlan {
     }
 }
 
-/// Compares the SHA-256 of a record file.
-fn prove_records(open: &Shard, listed: &ShardJson) -> Result<()> {
-    let found = hex(&open.records.sha256(&mut || Ok(())).map_err(|e| e.file(&open.record_path))?);
+/// Compares the SHA-256 of a record file. An error from `go_on` stops the reading.
+fn prove_records(open: &Shard, listed: &ShardJson, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    let found = hex(&RecordsDigest::default().finish(&open.records, go_on).map_err(|e| e.file(&open.record_path))?);
     if found == listed.sha256 {
         return Ok(());
     }
