@@ -36,7 +36,7 @@ def report(arguments: Sequence[str]) -> Dict[str, Any]:
     Died
         It died without a word.
     """
-    command = [sys.executable, "-m", __name__, str(os.getpid()), *arguments, "--json"]
+    command = [sys.executable, "-m", __name__, str(os.getpid()), arguments[0], "--json", *arguments[1:]]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
