@@ -4,16 +4,20 @@
 #     vidrec plan /shared/videos -o /shared/train --parts 500
 #     examples/cluster/slurm.sh /shared/train --partition=cpu --time=2:00:00
 #
-# What follows the plan are options of sbatch. It submits only the parts that are failed or missing, so call it again after
-# a failure; a part resumes what its last attempt had done. Slurm puts preempted tasks back into the queue by itself.
-# `vidrec publish` refuses while parts are not done. `scontrol show config | grep MaxArraySize` is more than the number of
-# the last part can be.
+# What follows the plan are options of sbatch. When all jobs have ended and parts failed, call it again: it submits only the
+# failed and the missing ones, and a part resumes what its last attempt had done. Slurm itself puts preempted tasks back
+# into the queue. `vidrec publish` refuses while parts are not done. The number of parts can be at most Slurm's MaxArraySize
+# (`scontrol show config`).
 set -euo pipefail
 plan=$(realpath "$1")
 shift
 
 # Exit status 3: not all parts are done.
 parts=$(vidrec status --missing "$plan") || [ $? -eq 3 ]
+if [ -z "$parts" ] && ! vidrec status "$plan"; then
+  echo "no part to submit; an attempt that was killed counts as running for two minutes" >&2
+  exit 3
+fi
 mkdir -p "$plan/logs"
 
 after=()
