@@ -9,6 +9,7 @@ come back. An attempt that was preempted is resumed by another worker, or starte
 At three times of one run, `vidrec status` reads receipts that tell it so, and its estimate is compared with the truth.
 """
 import argparse
+import hashlib
 import heapq
 import json
 import random
@@ -26,17 +27,17 @@ def vidrec(*arguments, fine=(0, 3)):
     return done.stdout
 
 
-def measured(videos, folder):
-    """Of each video: its bytes, and seconds for each unit of its cost. And seconds to start an attempt."""
+def measured(videos, most, folder):
+    """Of up to `most` videos: bytes, and seconds for each unit of cost. And seconds to start an attempt."""
     plan = folder / "measured"
     vidrec("plan", videos, "-o", plan, "--parts", 100_000, "--json")
     parts = json.loads((plan / "plan.json").read_text())["parts"]
     ratios, starts = [], []
-    for i, part in enumerate(parts):
+    for i in range(0, len(parts), -(-len(parts) // most)):
         began = time.monotonic()
         report = json.loads(vidrec("pack", "--plan", plan, "--part", i, "--threads", 1, "--json"))
         starts.append(time.monotonic() - began - report["seconds"])
-        ratios.append(report["seconds"] / part["cost"])
+        ratios.append(report["seconds"] / parts[i]["cost"])
     sizes = [json.loads(line)["stamp"]["bytes"] for line in (plan / "jobs.jsonl").open()]
     return sizes, ratios, sorted(starts)[len(starts) // 2]
 
@@ -124,7 +125,7 @@ class Run:
 
 def estimates(run, parts, plan):
     """What `vidrec status` says at three times of a run is left, beside what is."""
-    digest = __import__("hashlib").sha256((plan / "plan.json").read_bytes()).hexdigest()
+    digest = hashlib.sha256((plan / "plan.json").read_bytes()).hexdigest()
     fields = ("clips labeled frames failed short repeated_frames damaged_frames corrupt_packets decode_errors "
               "logged_errors failed_checksums size_changes cut_off bytes").split()
     lists = ("failures", "warnings", "passed_over", "manifests", "notes")
@@ -151,6 +152,7 @@ def estimates(run, parts, plan):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measure", type=Path, metavar="VIDEOS")
+    parser.add_argument("--measured", type=int, default=60, help="the most videos to measure")
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--videos", type=int, default=200_000)
     parser.add_argument("--hours", type=float, default=2, help="of work for each worker")
@@ -163,7 +165,7 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        sizes, ratios, start = measured(given.measure, folder)
+        sizes, ratios, start = measured(given.measure, given.measured, folder)
         ordered = sorted(ratios)
         low, middle, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.1, 0.5, 0.9))
         print(f"{len(ratios)} videos measured: seconds per cost, 10 %, median and 90 %: "
