@@ -13,6 +13,8 @@ from conftest import PARTS, TEMPLATES, Stopped, digests, vidrec, wait_for
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 # As on a laptop: the nodes are on the loopback, and not on the machine's address.
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+# Beside other work, as fast as the tests themselves.
+os.environ["RAY_worker_niceness"] = "0"
 # A node is found dead within seconds.
 os.environ["RAY_health_check_period_ms"] = "500"
 os.environ["RAY_health_check_failure_threshold"] = "4"
