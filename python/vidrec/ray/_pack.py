@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any, Callable, Dict, Optional, Sequence, Union
 
-import ray
+import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from .. import _parts, _storage
 from .._program import Died
@@ -47,7 +47,7 @@ def pack(
     inputs, output
         As for :func:`vidrec.pack`.
     parts : int
-        Number of parts, of about the same cost. A part of 5 to 10 minutes suits most clusters.
+        Number of parts, of about the same cost. Parts of about 5 minutes suit most clusters.
     plan : path, optional
         Folder of the plan, in which the parts are packed. Default: ``output``, where nothing is copied to publish.
     num_cpus : int, default 1

@@ -6,11 +6,14 @@ import functools
 import json
 from typing import Any, Iterator, List, Mapping, Optional, Union
 
-import pyarrow
-import ray.data
-from ray.data import Datasource, ReadTask
-from ray.data.block import BlockMetadata
-from ray.data.extensions import ArrowTensorArray, ArrowVariableShapedTensorArray
+import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
+import ray.data  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from ray.data import Datasource, ReadTask  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from ray.data.block import BlockMetadata  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from ray.data.extensions import (  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    ArrowTensorArray,
+    ArrowVariableShapedTensorArray,
+)
 
 from .. import _storage
 from .._storage import Path, Size
@@ -70,14 +73,15 @@ def read(
     if frames not in ("jpeg", "rgb", None):
         raise UsageError(f'frames: "jpeg", "rgb" or None, and not {frames!r}')
     source = opened(dataset, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))
-    return ray.data.read_datasource(_Clips(source, frames), **options)
+    rows: ray.data.Dataset = ray.data.read_datasource(_Clips(source, frames), **options)
+    return rows
 
 
-class _Clips(Datasource):
+class _Clips(Datasource):  # type: ignore[misc, unused-ignore]
     """Divides a data set into stretches of clips."""
 
     def __init__(self, dataset: Dataset, frames: Optional[str]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
         self._dataset, self._frames = dataset, frames
 
     def get_name(self) -> str:
