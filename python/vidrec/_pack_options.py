@@ -45,12 +45,13 @@ def given(
     return {
         "root": root,
         "classes": classes,
-        "values": {name: _text(name, value) for name, value in values.items() if value is not None},
+        "values": {name: text(name, value) for name, value in values.items() if value is not None},
         "flags": [name for name, on in flags.items() if on],
     }
 
 
-def _text(name: str, value: Any) -> str:
+def text(name: str, value: Any) -> str:
+    """A value as the library reads it."""
     if name == "size" and isinstance(value, (tuple, list)) and len(value) == 2:
         height, width = value
         return f"{width}x{height}"
