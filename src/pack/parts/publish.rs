@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::{Io, Shard, Source, listing};
+use crate::dataset::{Io, RecordsDigest, Shard, Source, listing};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, Temporary, share};
 use crate::format::data_binding::hex;
@@ -165,7 +165,7 @@ impl PartsPlan {
 
 /// Compares the SHA-256 of a record file.
 fn prove_records(open: &Shard, listed: &ShardJson) -> Result<()> {
-    let found = hex(&open.records.sha256(&mut || Ok(())).map_err(|e| e.file(&open.record_path))?);
+    let found = hex(&RecordsDigest::default().finish(&open.records, &mut || Ok(())).map_err(|e| e.file(&open.record_path))?);
     if found == listed.sha256 {
         return Ok(());
     }
