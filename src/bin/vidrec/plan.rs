@@ -60,7 +60,8 @@ fn render(w: &WrittenPlan, args: &Args) -> String {
         count(w.parts.into(), "part"),
     );
     if w.missing > 0 {
-        text += &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
+        text +=
+            &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
     }
     text += &format!("next: vidrec pack --plan {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
     text

@@ -52,9 +52,8 @@ impl PlanFolder {
     /// What a file says; `None` if there is none.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
-        let unknown = |e| {
-            Error::usage("this is not what this version of vidrec writes there").file(self.path(name)).found(e)
-        };
+        let unknown =
+            |e| Error::usage("this is not what this version of vidrec writes there").file(self.path(name)).found(e);
         serde_json::from_slice(&bytes).map(Some).map_err(unknown)
     }
 

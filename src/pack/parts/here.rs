@@ -41,7 +41,8 @@ pub fn pack_in_parts(
     write_plan(plan, &dir, parts, options).map_err(|e| e.hint(Hint::Restart))?;
     let divided = PartsPlan::open(&dir)?;
     pack_all(&divided, jobs.clamp(1, divided.parts()), options, progress)?;
-    let publish = PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
+    let publish =
+        PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
     let mut report = divided.publish(&publish, &mut crate::no_progress)?;
     whole_folder::remove(&dir, &[])?;
     report.seconds = began.elapsed().as_secs_f64();
@@ -69,9 +70,18 @@ fn pack_all(plan: &PartsPlan, jobs: u32, options: &PackOptions, progress: &mut P
     let mut resources = options.resources.clone();
     let cores = resources.threads.unwrap_or_else(threads::cores);
     resources.threads = Some((cores / jobs as usize).max(1));
-    let part_options = PartOptions { resources, commit_every: options.run.commit_every, ..PartOptions::default() };
+    let part_options = PartOptions {
+        resources,
+        commit_every: options.run.commit_every,
+        storage: options.input.storage.clone(),
+        ..PartOptions::default()
+    };
     let (next, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-    let all = Mutex::new(AllParts { each: vec![Progress::default(); plan.parts() as usize], videos: plan.videos(), progress });
+    let all = Mutex::new(AllParts {
+        each: vec![Progress::default(); plan.parts() as usize],
+        videos: plan.videos(),
+        progress,
+    });
     let work = || -> Result<()> {
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);

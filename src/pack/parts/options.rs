@@ -96,11 +96,7 @@ impl PlannedOptions {
                 pass_through: self.pass_through,
                 reduce_depth: self.reduce_depth,
             },
-            limits: VideoLimits {
-                timeout: self.timeout,
-                max_pixels: self.max_pixels,
-                max_duration: self.max_duration,
-            },
+            limits: VideoLimits { timeout: self.timeout, max_pixels: self.max_pixels, max_duration: self.max_duration },
             resources: resources.clone(),
             run: RunOptions {
                 sharding: read::<Sharding>(&self.shards)?,

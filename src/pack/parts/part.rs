@@ -17,7 +17,7 @@ use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport, RunOptions};
 use crate::pack::work::Resources;
 use crate::progress::ProgressFn;
-use crate::{ErrorKind, Result};
+use crate::{ErrorKind, Result, Storage};
 
 /// Folder of the data set in an attempt's working folder.
 const SET: &str = "set";
@@ -34,12 +34,14 @@ pub struct PartOptions {
     pub worker: Option<Vec<OsString>>,
     /// How often what is done is brought to the disk. Default: 10 seconds.
     pub commit_every: Duration,
+    /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
+    pub storage: Storage,
 }
 
 impl Default for PartOptions {
     fn default() -> Self {
         let commit_every = RunOptions::default().commit_every;
-        PartOptions { resources: Resources::default(), worker: None, commit_every }
+        PartOptions { resources: Resources::default(), worker: None, commit_every, storage: Storage::default() }
     }
 }
 
@@ -81,7 +83,11 @@ impl PartsPlan {
             Err(e) => {
                 attempt::ended(&attempt.dir)?;
                 // Somebody stopped it, which is no fault of the part: it is missing.
-                if e.kind() == ErrorKind::Interrupted { notes.end()? } else { notes.fail(&e)? }
+                if e.kind() == ErrorKind::Interrupted {
+                    notes.end()?
+                } else {
+                    notes.fail(&e)?
+                }
                 Err(e)
             }
         }
@@ -112,6 +118,7 @@ impl PartsPlan {
             resources.isolate.clone_from(&options.worker);
         }
         let mut pack_options = self.options(&resources)?;
+        pack_options.input.storage.clone_from(&options.storage);
         pack_options.run.interrupted = Interrupted::Resume;
         pack_options.run.commit_every = options.commit_every;
         let jobs = self.jobs(part)?;

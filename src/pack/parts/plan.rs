@@ -43,8 +43,9 @@ impl PartsPlan {
             e.help("make one first; a plan is complete when this file is there").hint(Hint::Plan)
         };
         let bytes = folder.read(PLAN)?.ok_or_else(none)?;
-        let json: PlanJson = serde_json::from_slice(&bytes)
-            .map_err(|e| Error::usage("this is not a plan of this version of vidrec").file(folder.path(PLAN)).found(e))?;
+        let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
+            Error::usage("this is not a plan of this version of vidrec").file(folder.path(PLAN)).found(e)
+        })?;
         json.check().map_err(|e| e.file(folder.path(PLAN)))?;
         Ok(PartsPlan { digest: hex(&Sha256::digest(&bytes)), folder, json })
     }

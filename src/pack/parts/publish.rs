@@ -120,9 +120,8 @@ impl PartsPlan {
                 record: Some(self.folder.path(&shard.record_file)),
                 listed: Some(shard.clone()),
             };
-            let open = Shard::open(&files, &Source::Local(Io::default())).map_err(|e| {
-                e.help("remove the receipt of its part, and pack the part again")
-            })?;
+            let open = Shard::open(&files, &Source::Local(Io::default()))
+                .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))?;
             if read_all {
                 prove_records(&open, shard)?;
             }
@@ -143,10 +142,13 @@ impl PartsPlan {
         let meta = self.json.meta(self.options(&Default::default())?.frames.draws);
         let mut json = DatasetJson::new(&meta, shards);
         if json.shards.is_empty() {
-            return Err(Error::decode("no video could be packed, so there is nothing to publish").file(&self.folder.dir));
+            return Err(
+                Error::decode("no video could be packed, so there is nothing to publish").file(&self.folder.dir)
+            );
         }
         let is_here = out == self.folder.dir;
-        let replaced = if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
+        let replaced =
+            if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
         let mut files: Vec<(Temporary, String)> = Vec::new();
         if !is_here {
             for name in json.file_names() {
@@ -165,7 +167,8 @@ impl PartsPlan {
 
 /// Compares the SHA-256 of a record file.
 fn prove_records(open: &Shard, listed: &ShardJson) -> Result<()> {
-    let found = hex(&RecordsDigest::default().finish(&open.records, &mut || Ok(())).map_err(|e| e.file(&open.record_path))?);
+    let found =
+        hex(&RecordsDigest::default().finish(&open.records, &mut || Ok(())).map_err(|e| e.file(&open.record_path))?);
     if found == listed.sha256 {
         return Ok(());
     }

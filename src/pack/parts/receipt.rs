@@ -56,7 +56,8 @@ impl Receipt {
         if first.is_some_and(|first| self.is_same(&first)) {
             return Ok(());
         }
-        let files = |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.clone()).collect::<Vec<_>>().join(", ");
+        let files =
+            |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.clone()).collect::<Vec<_>>().join(", ");
         Err(Error::usage(format!("another attempt made something else of part {}", self.part))
             .file(folder.path(&name))
             .expected("the same bytes and failures from every attempt")

@@ -23,6 +23,7 @@ use vidrec::pack::{PackOptions, PackPlan, Resources, estimate, pack_in_parts, pa
 
 use self::number::number;
 use crate::outcome::{Outcome, Run};
+use crate::storage::VideoStorageArgs;
 use crate::{interrupt, output, progress};
 
 /// Heading of the options on how it is done.
@@ -59,6 +60,8 @@ pub struct Args {
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
+    storage: VideoStorageArgs,
+    #[command(flatten)]
     parts: parts::PartArgs,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
@@ -87,8 +90,10 @@ pub struct Args {
 }
 
 impl Args {
-    fn options(&self) -> PackOptions {
-        self.recipe.options(self.resources(), self.safety.run(self.force))
+    fn options(&self) -> Result<PackOptions, String> {
+        let mut options = self.recipe.options(self.resources(), self.safety.run(self.force));
+        options.input.storage = self.storage.storage()?;
+        Ok(options)
     }
 
     fn resources(&self) -> Resources {
@@ -109,7 +114,7 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     if args.dry_run {
         return dry_run(args);
     }
-    let mut options = args.options();
+    let mut options = args.options()?;
     if args.safety.isolated_worker {
         serve(&options)?;
         return Ok(Outcome::Done);
@@ -136,7 +141,8 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
 }
 
 fn dry_run(args: &Args) -> Run {
-    let e = with_bar(|progress| estimate(&args.input, args.output(), &args.options(), progress))?;
+    let options = args.options()?;
+    let e = with_bar(|progress| estimate(&args.input, args.output(), &options, progress))?;
     let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;
@@ -144,7 +150,9 @@ fn dry_run(args: &Args) -> Run {
 }
 
 /// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
-pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
+pub fn with_bar<T>(
+    work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>,
+) -> Result<T, Box<dyn std::error::Error>> {
     let interrupted = interrupt::flag()?;
     let mut bar = progress::Bar::new();
     let done = work(&mut |progress| {

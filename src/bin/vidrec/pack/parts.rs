@@ -56,6 +56,7 @@ pub fn run(args: &Args, plan: &Path, resources: Resources, command_line: Vec<OsS
     let worker = safety::worker_command(command_line);
     options.resources = Resources { isolate: args.safety.isolate.then(|| worker.clone()), ..resources };
     options.worker = Some(worker);
+    options.storage = args.storage.storage()?;
     options.commit_every = args.safety.commit_every();
     let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
     let _ = report::tell(&packed);

@@ -128,7 +128,8 @@ pub fn render_part(r: &PackReport, part: u32, parts: u32) -> String {
         return format!("nothing to do: part {part} of {parts} is done; it has {}\n", count(r.clips, "clip"));
     }
     let (clips, frames) = (count(r.clips, "clip"), count(r.frames, "frame"));
-    let mut text = format!("packed part {part} of {parts}: {clips}, {frames}, {} in {:.1} s\n", bytes(r.bytes), r.seconds);
+    let mut text =
+        format!("packed part {part} of {parts}: {clips}, {frames}, {} in {:.1} s\n", bytes(r.bytes), r.seconds);
     if let Some(videos) = r.resumed_at {
         text += &format!("  {} of them done before an earlier attempt ended\n", count(videos, "video"));
     }
