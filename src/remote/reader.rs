@@ -150,3 +150,81 @@ impl Seek for ObjectReader {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fault_proxy::{Fault, Origin, Rule, Server};
+
+    use super::*;
+    use crate::Storage;
+    use crate::random::Random;
+    use crate::remote::{Opening, Remote};
+
+    /// An object that `length` bytes are in, each known by its place, and its server.
+    fn served(length: usize, head: u64) -> (tempfile::TempDir, Server, Vec<u8>, Arc<ObjectBytes>) {
+        let folder = tempfile::tempdir().unwrap();
+        let content: Vec<u8> = (0..length).map(|i| (i as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+        std::fs::write(folder.path().join("a"), &content).unwrap();
+        let server = Origin::serve(folder.path()).unwrap();
+        let remote = Remote::new(&Storage::default()).unwrap();
+        let location = format!("{}/a", server.url());
+        let file = Opening::start_with(&remote, Path::new(&location), head).unwrap().finish().unwrap();
+        (folder, server, content, ObjectBytes::new(file))
+    }
+
+    fn kept(bytes: &ObjectBytes) -> u64 {
+        bytes.recent.lock().unwrap().stretches.iter().map(|(range, _)| range.end - range.start).sum()
+    }
+
+    #[test]
+    fn a_sequence_takes_few_requests_and_each_byte_once() {
+        let (_folder, server, content, bytes) = served(40 << 20, 10_000);
+        let (mut reader, mut buffer, mut at) = (ObjectReader::new(&bytes), vec![0; 128 << 10], 0);
+        while at < content.len() {
+            let count = reader.read(&mut buffer).unwrap();
+            assert!(count > 0 && buffer[..count] == content[at..at + count], "{at}");
+            assert!(kept(&bytes) <= KEPT_BYTES);
+            at += count;
+        }
+        assert_eq!(reader.read(&mut buffer).unwrap(), 0);
+        let counts = server.counts();
+        assert_eq!(counts.body_bytes, content.len() as u64);
+        assert!(counts.requests < 15, "{}", counts.requests);
+    }
+
+    #[test]
+    fn reads_anywhere_give_what_is_there() {
+        let (_folder, server, content, bytes) = served((24 << 20) + 77, 4096);
+        server.rules().add(Rule::new(Fault::Reset { after: 70_000 }).every(5));
+        let readers = [ObjectReader::new(&bytes), ObjectReader::new(&bytes)];
+        let (mut random, mut readers) = (Random::new(1, &[2, 3]), readers);
+        for i in 0..300 {
+            let reader = &mut readers[i % 2];
+            let at = random.below(content.len() as u64 + 5) as usize;
+            assert_eq!(reader.seek(SeekFrom::Start(at as u64)).unwrap(), at as u64);
+            let mut buffer = vec![0; random.below(300_000) as usize];
+            let count = reader.read(&mut buffer).unwrap();
+            let rest = content.get(at..).unwrap_or_default();
+            assert!(count > 0 || rest.is_empty() || buffer.is_empty(), "{at}");
+            assert!(buffer[..count] == rest[..count], "{at}");
+            assert!(kept(&bytes) <= KEPT_BYTES);
+        }
+        assert_eq!(readers[0].seek(SeekFrom::End(-7)).unwrap(), content.len() as u64 - 7);
+        assert!(readers[0].seek(SeekFrom::Current(-(content.len() as i64))).is_err());
+    }
+
+    #[test]
+    fn an_object_that_fits_is_fetched_once_and_an_empty_one_is_empty() {
+        let (_folder, server, content, bytes) = served(12 << 20, 4096);
+        for _ in 0..3 {
+            let mut found = Vec::new();
+            ObjectReader::new(&bytes).read_to_end(&mut found).unwrap();
+            assert!(found == content);
+        }
+        assert_eq!(server.counts().body_bytes, content.len() as u64);
+        let (_folder, _server, _, empty) = served(0, 4096);
+        assert_eq!((empty.len(), ObjectReader::new(&empty).read(&mut [0; 9]).unwrap()), (0, 0));
+    }
+}

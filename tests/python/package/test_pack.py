@@ -15,9 +15,10 @@ import vidrec
 from vidrec import _progress
 
 # What makes no sense in Python: the report is a dict.
-PROGRAM_ONLY = {"json", "help"}
+PROGRAM_ONLY = {"json", "help", "storage"}
 # `overwrite` is what every function of the package calls the program's --force, which pack takes too.
-PYTHON_ONLY = {"inputs", "overwrite", "progress"}
+# Its --storage, given several times, is the dict that it is for every function.
+PYTHON_ONLY = {"inputs", "overwrite", "progress", "storage_options"}
 
 
 def program(*arguments):
