@@ -188,11 +188,6 @@ impl Error {
         source.is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
     }
 
-    /// Whether something remote could not be fetched, although it may be there.
-    pub(crate) fn is_of_network(&self) -> bool {
-        self.kind() == ErrorKind::Io && self.path().is_some_and(crate::is_remote) && !self.is_missing()
-    }
-
     /// Whether memory, or address space for a map, ran out.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.0.shortage == Some(Shortage::Memory)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::location::is_of_network;
 use crate::machine::Shortage;
 use crate::video::{Stage, VideoError};
 use crate::{Error, allocation};
@@ -63,7 +64,7 @@ impl ClipFailure {
 
     /// The failure of reading a video: of the video itself, of the machine, or of the network.
     pub fn of_video(stage: Stage, e: Error) -> Self {
-        let unreached = e.is_of_network();
+        let unreached = is_of_network(&e);
         ClipFailure { unreached, ..ClipFailure::of(PackStage::Video(stage), &e.without_file()) }
     }
 
