@@ -7,11 +7,13 @@ import os
 import sys
 from typing import Any, Dict, List
 
-from . import _vidrec
+from . import _storage, _vidrec
 
 
 def command(options: Dict[str, Any]) -> List[str]:
     """What starts one, for a run with these options."""
+    # Options of the storage may be secret, and a command line is not. The run tells them to the process.
+    options = {**options, "storage": _storage.given()}
     code = f"from {__name__} import main; main()"
     return [sys.executable, "-c", code, json.dumps(options, default=os.fsdecode)]
 

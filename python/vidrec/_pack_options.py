@@ -39,12 +39,17 @@ def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def given(
-    root: Optional[Path], classes: Optional[Path], values: Mapping[str, Any], flags: Mapping[str, bool]
+    root: Optional[Path],
+    classes: Optional[Path],
+    storage: Dict[str, Any],
+    values: Mapping[str, Any],
+    flags: Mapping[str, bool],
 ) -> Dict[str, Any]:
     """What the caller gave: the values that are not None, and the flags that are on."""
     return {
         "root": root,
         "classes": classes,
+        "storage": storage,
         "values": {name: text(name, value) for name, value in values.items() if value is not None},
         "flags": [name for name, on in flags.items() if on],
     }

@@ -184,6 +184,8 @@ def pack(
     optimize: bool = False,
     reduce_depth: bool = False,
     root: Optional[Path] = None,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: Optional[float] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
@@ -272,7 +274,13 @@ def pack(
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
         such a video fails.
     root : path, optional
-        Folder that the paths of manifests are relative to. Default: the manifest's folder.
+        Folder that the paths of manifests are relative to, or a remote location such as ``"s3://bucket/videos"``.
+        Default: the manifest's folder.
+    storage_options : dict, optional
+        For remote videos: options of the storage, such as ``{"region": "eu-west-1"}``, by the names that pandas and
+        polars use. They come before the environment and the files of each cloud's own tools.
+    storage_timeout : float, default 60.0
+        For remote videos: seconds that a read may take, with all tries. Then the pack stops, and can be resumed.
     split : str, optional
         Take only clips of this split of a manifest.
     classes : path, optional
@@ -372,6 +380,7 @@ def pack(
     options = _pack_options.given(
         root,
         classes,
+        _storage.given(storage_options, timeout=_storage.TIMEOUT if storage_timeout is None else storage_timeout),
         {
             "frames": frames,
             "sample": sample,

@@ -8,7 +8,7 @@ use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
 use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::serve::hello;
-use super::work::{Pool, Resources, Slowed, Sources, for_each};
+use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each};
 use crate::disk::{FolderLock, publication};
 use crate::format::meta::Meta;
 use crate::machine::Shortage;
@@ -109,7 +109,7 @@ pub(super) fn pack_as(
     let meta = how.meta;
     let mode = options.run.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
-    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout);
+    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout, &options.input.storage);
     let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
@@ -129,7 +129,8 @@ pub(super) fn pack_as(
     let run = PackRun::new(out, plan, &options.run, done, progress);
     let copies = existing.as_ref().map(|existing| existing.copies(plan));
     let threads = options.resources.threads_for(plan.jobs.len());
-    let sources = Sources::new(&plan.jobs, options.recipe(), &options.resources, copies, pool.as_ref(), threads);
+    let store = VideoStore::new(&options.input.storage);
+    let sources = Sources::new(&plan.jobs, options.recipe(&store), &options.resources, copies, pool.as_ref(), threads);
     work(run, &sources, plan.jobs.len(), threads).finish(out, started)
 }
 

@@ -97,7 +97,12 @@ fn pack_all(plan: &PartsPlan, jobs: u32, options: &PackOptions, progress: &mut P
     let mut resources = options.resources.clone();
     let cores = resources.threads.unwrap_or_else(threads::cores);
     resources.threads = Some((cores / jobs as usize).max(1));
-    let part_options = PartOptions { resources, commit_every: options.run.commit_every, ..PartOptions::default() };
+    let part_options = PartOptions {
+        resources,
+        commit_every: options.run.commit_every,
+        storage: options.input.storage.clone(),
+        ..PartOptions::default()
+    };
     let (next, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
     let all = Mutex::new(AllParts {
         each: vec![Progress::default(); plan.parts() as usize],

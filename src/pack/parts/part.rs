@@ -17,7 +17,7 @@ use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport, RunOptions};
 use crate::pack::work::Resources;
 use crate::progress::ProgressFn;
-use crate::{Error, ErrorKind, Hint, Result};
+use crate::{Error, ErrorKind, Hint, Result, Storage};
 
 /// How a part is packed. Everything that determines the bytes is in the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,12 +31,14 @@ pub struct PartOptions {
     pub worker: Option<Vec<OsString>>,
     /// How often what is done is brought to the disk. Default: 10 seconds.
     pub commit_every: Duration,
+    /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
+    pub storage: Storage,
 }
 
 impl Default for PartOptions {
     fn default() -> Self {
         let commit_every = RunOptions::default().commit_every;
-        PartOptions { resources: Resources::default(), worker: None, commit_every }
+        PartOptions { resources: Resources::default(), worker: None, commit_every, storage: Storage::default() }
     }
 }
 
@@ -124,6 +126,7 @@ impl PartsPlan {
             resources.isolate.clone_from(&options.worker);
         }
         let mut pack_options = self.options(&resources)?;
+        pack_options.input.storage.clone_from(&options.storage);
         pack_options.run.interrupted = Interrupted::Resume;
         pack_options.run.commit_every = options.commit_every;
         let jobs = self.jobs(part)?;

@@ -16,7 +16,7 @@ use crate::pack::options::{PackOptions, TOOL};
 use crate::pack::plan::{Job, PackPlan};
 use crate::pack::work::Stamp;
 use crate::writer::Sharding;
-use crate::{Error, JsonObject, Result, video};
+use crate::{Error, JsonObject, Result, is_remote, video};
 
 /// What [`write_plan`] wrote.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,7 +89,7 @@ pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &
         parts: json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
         bytes: stamps.iter().flatten().map(|stamp| stamp.bytes).sum(),
-        missing: stamps.iter().filter(|stamp| stamp.is_none()).count() as u64,
+        missing: plan.missing().count() as u64,
     })
 }
 
@@ -140,7 +140,10 @@ fn write_jobs(
 
 fn line(job: &Job, stamp: Option<Stamp>) -> Result<Vec<u8>> {
     // A part may be packed in another folder.
-    let path = std::path::absolute(&job.path).map_err(|e| Error::io("find the video", &job.path, e))?;
+    let path = match is_remote(&job.path) {
+        true => job.path.clone(),
+        false => std::path::absolute(&job.path).map_err(|e| Error::io("find the video", &job.path, e))?,
+    };
     let planned = PlannedJob { stamp, job: Job { path, ..job.clone() } };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');

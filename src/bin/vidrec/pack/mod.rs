@@ -24,6 +24,7 @@ use self::number::number;
 use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::progress::with_bar;
+use crate::storage::VideoStorageArgs;
 
 /// Sample frames from videos and write them as a data set.
 ///
@@ -57,6 +58,8 @@ pub struct Args {
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
+    storage: VideoStorageArgs,
+    #[command(flatten)]
     parts: parts::PartArgs,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
@@ -85,8 +88,10 @@ pub struct Args {
 }
 
 impl Args {
-    fn options(&self) -> PackOptions {
-        self.recipe.options(self.resources(), self.safety.run(self.force))
+    fn options(&self) -> Result<PackOptions, String> {
+        let mut options = self.recipe.options(self.resources(), self.safety.run(self.force));
+        options.input.storage = self.storage.storage()?;
+        Ok(options)
     }
 
     fn resources(&self) -> Resources {
@@ -102,12 +107,13 @@ impl Args {
 /// `command_line` is the command that starts this once more.
 pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     if let Some(plan) = &args.parts.plan {
-        return parts::run(&args.parts, plan, (&args.safety, args.resources(), args.json), command_line);
+        let storage = args.storage.storage()?;
+        return parts::run(&args.parts, plan, (&args.safety, args.resources(), storage, args.json), command_line);
     }
     if args.dry_run {
         return dry_run(args);
     }
-    let mut options = args.options();
+    let mut options = args.options()?;
     if args.safety.isolated_worker {
         serve(&options)?;
         return Ok(Outcome::Done);
@@ -134,7 +140,8 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
 }
 
 fn dry_run(args: &Args) -> Run {
-    let e = with_bar(|progress| estimate(&args.input, args.output(), &args.options(), progress))?;
+    let options = args.options()?;
+    let e = with_bar(|progress| estimate(&args.input, args.output(), &options, progress))?;
     let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use vidrec::Storage;
 use vidrec::pack::{PartOptions, PartsPlan, Resources, serve};
 
 use super::number::number;
@@ -46,12 +47,12 @@ impl PartArgs {
     }
 }
 
-/// Packs a part of a plan: how safely, with which resources, and whether the report is JSON. `command_line` is the command
-/// that starts this once more.
+/// Packs a part of a plan: how safely, with which resources, from which storage, and whether the report is JSON.
+/// `command_line` is the command that starts this once more.
 pub fn run(
     args: &PartArgs,
     plan: &Path,
-    (safety, resources, json): (&SafetyArgs, Resources, bool),
+    (safety, resources, storage, json): (&SafetyArgs, Resources, Storage, bool),
     command_line: Vec<OsString>,
 ) -> Run {
     let plan = PartsPlan::open(plan)?;
@@ -64,6 +65,7 @@ pub fn run(
     let worker = worker_command(command_line);
     options.resources = Resources { isolate: safety.isolate.then(|| worker.clone()), ..resources };
     options.worker = Some(worker);
+    options.storage = storage;
     options.commit_every = safety.commit_every();
     let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
     let _ = report::tell(&packed);

@@ -46,8 +46,30 @@ impl SafetyArgs {
     }
 }
 
-/// A command line again, for a process that decodes.
-pub fn worker_command(mut command_line: Vec<OsString>) -> Vec<OsString> {
-    command_line.push("--isolated-worker".into());
-    command_line
+/// A command line again, for a process that decodes. Options of the storage may be secret: the run gives them in another
+/// way.
+pub fn worker_command(command_line: Vec<OsString>) -> Vec<OsString> {
+    let mut args = command_line.into_iter();
+    let mut command = Vec::new();
+    while let Some(arg) = args.next() {
+        if arg == "--storage" {
+            args.next();
+        } else if !arg.as_encoded_bytes().starts_with(b"--storage=") {
+            command.push(arg);
+        }
+    }
+    command.push("--isolated-worker".into());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_does_not_have_the_options_of_the_storage_in_its_command_line() {
+        let line = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let given = line("vidrec pack --storage secret=1 a.csv --storage=secret=2 --storage-timeout 5 -o x");
+        assert_eq!(worker_command(given), line("vidrec pack a.csv --storage-timeout 5 -o x --isolated-worker"));
+    }
 }

@@ -11,8 +11,19 @@ use crate::output;
 const USAGE: &str = "vidrec pack [OPTIONS] --output <OUTPUT> <INPUT>...";
 
 /// What can be given when a part of a plan is packed.
-const OF_A_PART: [&str; 9] =
-    ["plan", "part", "threads", "io_threads", "memory", "commit_every", "isolate", "isolated_worker", "json"];
+const OF_A_PART: [&str; 11] = [
+    "plan",
+    "part",
+    "threads",
+    "io_threads",
+    "memory",
+    "commit_every",
+    "isolate",
+    "isolated_worker",
+    "json",
+    "storage",
+    "storage_timeout",
+];
 
 /// That the options on the command line can be given together. It has no options of its own. It comes before all that
 /// have, because reading an option takes it out of the matches.
