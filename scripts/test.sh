@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs all checks: format, imports, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets,
-# servers of object storage, clusters, and other projects' readers and writers. The last lines say how long each stage took.
+# servers of object storage, and other projects' readers and writers. The last lines say how long each stage took.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote cluster interop
+#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop
+#     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
 # A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
@@ -177,7 +178,7 @@ stage doc documentation "the documentation builds without a warning, and the pub
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage remote remote_tests "servers of object storage: S3, Azure, GCS and web servers"
-stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
+[[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
