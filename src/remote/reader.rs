@@ -23,10 +23,13 @@ pub(crate) struct ObjectBytes {
     recent: Mutex<RecentStretches>,
 }
 
+/// A stretch, and what its request will give.
+type AskedFor = (Range<u64>, Pending<Arc<Vec<Stretch>>>);
+
 /// What was asked for, the latest first.
 #[derive(Debug, Default)]
 struct RecentStretches {
-    stretches: VecDeque<(Range<u64>, Pending<Arc<Vec<Stretch>>>)>,
+    stretches: VecDeque<AskedFor>,
     /// Where the last stretch ends, and how long it is.
     sequence: (u64, u64),
 }
@@ -61,7 +64,7 @@ impl ObjectBytes {
     }
 
     /// The stretch that has byte `at`. While a sequence is read, the one after it is on its way.
-    fn stretch_at(&self, at: u64) -> Result<(Range<u64>, Pending<Arc<Vec<Stretch>>>)> {
+    fn stretch_at(&self, at: u64) -> Result<AskedFor> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let place = recent.stretches.iter().position(|(range, _)| range.contains(&at));
         match place {

@@ -1,6 +1,5 @@
 //! The working folder of an attempt, which the next attempt finds if this one dies.
 
-use std::fs;
 use std::path::PathBuf;
 
 use super::folder::PlanFolder;
@@ -34,7 +33,7 @@ impl Attempt {
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let mark = dir.join(AT_WORK);
             let died = mark.exists();
-            fs::write(&mark, "").map_err(|e| Error::io("create", &mark, e))?;
+            whole_folder::put_mark(&mark)?;
             return Ok(Attempt { number, dir, lock, died });
         }
         Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(&folder.dir))
@@ -55,8 +54,8 @@ impl Attempt {
         whole_folder::remove(&self.set(), &[])?;
         self.ended()?;
         drop(self.lock);
-        // Another attempt may have begun here in the meantime. An empty folder that stays does no harm.
-        let _ = fs::remove_dir(&self.dir);
+        // Another attempt may have begun here in the meantime.
+        whole_folder::remove_if_empty(&self.dir);
         Ok(())
     }
 }
