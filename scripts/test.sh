@@ -4,6 +4,7 @@
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop
+#     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
 # A test that cannot run on this machine says so and is skipped. With VIDREC_REQUIRE=1 it fails.
@@ -123,6 +124,18 @@ remote_tests() {
   target/remote/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/remote
 }
 
+# With the Python package of the stage "package", which has the program, or one that is built here.
+cluster_tests() {
+  scripts/cluster.sh
+  if ! compgen -G "target/wheels/*.whl" > /dev/null; then
+    package_environment
+    target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
+      --manifest-path python/Cargo.toml --out target/wheels
+  fi
+  target/cluster/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/cluster
+}
+
 interop_tests() {
   cargo build --quiet --locked --bins --examples
   scripts/interop.sh
@@ -154,7 +167,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package remote interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -165,6 +178,7 @@ stage doc documentation "the documentation builds without a warning, and the pub
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage remote remote_tests "servers of object storage: S3, Azure, GCS and web servers"
+[[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"

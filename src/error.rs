@@ -62,6 +62,14 @@ pub enum Hint {
     Merge,
     /// Convert another project's files to a data set.
     Import,
+    /// Divide a pack into parts.
+    Plan,
+    /// List the parts of a plan that are to be packed.
+    Status,
+    /// Pack the part again.
+    Part,
+    /// Make a data set of the parts of a plan.
+    Publish,
 }
 
 impl fmt::Display for Hint {
@@ -80,6 +88,10 @@ impl fmt::Display for Hint {
             Hint::Repair => f.write_str("repair the data set"),
             Hint::Merge => f.write_str("merge the data sets into a new one"),
             Hint::Import => f.write_str("import it into another folder"),
+            Hint::Plan => f.write_str("divide a pack into parts"),
+            Hint::Status => f.write_str("look at the status of the plan"),
+            Hint::Part => f.write_str("pack the part again"),
+            Hint::Publish => f.write_str("publish the plan"),
         }
     }
 }
@@ -270,6 +282,13 @@ impl Error {
     /// Adds what a caller can do, in a form that each program can put into its own words.
     pub(crate) fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
+        self
+    }
+
+    /// Takes hints away that mean nothing to the caller.
+    #[cfg(feature = "pack")]
+    pub(crate) fn without_hints(mut self, hints: &[Hint]) -> Self {
+        self.0.hints.retain(|hint| !hints.contains(hint));
         self
     }
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The schemes of remote locations.
 #[cfg(feature = "remote")]
@@ -31,6 +31,11 @@ pub(crate) fn split(location: &Path) -> Option<(&str, &str)> {
 /// ```
 pub fn is_remote(location: impl AsRef<Path>) -> bool {
     split(location.as_ref()).is_some()
+}
+
+/// Whether an error says that something remote could not be fetched, although it may be there.
+pub(crate) fn is_of_network(e: &Error) -> bool {
+    e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote) && !e.is_missing()
 }
 
 /// Refuses to write at a location that is not on this machine's file systems.

@@ -21,6 +21,8 @@ mod options;
 mod pack;
 #[cfg(feature = "pack")]
 mod pack_options;
+#[cfg(feature = "pack")]
+mod parts;
 mod selection;
 mod storage;
 mod task;
@@ -63,10 +65,22 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::pack, module)?)?;
     #[cfg(feature = "pack")]
+    add_parts(module)?;
+    #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::serve, module)?)?;
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack::estimate, module)?)?;
     #[cfg(feature = "pack")]
     module.add_function(wrap_pyfunction!(pack_options::pack_defaults, module)?)?;
     Ok(())
+}
+
+/// Packing in parts.
+#[cfg(feature = "pack")]
+fn add_parts(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parts::write_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::pack_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::serve_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::plan_status, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::publish, module)?)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use serde::Serialize;
 use vidrec::Progress;
-use vidrec::pack::PackReport;
+use vidrec::pack::{PackPlan, PackReport};
 
 use crate::error::{raise, to_json};
 use crate::pack_options::Options;
@@ -14,11 +14,17 @@ use crate::task;
 
 /// A report, and what follows from it.
 #[derive(Serialize)]
-struct Told<'a> {
+pub struct Told<'a> {
     #[serde(flatten)]
     report: &'a PackReport,
     /// Whether everything was there already, so that there was nothing to do or to retry.
     unchanged: bool,
+}
+
+impl<'a> Told<'a> {
+    pub fn new(report: &'a PackReport) -> Self {
+        Told { report, unchanged: report.is_unchanged() }
+    }
 }
 
 /// The report, as JSON. `progress` is called with the videos done and their number. An exception from there or of a signal
@@ -34,21 +40,27 @@ pub fn pack(
     isolate: Option<Vec<OsString>>,
     mxnet: bool,
 ) -> PyResult<String> {
+    let parts = options.parts()?;
     let mut options = options.to_pack_options()?;
     options.resources.isolate = isolate;
     let report = task::run(py, progress.as_ref(), |tell| {
         let mut latest = Progress::default();
-        let report = vidrec::pack::pack(&inputs, &out, &options, &mut |how_far| {
+        let mut note = |how_far: &Progress| {
             latest = *how_far;
             tell(how_far)
-        })?;
+        };
+        let plan = PackPlan::from_inputs(&inputs, &options.input)?;
+        let report = match parts {
+            Some(parts) => vidrec::pack::pack_in_parts(&plan, &out, parts, &options, &mut note)?,
+            None => vidrec::pack::pack_plan(&plan, &out, &options, &mut note)?,
+        };
         if mxnet && report.clips > 0 {
             // The items of an export are clips. The caller counts videos, of which all are done.
             vidrec::interop::mxnet::export_within(&out, &mut |_| tell(&latest))?;
         }
         Ok(report)
     })?;
-    to_json(&Told { report: &report, unchanged: report.is_unchanged() })
+    to_json(&Told::new(&report))
 }
 
 /// What [`pack`] would give, as JSON. `progress` is called with the videos looked at and their number.

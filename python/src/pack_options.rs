@@ -14,6 +14,7 @@ use vidrec::sampler::Rule;
 use vidrec::video::{Decode, FrameSize};
 
 use crate::error::{raise, refuse};
+use crate::storage::Storage;
 
 /// The arguments that the caller gave. Every key must be there. All others have the library's defaults.
 #[derive(FromPyObject)]
@@ -25,6 +26,7 @@ pub struct Options {
     flags: Vec<String>,
     root: Option<PathBuf>,
     classes: Option<PathBuf>,
+    storage: Storage,
 }
 
 impl Options {
@@ -42,6 +44,12 @@ impl Options {
         })
     }
 
+    /// How many parts to pack in, and how many of them at a time, if parts were asked for.
+    pub fn parts(&self) -> PyResult<Option<(u32, u32)>> {
+        let jobs = self.number("jobs")?.unwrap_or(1);
+        Ok(self.number("parts")?.map(|parts| (parts, jobs)))
+    }
+
     fn input(&self) -> PyResult<InputOptions> {
         Ok(InputOptions {
             root: self.root.clone(),
@@ -49,6 +57,7 @@ impl Options {
             classes: self.classes.clone(),
             whole_files: self.is_on("whole_files"),
             shuffle_seed: self.number("shuffle_seed")?,
+            storage: self.storage.clone().into_storage()?,
         })
     }
 
@@ -147,6 +156,7 @@ pub fn pack_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let PackOptions { input, frames, pictures, limits, resources, run } = PackOptions::default();
     let dict = PyDict::new(py);
     dict.set_item("whole_files", input.whole_files)?;
+    dict.set_item("storage_timeout", input.storage.timeout.as_secs_f64())?;
     dict.set_item("frames", frames.count)?;
     dict.set_item("sample", frames.rule.to_string())?;
     dict.set_item("stride", frames.rule.stride())?;

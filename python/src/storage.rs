@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::error::{refuse, usage};
 
 /// Every key must be there. Sizes are text, such as `20GB`.
-#[derive(FromPyObject)]
+#[derive(Clone, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Storage {
     options: BTreeMap<String, String>,

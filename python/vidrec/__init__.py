@@ -9,7 +9,7 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`; :class:`Loader` gives :class:`Batch` after batch. :func:`pack`
-makes a data set from videos, :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy of a
+makes a data set from videos, or :func:`plan`, :func:`pack_part` and :func:`publish` on many machines; :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy of a
 remote one; :func:`merge`, :func:`split`,
 :func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has
 what ``torch.utils.data.DataLoader`` takes.
@@ -33,6 +33,7 @@ from .errors import (
     UsageError,
 )
 from .loader import Loader
+from .parts import pack_part, plan, plan_status, publish
 from .tools import fetch, inspect, pack, verify
 
 __all__ = [
@@ -58,6 +59,10 @@ __all__ = [
     "merge",
     "open",
     "pack",
+    "pack_part",
+    "plan",
+    "plan_status",
+    "publish",
     "relabel",
     "reshard",
     "split",

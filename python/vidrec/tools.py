@@ -184,6 +184,8 @@ def pack(
     optimize: bool = False,
     reduce_depth: bool = False,
     root: Optional[Path] = None,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: Optional[float] = None,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
@@ -203,6 +205,8 @@ def pack(
     isolate: bool = False,
     shards: Optional[int] = None,
     shard_size: Union[int, str, None] = None,
+    parts: Optional[int] = None,
+    jobs: Optional[int] = None,
     decode_all: bool = False,
     threads: Optional[int] = None,
     io_threads: Optional[int] = None,
@@ -270,7 +274,13 @@ def pack(
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
         such a video fails.
     root : path, optional
-        Folder that the paths of manifests are relative to. Default: the manifest's folder.
+        Folder that the paths of manifests are relative to, or a remote location such as ``"s3://bucket/videos"``.
+        Default: the manifest's folder.
+    storage_options : dict, optional
+        For remote videos: options of the storage, such as ``{"region": "eu-west-1"}``, by the names that pandas and
+        polars use. They come before the environment and the files of each cloud's own tools.
+    storage_timeout : float, default 60.0
+        For remote videos: seconds that a read may take, with all tries. Then the pack stops, and can be resumed.
     split : str, optional
         Take only clips of this split of a manifest.
     classes : path, optional
@@ -312,6 +322,11 @@ def pack(
     shard_size : int or str, optional
         Instead: begin another shard where the clips of a video would make a record file longer than this many bytes, such
         as ``"1GiB"`` or ``"500MB"``.
+    parts : int, optional
+        Pack in this many parts of about the same cost, each with shards of its own: byte for byte what the machines of a
+        cluster give that pack the parts of a plan (:func:`plan`).
+    jobs : int, optional
+        With ``parts``: how many to pack at a time, among which ``threads`` are divided. Default: 1.
     decode_all : bool, default False
         Decode every frame of a video, not only what the chosen ones need: finds all damage.
     threads : int, optional
@@ -361,14 +376,11 @@ def pack(
     >>> vidrec.pack("videos", "packed", dry_run=True)["bytes"]  # doctest: +SKIP
     512345
     """
-    if not _vidrec.HAS_PACK:
-        raise UsageError(
-            "this build of vidrec cannot pack: it was built without FFmpeg. Released wheels can; from a checkout, "
-            'pip install ./python --config-settings=build-args="--features pack" makes one that can'
-        )
+    _pack_options.check_build()
     options = _pack_options.given(
         root,
         classes,
+        _storage.given(storage_options, timeout=_storage.TIMEOUT if storage_timeout is None else storage_timeout),
         {
             "frames": frames,
             "sample": sample,
@@ -394,6 +406,8 @@ def pack(
             "max_duration": max_duration,
             "shards": shards,
             "shard_size": shard_size,
+            "parts": parts,
+            "jobs": jobs,
             "threads": threads,
             "io_threads": io_threads,
             "memory": memory,

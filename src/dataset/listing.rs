@@ -145,7 +145,7 @@ pub struct Leftover {
 /// Notes on what interrupted writers left in `dir`, and what to do about it.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
-    if dir.join(names::JOURNAL).exists() {
+    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
         let note = "this folder has an interrupted pack: resume it or start it over".into();
         found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
     }
@@ -160,7 +160,10 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
     let indexes = names_in(dir, |name| name.ends_with(".vidx") && !name.starts_with('.')).unwrap_or_default();
-    if dir.join(names::JOURNAL).exists() {
+    if is_plan(dir) {
+        return e.found("a plan that is not published").hint(Hint::Publish);
+    }
+    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
         e.found("an interrupted pack").hint(Hint::Resume)
     } else if publication::is_pending(dir) {
         e.found("an interrupted write").help("run the same command again")
@@ -171,6 +174,11 @@ pub(crate) fn missing(dir: &Path) -> Error {
             .help("a single .vidx can be opened by itself")
             .hint(Hint::Repair)
     }
+}
+
+/// Whether the parts of a plan are packed in a folder.
+pub(crate) fn is_plan(dir: &Path) -> bool {
+    dir.join(names::PLAN).exists() && dir.join(names::PLANNED_JOBS).exists()
 }
 
 /// The names of the files in `dir` that are `wanted`, sorted.

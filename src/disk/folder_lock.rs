@@ -24,23 +24,35 @@ pub(crate) struct FolderLock {
 impl FolderLock {
     /// Locks `dir`, and creates it if it does not exist.
     pub fn take(dir: &Path) -> Result<Self> {
+        Self::try_take(dir)?.ok_or_else(|| {
+            Error::usage("another process is writing a data set here")
+                .file(dir)
+                .help("wait until it is done, or write to another folder")
+        })
+    }
+
+    /// Like [`take`](Self::take); `None` if another process holds the lock.
+    pub fn try_take(dir: &Path) -> Result<Option<Self>> {
         refuse_to_write(dir)?;
         fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
         let path = dir.join(NAME);
         let io = |e| Error::io("create", &path, e);
         loop {
-            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(io)?;
+            let file = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+                // Its former owner has removed the folder in the meantime.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && !dir.exists() => {
+                    fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+                    continue;
+                }
+                file => file.map_err(io)?,
+            };
             match try_lock(&file) {
                 Ok(true) => {}
-                Ok(false) => {
-                    return Err(Error::usage("another process is writing a data set here")
-                        .file(dir)
-                        .help("wait until it is done, or write to another folder"));
-                }
+                Ok(false) => return Ok(None),
                 Err(e) => return Err(io(e)),
             }
             if is_still_named(&file, &path).map_err(io)? {
-                return Ok(FolderLock { _file: file, path, completed: false });
+                return Ok(Some(FolderLock { _file: file, path, completed: false }));
             }
         }
     }

@@ -24,6 +24,35 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
+/// Gives a complete file, which nobody changes in place, one more name, in place of a file of that name. Where a link is
+/// not possible it is copied. Of several that do so at once, each has another number.
+#[cfg(feature = "pack")]
+pub(crate) fn give_name(from: &Path, to: &Path, by: u32) -> Result<()> {
+    let mut own = to.as_os_str().to_owned();
+    own.push(format!(".{by}"));
+    // If both names lead to the same file already, POSIX leaves both, and the drop removes this one.
+    let (staged, _) = share(from, Path::new(&own))?;
+    fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))
+}
+
+/// Renames a complete file, unless there is one of the new name. Returns whether it did. Of several processes that try,
+/// on one machine or on several that share a folder, one does.
+#[cfg(feature = "pack")]
+pub(crate) fn name_once(from: &Path, to: &Path) -> Result<bool> {
+    let done = match fs::hard_link(from, to) {
+        Ok(()) => true,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
+        // Some servers of shared folders repeat a call whose answer was lost.
+        Err(e) => {
+            let there = fs::read(to).map_err(|_| Error::io("create a link", to, e))?;
+            fs::read(from).is_ok_and(|own| own == there)
+        }
+    };
+    super::folder::remove(from)?;
+    super::folder::sync_folder(super::folder_of(to))?;
+    Ok(done)
+}
+
 /// Makes a hard link, or a symbolic link if that is not possible. Returns whether it is symbolic.
 #[cfg(feature = "interop")]
 pub(super) fn link(from: &Path, to: &Path) -> Result<bool> {

@@ -36,13 +36,17 @@ pub(crate) mod sparse_file;
 mod swap;
 #[cfg(feature = "interop")]
 mod system;
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) mod whole_folder;
 
 pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries, write_file};
 pub(crate) use folder::folder_of;
+#[cfg(feature = "pack")]
+pub(crate) use folder::{remove as remove_file, sync_folder};
 pub(crate) use folder_lock::FolderLock;
 pub(crate) use link::share;
+#[cfg(feature = "pack")]
+pub(crate) use link::{give_name, name_once};
 #[cfg(feature = "pack")]
 pub(crate) use log_file::LogFile;
 #[cfg(feature = "interop")]

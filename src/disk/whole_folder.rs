@@ -43,6 +43,12 @@ pub(crate) fn remove(dir: &Path, first: &[&str]) -> Result<()> {
     }
 }
 
+/// Removes a folder if nothing is in it. One that stays does no harm.
+#[cfg(feature = "pack")]
+pub(crate) fn remove_if_empty(dir: &Path) {
+    let _ = fs::remove_dir(dir);
+}
+
 /// Creates an empty file that says something by being there, durably.
 pub(crate) fn put_mark(path: &Path) -> Result<()> {
     let marked = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);

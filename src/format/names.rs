@@ -12,12 +12,30 @@ pub const FAILURES: &str = "failures.jsonl";
 /// A file of this name in a folder shows that a pack was interrupted there.
 pub(crate) const JOURNAL: &str = ".pack.journal";
 
+/// A file of this name in a folder shows that the parts of a plan are packed there.
+pub(crate) const PLAN: &str = "plan.json";
+
+/// The videos of a plan, beside [`PLAN`].
+pub(crate) const PLANNED_JOBS: &str = "jobs.jsonl";
+
+/// The folder in that of a data set in which its parts are packed on one machine.
+pub(crate) const PARTS: &str = ".parts";
+
 /// The number of hexadecimal digits of a digest in a name: 48 bits distinguish a file from any other with its number.
 const DIGITS: usize = 12;
 
 /// Name of shard `ordinal` before the digits of a digest: `shard-00000`.
 pub(crate) fn shard(ordinal: usize) -> String {
     format!("shard-{ordinal:05}")
+}
+
+/// Name of a file of shard `ordinal` of part `part` of a plan, by the `name` that it has in the part's own data set:
+/// `shard-00012-0123456789ab.rec`, and `shard-00012.1-…` of its second shard.
+#[cfg(feature = "pack")]
+pub(crate) fn of_part(part: u32, ordinal: usize, name: &str) -> String {
+    let rest = name.strip_prefix(&shard(ordinal)).unwrap_or(name);
+    let of_part = shard(part as usize);
+    if ordinal == 0 { format!("{of_part}{rest}") } else { format!("{of_part}.{ordinal}{rest}") }
 }
 
 /// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.

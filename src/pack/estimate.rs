@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::run::Failure;
-use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, for_each, pack_one};
+use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, VideoStore, for_each, pack_one};
 use crate::disk::free_space;
 use crate::disk::space::free_space;
 use crate::progress::{Progress, ProgressFn, tell};
@@ -90,7 +90,7 @@ pub fn estimate<P: AsRef<Path>>(
     options.check()?;
     video::init();
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
-    let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| job.path.exists());
+    let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
     let probe = Probe::run(&present, options, PROBES, PROBE_TIME, &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
@@ -126,7 +126,7 @@ pub(super) fn check_space(
     if plan.jobs.len() < QUICK_FROM {
         return Ok(());
     }
-    let present: Vec<&Job> = plan.jobs.iter().filter(|job| job.path.exists()).collect();
+    let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
     let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME, &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
@@ -165,19 +165,20 @@ impl Probe {
         let memory = MemoryBound::of(&options.resources);
         let threads = options.resources.threads_for(chosen.len());
         let gate = Gate::new(threads);
+        let store = VideoStore::new(&options.input.storage);
         let work = |i: usize| {
             let begun = Instant::now();
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
-                let packed = gate.pack(|alone| pack_one(chosen[i], options.recipe(), &mut held, alone));
+                let packed = gate.pack(|alone| pack_one(chosen[i], options.recipe(&store), &mut held, alone));
                 (packed, begun.elapsed(), held)
             })
         };
         let (mut probe, mut stopped) = (Probe::default(), None);
         let probed = for_each(0..chosen.len(), threads, Resources::window(threads), work, |event| {
             if let Event::Done(i, Some((packed, took, _held))) = event {
-                if let Err(failure @ ClipFailure { shortage: Some(_), .. }) = &packed {
+                if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
                     stopped = Some(failure.to_error(&chosen[i].path));
                     return Flow::Stop;
                 }

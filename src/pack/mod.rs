@@ -4,6 +4,7 @@
 //! inputs -> plan/ (jobs) -> work/ (clips, one video on each thread) -> run/ (shards, journal, report)
 //!
 //! pack.rs        plan, work and run in turn; options.rs: the options of all three
+//! parts/         the same in parts, on many machines
 //! estimate.rs    the same for a few videos, and nothing is written
 //! given/         the options as programs and bindings get them, by name and as text
 //! serve.rs       a process that works for a run
@@ -16,6 +17,7 @@ pub mod given;
 mod options;
 #[expect(clippy::module_inception, reason = "the room is named after its main function")]
 mod pack;
+mod parts;
 mod plan;
 mod run;
 mod serve;
@@ -24,6 +26,9 @@ mod work;
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use pack::{pack, pack_plan};
+pub use parts::{
+    PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts, write_plan,
+};
 pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
 pub use run::{Failure, Interrupted, MaxFailures, OnError, PackReport, RunOptions, Warning};
 pub use serve::serve;

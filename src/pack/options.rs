@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::plan::{InputOptions, SegmentClock};
 use super::run::RunOptions;
-use super::work::{FrameOptions, PictureOptions, Recipe, Resources, VideoLimits};
+use super::work::{FrameOptions, PictureOptions, Recipe, Resources, VideoLimits, VideoStore};
 use crate::sampler::Short;
 use crate::video::{Decode, FrameSize};
 use crate::writer::Sharding;
@@ -165,8 +165,8 @@ impl PackOptions {
     }
 
     /// What decides what a video becomes.
-    pub(super) fn recipe(&self) -> Recipe<'_> {
-        Recipe { frames: &self.frames, pictures: &self.pictures, limits: &self.limits }
+    pub(super) fn recipe<'a>(&'a self, store: &'a VideoStore) -> Recipe<'a> {
+        Recipe { frames: &self.frames, pictures: &self.pictures, limits: &self.limits, store }
     }
 
     /// Everything that determines the bytes, as it is stored.

@@ -8,7 +8,7 @@ use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
 use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::serve::hello;
-use super::work::{Pool, Resources, Slowed, Sources, for_each};
+use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each};
 use crate::disk::{FolderLock, publication};
 use crate::format::meta::Meta;
 use crate::machine::Shortage;
@@ -84,14 +84,32 @@ pub fn pack_plan(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
+    pack_as(plan, out.as_ref(), Pack { meta: meta(plan, options)?, probes: true }, options, progress)
+}
+
+/// How the same work differs between a pack and a part of one.
+pub(super) struct Pack {
+    /// What the data set says of itself.
+    pub meta: Meta,
+    /// Whether to look before the work whether the output will fit on the disk.
+    pub probes: bool,
+}
+
+/// Packs the videos of a plan into a data set that says `how.meta` of itself.
+pub(super) fn pack_as(
+    plan: &PackPlan,
+    out: &Path,
+    how: Pack,
+    options: &PackOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<PackReport> {
     let started = Instant::now();
     options.check()?;
     video::init();
-    let out = out.as_ref();
-    let meta = meta(plan, options)?;
+    let meta = how.meta;
     let mode = options.run.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
-    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout);
+    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout, &options.input.storage);
     let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
@@ -101,7 +119,7 @@ pub fn pack_plan(
         return existing.report(plan);
     }
     // A probe decodes in this process, and in no other.
-    if interrupted.is_none() && existing.is_none() && pool.is_none() {
+    if how.probes && interrupted.is_none() && existing.is_none() && pool.is_none() {
         check_space(plan, out, options, progress)?;
     }
     let done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
@@ -111,7 +129,8 @@ pub fn pack_plan(
     let run = PackRun::new(out, plan, &options.run, done, progress);
     let copies = existing.as_ref().map(|existing| existing.copies(plan));
     let threads = options.resources.threads_for(plan.jobs.len());
-    let sources = Sources::new(&plan.jobs, options.recipe(), &options.resources, copies, pool.as_ref(), threads);
+    let store = VideoStore::new(&options.input.storage);
+    let sources = Sources::new(&plan.jobs, options.recipe(&store), &options.resources, copies, pool.as_ref(), threads);
     work(run, &sources, plan.jobs.len(), threads).finish(out, started)
 }
 

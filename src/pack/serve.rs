@@ -6,7 +6,7 @@ use std::thread;
 
 use super::options::{PackOptions, TOOL};
 use super::work::wire::{self, Hello, Request};
-use super::work::{MemoryBound, pack_one};
+use super::work::{MemoryBound, VideoStore, pack_one};
 use crate::{Error, Result, video};
 
 /// Packs the videos that a run with [`Resources::isolate`](super::Resources::isolate) asks for, until the run ends.
@@ -60,9 +60,14 @@ fn answer(options: &PackOptions, hello: &Hello, queue: &Receiver<Request>) -> io
     let mut out = BufWriter::new(io::stdout().lock());
     wire::send(&mut out, hello)?;
     let memory = MemoryBound::of(&options.resources);
+    let mut store = VideoStore::new(&options.input.storage);
     for request in queue {
+        if let Some(storage) = request.storage.map(|storage| storage.to_storage()).filter(|new| new != store.storage())
+        {
+            store = VideoStore::new(&storage);
+        }
         let mut held = memory.hold();
-        let packed = pack_one(&request.job, options.recipe(), &mut held, request.alone);
+        let packed = pack_one(&request.job, options.recipe(&store), &mut held, request.alone);
         wire::send_reply(&mut out, packed)?;
     }
     Ok(())

@@ -58,6 +58,8 @@ pub(super) enum Failure {
 pub(super) enum FinalKind {
     NotFound,
     Replaced,
+    /// The object ends before the range begins.
+    BeyondEnd,
     Other,
 }
 
@@ -214,7 +216,7 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
         (_, Some(416)) => Failure::Final {
             what: said("the object is shorter than it was"),
             help: "open the data set again",
-            kind: FinalKind::Replaced,
+            kind: FinalKind::BeyondEnd,
         },
         (_, Some(301 | 307 | 308 | 400..=499)) => refused(),
         _ => transport(e, status, key),

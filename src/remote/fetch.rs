@@ -75,6 +75,11 @@ impl FetchError {
         self.kind == Some(FinalKind::NotFound)
     }
 
+    /// Whether the object is shorter than the range that was asked for begins.
+    pub(super) fn is_beyond_end(&self) -> bool {
+        self.kind == Some(FinalKind::BeyondEnd)
+    }
+
     /// The same as an error of this crate.
     pub fn error(&self) -> Error {
         let place =

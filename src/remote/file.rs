@@ -51,6 +51,7 @@ pub(crate) struct RemoteFile {
 }
 
 /// An object that is being opened.
+#[derive(Debug)]
 pub(crate) struct Opening {
     remote: Arc<Remote>,
     address: Address,
@@ -61,13 +62,22 @@ pub(crate) struct Opening {
 impl Opening {
     /// Starts to open the object at `location`. `is_empty` says that it is known to be.
     pub fn start(remote: &Arc<Remote>, location: &Path, is_empty: bool) -> Result<Self> {
+        Self::start_with(remote, location, if is_empty { 0 } else { HEAD_BYTES })
+    }
+
+    /// The same with as many bytes of the object's beginning.
+    pub fn start_with(remote: &Arc<Remote>, location: &Path, head_bytes: u64) -> Result<Self> {
         let address = Address::of(location)?;
         let link = remote.link(&address)?;
         let target = Target { location: location.to_owned(), key: address.key.clone(), version: None };
         let head = remote.start(async move {
             // There is no range in nothing.
-            let range = if is_empty { Err(0) } else { Ok(0..HEAD_BYTES) };
-            let (sink, version) = link.fetch(&target, range, Sink::all(0)).await?;
+            let range = if head_bytes == 0 { Err(0) } else { Ok(0..head_bytes) };
+            let found = match link.fetch(&target, range, Sink::all(0)).await {
+                Err(e) if e.is_beyond_end() => link.fetch(&target, Err(0), Sink::all(0)).await,
+                found => found,
+            };
+            let (sink, version) = found?;
             let bytes = sink.into_stretches().pop().map(|stretch| stretch.bytes).unwrap_or_default();
             Ok((Arc::new(bytes), version))
         })?;
@@ -107,6 +117,18 @@ impl RemoteFile {
 
     pub fn remote(&self) -> &Arc<Remote> {
         &self.remote
+    }
+
+    /// The first bytes, which came when the object was opened.
+    #[cfg(feature = "pack")]
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// An answer had less than its request asked for.
+    #[cfg(feature = "pack")]
+    pub(super) fn gone(&self, range: &Range<u64>) -> Error {
+        self.fault(range, "the answer has less than was asked for")
     }
 
     /// A range of the object, in memory that stays. For the parts of an index: what is read stays as long as this.

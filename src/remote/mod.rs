@@ -8,6 +8,7 @@
 //! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
 //!          fill_once, file        what it holds of tables; reading one version of an object
 //!          kept                   what the cache on disk holds
+//!          reader                 an object read as a file is: for videos
 //! whole    coming                 one range after another, for a copy of the object
 //!          filling                one after another, for the cache on disk
 //! ```
@@ -28,6 +29,8 @@ mod kept;
 mod later;
 mod memory;
 mod per_process;
+#[cfg(feature = "pack")]
+mod reader;
 mod recent;
 mod refusal;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
@@ -43,5 +46,9 @@ pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
 pub(crate) use filling::{Filled, Filling};
 pub(crate) use memory::Memory;
+#[cfg(feature = "pack")]
+pub(crate) use reader::{KEPT_BYTES, ObjectBytes, ObjectReader};
 pub(crate) use remote::Remote;
 pub(crate) use sizes::REQUEST_BYTES;
+#[cfg(feature = "pack")]
+pub(crate) use url::check_location;

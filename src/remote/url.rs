@@ -17,6 +17,16 @@ pub(super) struct Address {
     pub key: Key,
 }
 
+/// Whether a location can be that of an object.
+///
+/// # Errors
+///
+/// Why it cannot.
+#[cfg(feature = "pack")]
+pub(crate) fn check_location(location: &Path) -> Result<()> {
+    Address::of(location).map(drop)
+}
+
 impl Address {
     pub fn of(location: &Path) -> Result<Self> {
         let fault = |what: &str| Error::usage(what.to_owned()).file(location);

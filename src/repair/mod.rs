@@ -19,10 +19,12 @@ pub use self::report::{LostClip, PartlyLost, RepairOptions, RepairReport};
 use self::run::Run;
 use self::salvage::Salvage;
 use self::shards::{Files, ShardFiles};
+use crate::dataset::listing;
 use crate::format::meta::Meta;
+use crate::format::names;
 use crate::location::is_remote;
 use crate::progress::{Counter, ProgressFn};
-use crate::{Error, Result, Writer, WriterOptions, writer};
+use crate::{Error, Hint, Result, Writer, WriterOptions, writer};
 
 /// Repairs the data set at `path`: a folder, a `dataset.json`, a `.rec` or a `.vidx`.
 ///
@@ -54,6 +56,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
         let e = Error::usage("vidrec repairs data sets in local folders only").file(path.as_ref());
         return Err(e.help("copy its files to a local folder first"));
     }
+    refuse_parts(shards::folder(path.as_ref()))?;
     let in_place = options.output.is_none() && !options.dry_run;
     // First completes or undoes what an interrupted write left.
     let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
@@ -78,6 +81,15 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
     sink.finish(&files, &mut report)?;
     report.whole = report.lost_nothing() && report.damage.is_empty();
     Ok(report)
+}
+
+/// Refuses the folder of a plan that is not published: a data set of some parts would look like one of all.
+fn refuse_parts(dir: &Path) -> Result<()> {
+    if !listing::is_plan(dir) || dir.join(names::LISTING).exists() {
+        return Ok(());
+    }
+    let e = Error::usage("the parts of a plan are here, and no data set yet").file(dir);
+    Err(e.help("a part with damaged files is packed again once its receipt is removed").hint(Hint::Publish))
 }
 
 fn open_sink(files: &Files, metas: &[Meta], options: &RepairOptions) -> Result<Sink> {

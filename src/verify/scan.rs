@@ -6,7 +6,7 @@ use crate::dataset::{Bytes, RecordsDigest, Shard, proven_bytes};
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
 use crate::format::data_binding::hex;
-use crate::location::is_remote;
+use crate::location::is_of_network;
 use crate::progress::Counter;
 use crate::{Error, ErrorKind, Result};
 
@@ -59,8 +59,7 @@ struct ShardScan<'a, 'p> {
 
 /// Whether an error says nothing about the data: a server could not be reached, or the machine ran out of something.
 pub(super) fn stops(e: &Error) -> bool {
-    let is_of_network = e.kind() == ErrorKind::Io && e.path().is_some_and(is_remote) && !e.is_missing();
-    is_of_network || e.kind() == ErrorKind::Resources
+    is_of_network(e) || e.kind() == ErrorKind::Resources
 }
 
 impl ShardScan<'_, '_> {

@@ -93,6 +93,7 @@ mod sample;
 mod timeline;
 mod words;
 
+pub(crate) use container::VideoFile;
 pub use error::{Stage, VideoError};
 pub use facts::VideoFacts;
 pub use frames::{SampledFrame, SampledVideo};

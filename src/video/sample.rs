@@ -1,10 +1,10 @@
 //! Reading the chosen frames of a video.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::container::{Input, Packets, StreamInfo};
+use super::container::{Input, Packets, StreamInfo, VideoFile};
 use super::decode::{DecodePass, Keep, Make, PacketMap, PassResult};
 use super::error::{Stage, VideoError};
 use super::frames::{SampledFrame, SampledVideo};
@@ -28,7 +28,7 @@ pub fn sample(path: &Path, options: &VideoOptions, choose: Choose<'_>) -> Result
 
 /// An open video of which nothing has been decoded yet.
 pub struct Video {
-    path: PathBuf,
+    file: VideoFile,
     options: VideoOptions,
     deadline: Instant,
     input: Input,
@@ -42,20 +42,25 @@ impl Video {
     ///
     /// [`VideoError`] with [`Stage::Open`], [`Stage::Stream`] or [`Stage::Timeout`].
     pub fn open(path: &Path, options: &VideoOptions) -> Result<Self, VideoError> {
+        Video::open_file(VideoFile::local(path), options)
+    }
+
+    /// The same with a file that may be remote.
+    pub(crate) fn open_file(file: VideoFile, options: &VideoOptions) -> Result<Self, VideoError> {
         init();
         let now = Instant::now();
         // A timeout that the clock cannot count is no timeout; a century will do.
         let deadline = now.checked_add(options.timeout).unwrap_or(now + Duration::from_secs(100 * 365 * 86_400));
         let open = || {
-            let input = Input::open(path, deadline)?;
+            let input = Input::open(&file, deadline)?;
             let stream = input.stream_info()?;
-            Ok(Video { path: path.to_owned(), options: options.clone(), deadline, input, stream })
+            Ok(Video { file: file.clone(), options: options.clone(), deadline, input, stream })
         };
-        open().map_err(|e: VideoError| e.of_file(path))
+        open().map_err(|e: VideoError| e.of_file(file.path()))
     }
 
     /// An upper bound for the memory that decoding takes, in bytes, according to the container: the packets kept in
-    /// memory, as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of
+    /// memory, what is kept of a remote file, as many pictures as a codec may hold, and one chosen frame while it is scaled. What the caller makes of
     /// the chosen frames comes on top.
     pub(crate) fn memory_needed(&self) -> u64 {
         /// 16 references are the most of any codec; one more is being decoded, and one is on its way out.
@@ -72,7 +77,11 @@ impl Video {
         let is_even = stored.is_some_and(|(w, h)| w % 2 == 0 && h % 2 == 0);
         let bytes_per_pixel = if is_even { 3 + 3 + 2 + 2 } else { 6 + 6 + 2 + 2 };
         let in_hand = stored.map_or(0, |(w, h)| u64::from(w) * u64::from(h) * bytes_per_pixel);
-        OVERHEAD.saturating_add(packets).saturating_add(decoder).saturating_add(in_hand)
+        OVERHEAD
+            .saturating_add(self.file.kept_bytes())
+            .saturating_add(packets)
+            .saturating_add(decoder)
+            .saturating_add(in_hand)
     }
 
     /// Width and height of the stored pictures, if the container is right about the video; without a quarter turn.
@@ -124,22 +133,22 @@ impl Video {
         choose: Choose<'_>,
         make: &mut dyn FnMut(SampledFrame) -> T,
     ) -> Result<SampledVideo<T>, VideoError> {
-        let path = self.path.clone();
-        run(self, choose, make).map_err(|e| e.of_file(&path))
+        let file = self.file.clone();
+        run(self, choose, make).map_err(|e| e.of_file(file.path()))
     }
 }
 
 impl fmt::Debug for Video {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Video { path, options, .. } = self;
-        f.debug_struct("Video").field("path", path).field("options", options).finish_non_exhaustive()
+        let Video { file, options, .. } = self;
+        f.debug_struct("Video").field("path", &file.path()).field("options", options).finish_non_exhaustive()
     }
 }
 
 fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<SampledVideo<T>, VideoError> {
-    let Video { path, options, deadline, mut input, stream } = video;
+    let Video { file, options, deadline, mut input, stream } = video;
     options.check_pixels((stream.picture.0, stream.picture.1))?;
-    let packets = Packets::scan(&mut input, &stream, path, options.keep_bytes)?;
+    let packets = Packets::scan(&mut input, &stream, file, options.keep_bytes)?;
     drop(input);
     options.check_duration(packets.seconds(&stream))?;
 

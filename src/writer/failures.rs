@@ -1,10 +1,12 @@
 //! The list of skipped videos, beside the shards.
 
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
 
 use super::writer::Writer;
 use crate::Result;
-use crate::disk::AtomicFile;
+use crate::disk::{AtomicFile, Temporary};
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::FailuresJson;
 use crate::format::names;
@@ -12,12 +14,19 @@ use crate::format::names;
 impl Writer {
     /// Adds the list, which has `count` lines of JSON, to the data set. Returns the final name of its file.
     pub(crate) fn set_failures(&mut self, count: u64, lines: &str) -> Result<String> {
-        let mut file = AtomicFile::create(&self.dir.join(names::FAILURES))?;
-        file.write_all(lines.as_bytes())?;
-        file.sync()?;
-        let sha256: [u8; 32] = Sha256::digest(lines).into();
-        let name = names::with_digest("failures", &sha256, "jsonl");
-        self.failures = Some((file.seal(), FailuresJson { file: name.clone(), count, sha256: hex(&sha256) }));
+        let (file, listed) = stage_failures(&self.dir, count, lines)?;
+        let name = listed.file.clone();
+        self.failures = Some((file, listed));
         Ok(name)
     }
+}
+
+/// Writes the list, which has `count` lines of JSON, under a temporary name in `dir`.
+pub(crate) fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Temporary, FailuresJson)> {
+    let mut file = AtomicFile::create(&dir.join(names::FAILURES))?;
+    file.write_all(lines.as_bytes())?;
+    file.sync()?;
+    let sha256: [u8; 32] = Sha256::digest(lines).into();
+    let name = names::with_digest("failures", &sha256, "jsonl");
+    Ok((file.seal(), FailuresJson { file: name, count, sha256: hex(&sha256) }))
 }

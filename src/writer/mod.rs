@@ -13,6 +13,8 @@ mod sharding;
 mod writer;
 
 pub use clip_info::{ClipInfo, FrameData};
+#[cfg(feature = "pack")]
+pub(crate) use failures::stage_failures;
 pub(crate) use index::{FinishedIndex, IndexWriter};
 pub(crate) use replace::{replaceable, stage};
 #[cfg(feature = "pack")]

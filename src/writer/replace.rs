@@ -17,6 +17,9 @@ use crate::{Error, Hint, Result};
 pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Result<Replaced> {
     let listing = dir.join(FILE_NAME);
     let refused = |what: &str, file: &Path| Error::usage(what).file(file).help("choose another folder");
+    if listing::is_plan(dir) {
+        return Err(refused("this folder has a plan and its parts", &dir.join(names::PLAN)));
+    }
     let left = listing::names_in(dir, names::is_ours)?;
     if !listing.exists() {
         let is_shard = |name: &&String| !name.starts_with("failures");

@@ -9,5 +9,6 @@ mod depth;
 mod inputs;
 mod memory;
 mod options;
+mod remote;
 mod resume;
 mod roots;

@@ -21,7 +21,13 @@ mod output;
 #[cfg(feature = "pack")]
 mod pack;
 #[cfg(feature = "pack")]
+mod plan;
+#[cfg(feature = "pack")]
+mod plan_status;
+#[cfg(feature = "pack")]
 mod progress;
+#[cfg(feature = "pack")]
+mod publish;
 mod ranges;
 mod relabel;
 mod repair;
@@ -64,6 +70,12 @@ enum Command {
     #[cfg(not(feature = "pack"))]
     #[command(hide = true)]
     Pack(no_pack::Args),
+    #[cfg(feature = "pack")]
+    Plan(plan::Args),
+    #[cfg(feature = "pack")]
+    Status(plan_status::Args),
+    #[cfg(feature = "pack")]
+    Publish(publish::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Extract(extract::Args),
@@ -103,6 +115,12 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
         #[cfg(not(feature = "pack"))]
         Command::Pack(args) => no_pack::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Plan(args) => plan::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Status(args) => plan_status::run(&args),
+        #[cfg(feature = "pack")]
+        Command::Publish(args) => publish::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),

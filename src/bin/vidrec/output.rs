@@ -47,6 +47,10 @@ pub fn flags(hint: Hint) -> String {
         Hint::Repair => "run `vidrec repair`".into(),
         Hint::Merge => "write a new data set with `vidrec merge`".into(),
         Hint::Import => "import it into another folder with `vidrec import`".into(),
+        Hint::Plan => "make one with `vidrec plan`".into(),
+        Hint::Status => "`vidrec status --missing` lists them".into(),
+        Hint::Part => "run the same command again".into(),
+        Hint::Publish => "publish it with `vidrec publish`".into(),
         other => other.to_string(),
     }
 }

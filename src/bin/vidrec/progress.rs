@@ -1,11 +1,15 @@
 //! The progress bar: on a terminal only.
 
+use std::error::Error;
 use std::io::{IsTerminal, stderr};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use vidrec::Progress;
+use vidrec::{Progress, ProgressFn};
 
+use crate::interrupt;
 use crate::output::{bytes, grouped};
 
 /// A bar on standard error, or nothing where that is no terminal.
@@ -55,6 +59,18 @@ fn rate(frames: u64, time: Duration) -> String {
         return String::new();
     }
     format!("{:.0} frames/s  ", frames as f64 / time.as_secs_f64())
+}
+
+/// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
+pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn Error>> {
+    let interrupted = interrupt::flag()?;
+    let mut bar = Bar::new();
+    let done = work(&mut |progress| {
+        bar.show(progress);
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.clear();
+    Ok(done?)
 }
 
 #[cfg(test)]

@@ -30,6 +30,29 @@ pub struct StorageArgs {
     timeout: f64,
 }
 
+/// How remote videos are read.
+#[derive(clap::Args)]
+pub struct VideoStorageArgs {
+    /// An option of the storage, such as region=eu-west-1. May be given several times.
+    ///
+    /// The names are those of object_store, as in pandas and polars: region, endpoint, skip_signature and so on. An option
+    /// comes before the environment and the files of each cloud's own tools. Secrets belong there, because other users of
+    /// this machine can see a command line.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
+    storage: Vec<String>,
+    /// How long a read may take, with all tries. Then the run stops, and --resume continues it.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
+    storage_timeout: f64,
+}
+
+impl VideoStorageArgs {
+    /// What the library takes.
+    pub fn storage(&self) -> Result<Storage, String> {
+        let options = self.storage.iter().map(|text| pair(text)).collect::<Result<BTreeMap<_, _>, _>>()?;
+        Ok(Storage { options, timeout: Duration::from_secs_f64(self.storage_timeout), ..Storage::default() })
+    }
+}
+
 /// The memory for records of a loader. Local data sets ignore it.
 #[derive(clap::Args)]
 pub struct MemoryArgs {

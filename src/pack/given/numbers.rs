@@ -11,12 +11,16 @@ use crate::{Error, Result, limits};
 /// More threads than any machine decodes with, and more than reading ahead gains from.
 const MAX_THREADS: u64 = 1024;
 const MAX_IO_THREADS: u64 = 64;
+/// A number of five digits names each.
+const MAX_PARTS: u64 = 100_000;
 
 /// The numbers that an option takes.
 fn range(option: &str) -> RangeInclusive<u64> {
     match option {
         "frames" | "max_frames" => 1..=limits::MAX_FRAMES_PER_CLIP.into(),
         "stride" | "every" | "shards" => 1..=u32::MAX.into(),
+        "parts" => 1..=MAX_PARTS,
+        "jobs" => 1..=MAX_THREADS,
         "draws" => 1..=MAX_DRAWS.into(),
         "short_side" => 1..=limits::MAX_SIDE.into(),
         "quality" => 1..=100,

@@ -15,10 +15,11 @@ const ALTERNATIVES: &[&[&str]] = &[
     &["enlarge", "size", "original"],
     &["resume", "restart"],
     &["shards", "shard_size"],
+    &["shards", "parts"],
 ];
 
 /// Options that change nothing without one of others.
-const NEEDS: &[(&str, &[&str])] = &[("max_frames", PACES)];
+const NEEDS: &[(&str, &[&str])] = &[("max_frames", PACES), ("jobs", &["parts"])];
 
 /// Checks that the options of these names can be given together. An option that has its default, and that nobody gave,
 /// is not among them. Options that this function does not know go with all others.

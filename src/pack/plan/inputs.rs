@@ -12,7 +12,7 @@ use super::passed_over::{PassedOver, PassedOverTally};
 use super::roots::Roots;
 use super::{folders, manifest, notes, video_folder};
 use crate::order::Permutation;
-use crate::{Error, Hint, Result, source_name};
+use crate::{Error, Hint, Result, is_remote, source_name};
 
 /// The videos to be packed, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,9 +68,9 @@ impl PackPlan {
         Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes })
     }
 
-    /// The videos that are missing. Each would fail by itself.
+    /// The videos that are missing on this machine. Each would fail by itself. Remote ones are not looked for.
     pub fn missing(&self) -> impl Iterator<Item = &Job> {
-        self.jobs.iter().filter(|job| !job.path.exists())
+        self.jobs.iter().filter(|job| job.is_missing())
     }
 }
 
@@ -87,6 +87,9 @@ struct Gathered {
 impl Gathered {
     /// Adds the videos of an input.
     fn add(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        if is_remote(path) {
+            return self.add_remote(path);
+        }
         let meta = std::fs::metadata(path).map_err(|e| Error::io("open the input", path, e))?;
         if meta.is_dir() {
             return self.add_folder(path, options);
@@ -96,6 +99,19 @@ impl Gathered {
             let root = self.roots.number(path.parent().unwrap_or(Path::new("")))?;
             self.found.push(FoundVideo { root, ..FoundVideo::new(path.to_owned(), source, Label::None) });
         }
+        Ok(())
+    }
+
+    /// Adds a remote video. Nothing remote is listed, so a folder cannot be an input.
+    fn add_remote(&mut self, location: &Path) -> Result<()> {
+        let text = location.to_string_lossy();
+        if text.ends_with('/') || manifest::is_manifest(location) {
+            let e = Error::usage("a remote input has to be a video").file(location);
+            return Err(e.help("copy the manifest to this machine, and give its remote root").hint(Hint::Set("root")));
+        }
+        let (root, name) = text.rsplit_once('/').unwrap_or((&text, &text));
+        let root = self.roots.number(Path::new(root))?;
+        self.found.push(FoundVideo { root, ..FoundVideo::new(location.to_owned(), name.to_owned(), Label::None) });
         Ok(())
     }
 

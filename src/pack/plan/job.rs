@@ -10,7 +10,8 @@ use super::segment::Segment;
 /// A video to be packed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames.
+    /// Where it is: a file, or a folder of JPEG or PNG files, which are its frames; or the location of a remote file, such
+    /// as `s3://bucket/a.mp4`.
     #[serde(with = "system_path")]
     pub path: PathBuf,
     /// Its name in the data set: the path relative to the input root, with `/` between folders. A byte that is not UTF-8
@@ -29,6 +30,13 @@ pub struct Job {
     pub attributes: Attributes,
     /// Why it could not be looked at when its folder was listed. Then it fails.
     pub fault: Option<String>,
+}
+
+impl Job {
+    /// Whether it should be on this machine and is not. Remote videos are not looked for.
+    pub(crate) fn is_missing(&self) -> bool {
+        !crate::is_remote(&self.path) && !self.path.exists()
+    }
 }
 
 /// Paths as the system has them, also those that are not UTF-8.

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::near_names::meant;
 use crate::limits;
 
 /// What vidrec took the columns of a manifest for. Where a manifest has no header line, columns are named by their
 /// numbers, as in `column 1`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ManifestColumns {
     /// The manifest.

@@ -4,6 +4,7 @@
 //! inputs.rs      folders, files and manifests to a list of jobs
 //! folders.rs     videos and folders of pictures below a folder; video_folder.rs: lists in it
 //! manifest/      lists, one file for each format
+//! places.rs      where the paths of manifests lead
 //! labels.rs      labels and class names to numbers
 //! roots.rs       different sources for videos that several inputs call the same
 //! notes.rs       what is worth knowing before the work begins
@@ -23,6 +24,7 @@ mod notes;
 mod options;
 mod passed_over;
 mod pictures;
+mod places;
 mod roots;
 mod segment;
 mod video_folder;

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::Storage;
+
 /// How inputs are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InputOptions {
-    /// Folder that the paths of manifests are relative to. Default: the manifest's own folder.
+    /// Folder that the paths of manifests are relative to, or a remote location such as `s3://bucket/videos`. Default: the
+    /// manifest's own folder.
     pub root: Option<PathBuf>,
     /// Take only the clips of this split, as a manifest's column `split` names it. Default: all.
     pub split: Option<String>,
@@ -16,4 +19,6 @@ pub struct InputOptions {
     pub whole_files: bool,
     /// Shuffle the clips with this seed. Default: the order of the inputs.
     pub shuffle_seed: Option<u64>,
+    /// How remote videos are read: its options and its timeout. Default: [`Storage::default`]. A cache is not used.
+    pub storage: Storage,
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Files of one kind in the input folders that are neither videos nor frames. Hidden files, whose names begin with a dot,
 /// are not looked at and not counted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
     /// The ending with its dot, in lower case, such as `.srt`; `socket`, `named pipe` or `device`; or `other` for
     /// everything beyond the first 64 kinds.

@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use super::found::FoundVideo;
-use crate::{Error, Result, source_name};
+use super::places;
+use crate::{Error, Result, is_remote, location, source_name};
 
 /// The folders below which the videos of the inputs are, each once.
 #[derive(Default)]
@@ -29,20 +30,27 @@ impl Roots {
     ///
     /// The folder cannot be looked at.
     pub fn number(&mut self, folder: &Path) -> Result<usize> {
+        if let Some((_, rest)) = location::split(folder) {
+            let names = rest.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            return Ok(self.add(folder.to_owned(), names));
+        }
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let io = |e| Error::io("look at the folder", folder, e);
         // A root that is not there has no videos to confuse; each will be reported as missing.
         let absolute = std::path::absolute(folder).map_err(io)?;
         let real = folder.canonicalize().unwrap_or_else(|_| absolute.clone());
-        if let Some(known) = self.0.iter().position(|root| root.real == real) {
-            return Ok(known);
-        }
         let steps_up = absolute.components().any(|c| c == Component::ParentDir);
         let named = if steps_up { &real } else { &absolute };
         let names = named.components().filter(|c| matches!(c, Component::Normal(_)));
         let names = names.map(|c| source_name::of_os_str(c.as_os_str())).collect();
-        self.0.push(Root { real, names });
-        Ok(self.0.len() - 1)
+        Ok(self.add(real, names))
+    }
+
+    fn add(&mut self, real: PathBuf, names: Vec<String>) -> usize {
+        self.0.iter().position(|root| root.real == real).unwrap_or_else(|| {
+            self.0.push(Root { real, names });
+            self.0.len() - 1
+        })
     }
 
     /// Gives videos that would have the same source different ones, and says so.
@@ -91,7 +99,7 @@ impl Roots {
 
     fn source<'a>(&self, video: &'a FoundVideo, renamed: &BTreeSet<usize>, depth: usize) -> Cow<'a, str> {
         // A manifest may give whole paths, which no root changes.
-        if !renamed.contains(&video.root) || Path::new(&video.source).has_root() {
+        if !renamed.contains(&video.root) || Path::new(&video.source).has_root() || is_remote(&video.source) {
             return Cow::Borrowed(&video.source);
         }
         format!("{}/{}", self.prefix(video.root, depth), video.source).into()
@@ -104,7 +112,7 @@ impl Roots {
 
     /// Where a video is, by whichever way its root was named.
     fn file(&self, video: &FoundVideo) -> PathBuf {
-        self.0[video.root].real.join(source_name::to_path(&video.source))
+        places::below(&self.0[video.root].real, &source_name::to_path(&video.source))
     }
 }
 

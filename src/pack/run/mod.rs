@@ -23,4 +23,4 @@ pub use options::{Interrupted, MaxFailures, OnError, RunOptions};
 pub use outcome::Failure;
 pub use report::{PackReport, Warning};
 pub(super) use resume::{Beginning, find, start};
-pub(super) use run::PackRun;
+pub(super) use run::{PackRun, lines};

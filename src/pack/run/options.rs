@@ -95,7 +95,7 @@ pub enum MaxFailures {
 
 impl MaxFailures {
     /// The number of videos, of `total`.
-    pub(super) fn count(self, total: u64) -> u64 {
+    pub(crate) fn count(self, total: u64) -> u64 {
         match self {
             MaxFailures::Count(n) => n,
             MaxFailures::Percent(p) => (total as f64 * p / 100.0) as u64,

@@ -1,6 +1,6 @@
 //! What a run reports at the end.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::outcome::{Failure, Outcome};
@@ -8,7 +8,7 @@ use crate::ClipInfo;
 use crate::pack::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 
 /// The outcome of a run. The program prints it as JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PackReport {
     /// Clips written.
@@ -73,7 +73,7 @@ pub struct PackReport {
 }
 
 /// A video that was packed although something was wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Warning {
     /// Path relative to the input root.
@@ -83,7 +83,7 @@ pub struct Warning {
 }
 
 impl PackReport {
-    pub(super) fn new(plan: &PackPlan) -> Self {
+    pub(crate) fn new(plan: &PackPlan) -> Self {
         PackReport {
             clips: 0,
             labeled: 0,
@@ -158,6 +158,37 @@ impl PackReport {
             }
         }
         self.videos += 1;
+    }
+
+    /// The same report of work that another call has done.
+    pub(crate) fn found(self) -> Self {
+        PackReport { was_there: true, ..self }
+    }
+
+    /// Adds the report of the videos that follow, packed by another run.
+    pub(crate) fn add(&mut self, next: &PackReport) {
+        self.clips += next.clips;
+        self.labeled += next.labeled;
+        self.frames += next.frames;
+        self.short += next.short;
+        self.repeated_frames += next.repeated_frames;
+        self.damaged_frames += next.damaged_frames;
+        self.corrupt_packets += next.corrupt_packets;
+        self.decode_errors += next.decode_errors;
+        self.logged_errors += next.logged_errors;
+        self.failed_checksums += next.failed_checksums;
+        self.size_changes += next.size_changes;
+        self.cut_off += next.cut_off;
+        self.bytes += next.bytes;
+        self.seconds += next.seconds;
+        self.warnings.extend_from_slice(&next.warnings);
+        self.add_failures(next.failures.clone());
+    }
+
+    /// Adds videos that were skipped.
+    pub(crate) fn add_failures(&mut self, failures: Vec<Failure>) {
+        self.failed += failures.len() as u64;
+        self.failures.extend(failures);
     }
 
     /// Whether everything that was asked for is in the data set, and nothing was wrong with it.

@@ -176,8 +176,9 @@ impl<'a> PackRun<'a> {
             return Ok(());
         }
         let error = || failure.to_error(&self.plan.jobs[ordinal].path);
-        // A machine that cannot pack even one video at a time must not give a smaller data set.
-        if failure.shortage.is_some() {
+        // A machine that cannot pack even one video at a time must not give a smaller data set, nor must a network that
+        // fails.
+        if failure.stops() {
             return Err(error());
         }
         // A data set is not replaced by one that has less.
@@ -246,7 +247,8 @@ impl<'a> PackRun<'a> {
 }
 
 /// The content of `failures.jsonl`.
-fn lines(failures: &[Failure]) -> Result<String> {
+/// The list of failures as text.
+pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
     let mut lines = String::new();
     for failure in failures {
         lines += &serde_json::to_string(failure).map_err(|e| Error::internal(format!("failures: {e}")))?;

@@ -16,7 +16,7 @@ use super::{fault, pictures, video};
 use crate::pack::plan::Job;
 use crate::sampler::Selection;
 use crate::video::{Stage, Timeline};
-use crate::{ClipInfo, JsonObject};
+use crate::{ClipInfo, JsonObject, is_remote};
 
 /// Samples and encodes a video: its clip, or as many as there are draws. A panic, which is a fault of ours, fails
 /// only this video. Its JPEGs are counted in `held` as they are made. `alone` says that nothing else is packed at the time.
@@ -60,7 +60,7 @@ fn sample_and_encode(
         *chosen.borrow_mut() = selections;
         Ok(wanted)
     };
-    let source = if job.path.is_dir() {
+    let source = if !is_remote(&job.path) && job.path.is_dir() {
         needs_times(job, recipe.frames)?;
         pictures::sample(&job.path, recipe, &choose)
     } else {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::location::is_of_network;
 use crate::machine::Shortage;
 use crate::video::{Stage, VideoError};
 use crate::{Error, allocation};
@@ -47,16 +48,29 @@ pub(crate) struct ClipFailure {
     pub message: String,
     /// What the machine ran out of: then it is not the video that failed.
     pub shortage: Option<Shortage>,
+    /// Whether the video could not be fetched, although it may be there: then it is not the video that failed either.
+    pub unreached: bool,
 }
 
 impl ClipFailure {
     pub fn new(stage: PackStage, message: impl Into<String>) -> Self {
-        ClipFailure { stage, message: message.into(), shortage: None }
+        ClipFailure { stage, message: message.into(), shortage: None, unreached: false }
     }
 
     /// A failure with the words of the error and its causes.
     pub fn of(stage: PackStage, e: &Error) -> Self {
-        ClipFailure { stage, message: format!("{e:#}"), shortage: e.shortage() }
+        ClipFailure { stage, message: format!("{e:#}"), shortage: e.shortage(), unreached: false }
+    }
+
+    /// The failure of reading a video: of the video itself, of the machine, or of the network.
+    pub fn of_video(stage: Stage, e: Error) -> Self {
+        let unreached = is_of_network(&e);
+        ClipFailure { unreached, ..ClipFailure::of(PackStage::Video(stage), &e.without_file()) }
+    }
+
+    /// Whether the run has to end, since no video is at fault.
+    pub fn stops(&self) -> bool {
+        self.shortage.is_some() || self.unreached
     }
 
     pub fn missing_frame() -> Self {
@@ -64,7 +78,8 @@ impl ClipFailure {
     }
 
     pub fn to_error(&self, path: &Path) -> Error {
-        let e = Error::decode(format!("{}: {}", self.stage, self.message)).file(path);
+        let what = format!("{}: {}", self.stage, self.message);
+        let e = if self.unreached { Error::lost(what) } else { Error::decode(what) }.file(path);
         match self.shortage {
             Some(shortage) => e.blame(shortage),
             None => e,
@@ -84,6 +99,6 @@ impl ClipFailure {
 
 impl From<VideoError> for ClipFailure {
     fn from(e: VideoError) -> Self {
-        ClipFailure::of(PackStage::Video(e.stage), &e.error.without_file())
+        ClipFailure::of_video(e.stage, e.error)
     }
 }

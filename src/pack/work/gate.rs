@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn failure(shortage: Option<Shortage>) -> ClipFailure {
-        ClipFailure { stage: PackStage::Encode, message: String::new(), shortage }
+        ClipFailure { stage: PackStage::Encode, message: String::new(), shortage, unreached: false }
     }
 
     /// Packs 80 videos on 8 threads where the machine has enough for `enough`; how many worked, and the gate.

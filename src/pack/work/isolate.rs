@@ -13,11 +13,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::failure::{ClipFailure, PackStage};
-use super::wire::{self, Hello, PackedResult, Request};
+use super::wire::{self, Hello, PackedResult, Request, RequestStorage};
 use crate::machine::{self, Shortage};
 use crate::pack::plan::Job;
 use crate::video::Stage;
-use crate::{Error, Result};
+use crate::{Error, Result, Storage, is_remote};
 
 /// Time beyond a video's own limit until a process that does not answer is killed. The process looks at the clock itself;
 /// only a call that hangs keeps it from that.
@@ -31,17 +31,19 @@ pub(crate) struct Pool<'a> {
     command: &'a [OsString],
     hello: Hello,
     timeout: Duration,
+    storage: &'a Storage,
     idle: Mutex<Vec<DecodingProcess>>,
 }
 
 impl<'a> Pool<'a> {
-    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video.
+    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video, and
+    /// `storage` says how remote ones are read.
     ///
     /// # Errors
     ///
     /// The process cannot be started, or has other settings.
-    pub fn start(command: &'a [OsString], hello: Hello, timeout: Duration) -> Result<Self> {
-        let pool = Pool { command, hello, timeout, idle: Mutex::default() };
+    pub fn start(command: &'a [OsString], hello: Hello, timeout: Duration, storage: &'a Storage) -> Result<Self> {
+        let pool = Pool { command, hello, timeout, storage, idle: Mutex::default() };
         let process = pool.spawn()?;
         pool.put(process);
         Ok(pool)
@@ -55,7 +57,8 @@ impl<'a> Pool<'a> {
             // The first process of the run did start, so the video is not to blame.
             ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
         })?;
-        let request = Request { job: job.clone(), alone };
+        let storage = is_remote(&job.path).then(|| RequestStorage::of(self.storage));
+        let request = Request { job: job.clone(), alone, storage };
         let limit = self.timeout.saturating_add(GRACE);
         match process.ask(&request).and_then(|()| process.answer(limit)) {
             Ok(Some(packed)) => {

@@ -4,6 +4,7 @@
 //! ordered.rs     parallel work with results in order
 //! sources.rs     which way a video is packed; copies.rs: from a data set packed before
 //! clip.rs        one video to its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
+//! video_store.rs where videos are
 //! isolate.rs     decoding in processes of their own; wire.rs: what is said to them
 //! memory.rs      a bound for all videos in work; read_ahead.rs: the next files into the system's cache
 //! gate.rs        how many videos at a time; fewer where the machine has not enough
@@ -27,6 +28,7 @@ mod read_ahead;
 mod sources;
 mod stamp;
 mod video;
+mod video_store;
 pub(super) mod wire;
 
 pub(super) use clip::pack_one;
@@ -42,3 +44,4 @@ pub(super) use ordered::{Event, Flow, for_each};
 pub(super) use packed::PackedClip;
 pub(super) use sources::{PackedVideo, Sources};
 pub(super) use stamp::Stamp;
+pub(super) use video_store::VideoStore;

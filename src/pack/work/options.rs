@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use super::video_store::VideoStore;
 use crate::pack::plan::SegmentClock;
 use crate::sampler::{Pace, Rate, Rule, Short};
 use crate::video::{Decode, FrameSize};
@@ -181,4 +182,5 @@ pub(crate) struct Recipe<'a> {
     pub frames: &'a FrameOptions,
     pub pictures: &'a PictureOptions,
     pub limits: &'a VideoLimits,
+    pub store: &'a VideoStore,
 }

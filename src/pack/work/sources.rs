@@ -35,6 +35,7 @@ pub(crate) struct Sources<'a> {
     memory: MemoryBound,
     ahead: ReadAhead,
     gate: Gate,
+    threads: usize,
 }
 
 impl<'a> Sources<'a> {
@@ -49,7 +50,8 @@ impl<'a> Sources<'a> {
     ) -> Self {
         let paths = jobs.iter().map(|job| job.path.clone()).collect();
         let ahead = ReadAhead::new(paths, resources.io_threads, READ_AHEAD);
-        Sources { jobs, recipe, copies, pool, memory: MemoryBound::of(resources), ahead, gate: Gate::new(threads) }
+        let (memory, gate) = (MemoryBound::of(resources), Gate::new(threads));
+        Sources { jobs, recipe, copies, pool, memory, ahead, gate, threads }
     }
 
     /// Whether, and why, fewer videos were packed at a time than asked for.
@@ -72,6 +74,10 @@ impl<'a> Sources<'a> {
     fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
         let job = &self.jobs[ordinal];
         self.ahead.begin(ordinal);
+        if self.pool.is_none() {
+            let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
+            next.for_each(|job| self.recipe.store.expect(&job.path));
+        }
         self.gate.pack(|alone| {
             if alone {
                 self.ahead.stop();

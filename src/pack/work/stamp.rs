@@ -6,6 +6,8 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use crate::is_remote;
+
 /// What tells that an input file is still the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
@@ -16,8 +18,11 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// That of `path`; `None` if it cannot be looked at.
+    /// That of `path`; `None` if it cannot be looked at, and for remote files, which would take a request each.
     pub fn of(path: &Path) -> Option<Self> {
+        if is_remote(path) {
+            return None;
+        }
         let meta = std::fs::metadata(path).ok()?;
         let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some(Stamp { bytes: meta.len(), modified_ns: u64::try_from(since.as_nanos()).ok()? })

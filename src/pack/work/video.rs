@@ -28,7 +28,7 @@ pub(super) fn sample(
         reduce_depth: recipe.pictures.reduce_depth,
         ..VideoOptions::default()
     };
-    let video = Video::open(path, &video_options)?;
+    let video = Video::open_file(recipe.store.file(path)?, &video_options)?;
     let pixels = video.picture_size().map_or(0, |(width, height)| u64::from(width) * u64::from(height));
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     needed.set(bytes.max(memory::PER_THREAD));

@@ -5,8 +5,11 @@
 //! process := Hello, then for each Request a Reply and the JPEGs that it announces
 //! ```
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +18,7 @@ use super::failure::ClipFailure;
 use super::packed::{PackedClip, PackedFrame};
 use crate::pack::plan::Job;
 use crate::video::VideoFacts;
-use crate::{ClipInfo, JsonObject, limits};
+use crate::{ClipInfo, JsonObject, Storage, limits};
 
 /// Longest message of JSON.
 const MAX_JSON: u32 = 256 << 20;
@@ -41,6 +44,31 @@ pub(crate) struct Request {
     pub job: Job,
     /// Whether nothing else is packed at the time.
     pub alone: bool,
+    /// How a remote video is read. Options may be secret, so they are in no command line.
+    pub storage: Option<RequestStorage>,
+}
+
+/// What of [`Storage`] matters for videos.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RequestStorage {
+    options: BTreeMap<String, String>,
+    timeout: Duration,
+}
+
+impl RequestStorage {
+    pub fn of(storage: &Storage) -> Self {
+        RequestStorage { options: storage.options.clone(), timeout: storage.timeout }
+    }
+
+    pub fn to_storage(&self) -> Storage {
+        Storage { options: self.options.clone(), timeout: self.timeout, ..Storage::default() }
+    }
+}
+
+impl fmt::Debug for RequestStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_storage().fmt(f)
+    }
 }
 
 /// What became of it.
@@ -174,7 +202,8 @@ mod tests {
             attributes,
             fault: None,
         };
-        let request = Request { job, alone: true };
+        let storage = Some(RequestStorage::of(&Storage::default()));
+        let request = Request { job, alone: true, storage };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

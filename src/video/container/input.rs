@@ -1,17 +1,16 @@
 //! Opening a file and choosing the stream. FFmpeg never opens another file.
 //!
-//! FFmpeg reads through a Rust [`File`](std::fs::File) and does not learn the file's name. So it cannot take a
+//! FFmpeg reads through a Rust [`VideoSource`](super::source::VideoSource) and does not learn the file's name. So it cannot take a
 //! name for a URL, an option or a pattern, and recognizes the container by content alone. No protocol is allowed, so a
 //! playlist cannot open other files.
 
-use std::path::Path;
 use std::time::Instant;
 
 use ffmpeg_next::format::context::{self, StreamIo};
 use ffmpeg_next::format::stream::Disposition;
 use ffmpeg_next::{Dictionary, Packet, Stream, ffi, format, media};
 
-use super::source::{FileSource, ReadFailure};
+use super::source::{ReadFailure, VideoFile};
 use super::stream::StreamInfo;
 use crate::Error;
 use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
@@ -39,10 +38,11 @@ pub(crate) enum NextPacket {
 }
 
 impl Input {
-    pub fn open(path: &Path, deadline: Instant) -> Result<Self, VideoError> {
-        let (file, failure) = FileSource::open(path)?;
-        let file_bytes = file.bytes;
-        let io = StreamIo::from_read_seek_with_capacity(file, READ_BYTES).map_err(|e| open_error(&e, None))?;
+    pub fn open(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
+        let mut source = file.open()?;
+        source.refuse_playlist()?;
+        let (file_bytes, failure) = (source.bytes, source.failure.clone());
+        let io = StreamIo::from_read_seek_with_capacity(source, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
         // No protocol has this name, so FFmpeg refuses whatever a demuxer wants to open.
         options.set("protocol_whitelist", "none");

@@ -4,11 +4,10 @@
 //! one in each child of the segment. This checks the elements on which pictures and times depend; an edited cue or tag
 //! does no harm.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
 use std::time::Instant;
 
+use super::source::VideoFile;
 use crate::Error;
 use crate::video::error::{Stage, VideoError, timeout};
 
@@ -36,16 +35,17 @@ pub(crate) struct Checksums {
 /// # Errors
 ///
 /// A file that cannot be read, or the deadline.
-pub(crate) fn check(path: &Path, container: &str, deadline: Instant) -> Result<Checksums, VideoError> {
+pub(crate) fn check(file: &VideoFile, container: &str, deadline: Instant) -> Result<Checksums, VideoError> {
     if !container.split(',').any(|name| name == "matroska") {
         return Ok(Checksums::default());
     }
-    let io = |e| VideoError::new(Stage::Decode, Error::io("read the video", path, e));
-    let file = File::open(path).map_err(io)?;
-    let end = file.metadata().map_err(io)?.len();
-    let mut reader = ElementReader { inner: BufReader::with_capacity(READ_BYTES, file), at: 0, end, deadline };
-    reader.check().map_err(|e| match e {
-        CheckStop::Io(e) => io(e),
+    let source = file.open()?;
+    let (end, failure) = (source.bytes, source.failure.clone());
+    let mut reader = ElementReader { inner: BufReader::with_capacity(READ_BYTES, source), at: 0, end, deadline };
+    let checked = reader.check();
+    failure.check(Stage::Decode)?;
+    checked.map_err(|e| match e {
+        CheckStop::Io(e) => VideoError::new(Stage::Decode, Error::io("read the video", file.path(), e)),
         CheckStop::Late => timeout("reading"),
     })
 }

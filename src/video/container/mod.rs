@@ -12,4 +12,5 @@ mod stream;
 pub(crate) use anatomy::{Anatomy, PacketRole};
 pub(crate) use input::Input;
 pub(crate) use packets::{Note, Packets};
+pub(crate) use source::VideoFile;
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -1,6 +1,5 @@
 //! The packets of the video stream: read once to count them, then replayed as often as needed.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use ffmpeg_next::packet::{Ref, side_data};
@@ -9,6 +8,7 @@ use ffmpeg_next::{Packet, ffi};
 use super::anatomy::{Anatomy, Syntax};
 use super::input::{Input, NextPacket};
 use super::matroska::{self, Checksums};
+use super::source::VideoFile;
 use super::stream::StreamInfo;
 use crate::video::error::VideoError;
 use crate::video::log::Heard;
@@ -49,7 +49,7 @@ impl Note {
 
 /// All packets of one stream, in the file's order.
 pub(crate) struct Packets {
-    path: PathBuf,
+    file: VideoFile,
     deadline: Instant,
     /// `None` if the stream was too long to keep.
     kept: Option<Vec<Packet>>,
@@ -67,10 +67,15 @@ pub(crate) struct Packets {
 impl Packets {
     /// Reads the stream to its end, and keeps it in memory if it is no larger than `keep_bytes`. Compares the
     /// container's checksums.
-    pub fn scan(input: &mut Input, stream: &StreamInfo, path: PathBuf, keep_bytes: usize) -> Result<Self, VideoError> {
-        let checksums = matroska::check(&path, &stream.container, input.deadline())?;
+    pub fn scan(
+        input: &mut Input,
+        stream: &StreamInfo,
+        file: VideoFile,
+        keep_bytes: usize,
+    ) -> Result<Self, VideoError> {
+        let checksums = matroska::check(&file, &stream.container, input.deadline())?;
         let mut all = Packets {
-            path,
+            file,
             deadline: input.deadline(),
             kept: Some(Vec::new()),
             notes: Vec::new(),
@@ -142,7 +147,7 @@ impl Packets {
         if let Some(kept) = &self.kept {
             return kept.iter().enumerate().filter(|&(i, _)| fed(i)).try_for_each(|(i, p)| each(i as u64, p));
         }
-        let mut input = Input::open(&self.path, self.deadline)?;
+        let mut input = Input::open(&self.file, self.deadline)?;
         let end = feed.and_then(|f| f.iter().rposition(|&f| f)).map_or(usize::MAX, |last| last + 1);
         for i in 0..end {
             match input.next()? {

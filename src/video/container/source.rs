@@ -1,73 +1,147 @@
-//! The file that FFmpeg reads.
+//! The bytes that FFmpeg reads: those of a file, or of an object in object storage or on a web server.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 use crate::Error;
+#[cfg(feature = "remote")]
+use crate::remote::{KEPT_BYTES, ObjectBytes, ObjectReader};
 use crate::video::error::{Stage, VideoError};
 
-/// The operating system's own error. Through FFmpeg alone, a broken disk would look like a broken video.
+/// A video file, which may be opened several times. A remote one is of one version each time.
+#[derive(Debug, Clone)]
+pub(crate) struct VideoFile {
+    path: PathBuf,
+    #[cfg(feature = "remote")]
+    object: Option<Arc<ObjectBytes>>,
+}
+
+impl VideoFile {
+    /// A file of this machine.
+    pub fn local(path: &Path) -> Self {
+        VideoFile {
+            path: path.to_owned(),
+            #[cfg(feature = "remote")]
+            object: None,
+        }
+    }
+
+    /// An open object.
+    #[cfg(feature = "remote")]
+    pub fn remote(location: &Path, object: Arc<ObjectBytes>) -> Self {
+        VideoFile { path: location.to_owned(), object: Some(object) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The most bytes of the file that are kept in memory while it is read.
+    pub fn kept_bytes(&self) -> u64 {
+        #[cfg(feature = "remote")]
+        if let Some(object) = &self.object {
+            return object.len().min(KEPT_BYTES);
+        }
+        0
+    }
+
+    /// Opens it at its first byte.
+    pub fn open(&self) -> Result<VideoSource, VideoError> {
+        let failed = |e| VideoError::new(Stage::Open, e);
+        #[cfg(feature = "remote")]
+        if let Some(object) = &self.object {
+            return Ok(VideoSource::new(Box::new(ObjectReader::new(object)), object.len(), &self.path));
+        }
+        if crate::is_remote(&self.path) {
+            let e = Error::usage("this is no file of this machine");
+            return Err(failed(e.help("remote videos are packed, or read from a local copy")));
+        }
+        let io = |e| failed(Error::io("open the video", &self.path, e));
+        // Checked before opening, because opening a named pipe waits for its writer.
+        let meta = std::fs::metadata(&self.path).map_err(io)?;
+        if !meta.is_file() {
+            return Err(failed(Error::usage("not a regular file")));
+        }
+        let file = File::open(&self.path).map_err(io)?;
+        Ok(VideoSource::new(Box::new(file), meta.len(), &self.path))
+    }
+}
+
+/// The first error of reading. Through FFmpeg alone, a broken disk or network would look like a broken video.
 #[derive(Clone, Default)]
-pub(crate) struct ReadFailure(Arc<Mutex<Option<(io::Error, std::path::PathBuf)>>>);
+pub(crate) struct ReadFailure(std::sync::Arc<Mutex<Option<Error>>>);
 
 impl ReadFailure {
     pub fn check(&self, stage: Stage) -> Result<(), VideoError> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some((e, path)) => Err(VideoError::new(stage, Error::io("read the video", path, e))),
+            Some(e) => Err(VideoError::new(stage, e)),
             None => Ok(()),
         }
     }
 }
 
-/// The file that FFmpeg reads, which remembers the first error of the operating system.
-pub(crate) struct FileSource {
-    file: File,
+/// What can be read from place to place.
+trait Readable: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Readable for T {}
+
+/// An open video, which remembers the first error of reading.
+pub(crate) struct VideoSource {
+    inner: Box<dyn Readable>,
+    /// Its length when it was opened.
     pub bytes: u64,
-    path: std::path::PathBuf,
-    failure: ReadFailure,
+    path: PathBuf,
+    pub failure: ReadFailure,
 }
 
-impl FileSource {
-    pub fn open(path: &Path) -> Result<(Self, ReadFailure), VideoError> {
-        let io = |e| VideoError::new(Stage::Open, Error::io("open the video", path, e));
-        // Checked before opening, because opening a named pipe waits for its writer.
-        let meta = std::fs::metadata(path).map_err(io)?;
-        if !meta.is_file() {
-            return Err(VideoError::new(Stage::Open, Error::usage("not a regular file")));
-        }
-        let mut file = File::open(path).map_err(io)?;
-        refuse_playlist(&mut file).map_err(io)??;
-        let failure = ReadFailure::default();
-        Ok((FileSource { file, bytes: meta.len(), path: path.to_owned(), failure: failure.clone() }, failure))
+impl VideoSource {
+    fn new(inner: Box<dyn Readable>, bytes: u64, path: &Path) -> Self {
+        VideoSource { inner, bytes, path: path.to_owned(), failure: ReadFailure::default() }
     }
 
+    /// Keeps an error, and makes another one for FFmpeg.
     fn note(&self, e: io::Error) -> io::Error {
         let for_ffmpeg = e.raw_os_error().map_or_else(|| e.kind().into(), io::Error::from_raw_os_error);
         if e.kind() != io::ErrorKind::Interrupted {
             let mut slot = self.failure.0.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.get_or_insert_with(|| (e, self.path.clone()));
+            slot.get_or_insert_with(|| {
+                e.downcast::<Error>().unwrap_or_else(|e| Error::io("read the video", &self.path, e))
+            });
         }
         for_ffmpeg
     }
-}
 
-impl Read for FileSource {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buf).map_err(|e| self.note(e))
+    /// Refuses a playlist by name. FFmpeg would only fail to follow it, because the protocols that it needs are closed.
+    pub fn refuse_playlist(&mut self) -> Result<(), VideoError> {
+        let refused = playlist_error(self);
+        self.failure.check(Stage::Open)?;
+        let io = |e| VideoError::new(Stage::Open, Error::io("read the video", &self.path, e));
+        match refused.map_err(io)? {
+            Some(e) => Err(VideoError::new(Stage::Open, e)),
+            None => Ok(()),
+        }
     }
 }
 
-impl Seek for FileSource {
+impl Read for VideoSource {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buf).map_err(|e| self.note(e))
+    }
+}
+
+impl Seek for VideoSource {
     /// A demuxer may ask for places that do not exist; that is not a failure of the disk.
     fn seek(&mut self, pos: SeekFrom) -> io::Result<u64> {
-        self.file.seek(pos)
+        self.inner.seek(pos)
     }
 }
 
-/// Refuses a playlist by name. FFmpeg would only fail to follow it, because the protocols that it needs are closed.
-fn refuse_playlist(file: &mut File) -> io::Result<Result<(), VideoError>> {
+/// Why a file is refused that begins as a playlist does.
+fn playlist_error(file: &mut (impl Read + Seek)) -> io::Result<Option<Error>> {
     const STARTS: [(&[u8], &str); 5] = [
         (b"#EXTM3U", "an HLS playlist"),
         (b"ffconcat version", "an FFmpeg concat list"),
@@ -89,12 +163,7 @@ fn refuse_playlist(file: &mut File) -> io::Result<Result<(), VideoError>> {
     let start = &start[..len];
     let dash = start.starts_with(b"<") && start.windows(4).any(|w| w == b"<MPD");
     let what = STARTS.iter().find(|(s, _)| start.starts_with(s)).map(|&(_, what)| what);
-    Ok(match what.or(dash.then_some("a DASH manifest")) {
-        Some(what) => {
-            let error =
-                Error::decode(format!("{what}, which would open other files")).help("name the media files themselves");
-            Err(VideoError::new(Stage::Open, error))
-        }
-        None => Ok(()),
-    })
+    Ok(what.or(dash.then_some("a DASH manifest")).map(|what| {
+        Error::decode(format!("{what}, which would open other files")).help("name the media files themselves")
+    }))
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use vidrec::Storage;
 use vidrec::pack::{FrameOptions, InputOptions, SegmentClock};
 use vidrec::sampler::Rate;
 
@@ -11,7 +12,7 @@ use crate::words::words;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
-    /// Folder that the paths of a manifest are relative to. [default: the manifest's folder]
+    /// Folder that the paths of a manifest are relative to, or a remote location, such as s3://bucket/videos. [default: the manifest's folder]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Take only this split, as a manifest's column "split" names it.
@@ -48,6 +49,7 @@ impl InputArgs {
             classes: self.classes.clone(),
             whole_files: self.whole_files,
             shuffle_seed: self.shuffle_seed,
+            storage: Storage::default(),
         }
     }
 

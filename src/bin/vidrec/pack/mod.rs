@@ -1,30 +1,30 @@
 //! `vidrec pack`: videos in, a data set out.
 
-mod columns;
+pub mod columns;
 mod frames;
+mod heading;
 mod inputs;
-mod number;
+mod limits;
+pub mod number;
+mod parts;
 mod pictures;
-mod report;
+pub mod recipe;
+pub mod report;
 mod safety;
 mod together;
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
 
-use vidrec::ProgressFn;
-use vidrec::pack::{FrameOptions, PackOptions, PackPlan, Resources, estimate, pack_plan, serve};
-use vidrec::video::Decode;
+use vidrec::pack::{PackOptions, PackPlan, Resources, estimate, pack_in_parts, pack_plan, serve};
 
+use self::heading::RUN;
 use self::number::number;
 use crate::outcome::{Outcome, Run};
-use crate::{interrupt, output, progress};
-
-/// Heading of the options on how it is done.
-const RUN: &str = "Run";
+use crate::output;
+use crate::progress::with_bar;
+use crate::storage::VideoStorageArgs;
 
 /// Sample frames from videos and write them as a data set.
 ///
@@ -35,6 +35,9 @@ const RUN: &str = "Run";
 /// SIGTERM) vidrec finishes the videos in hand; a second one stops it at once. The exit status is then 130.
 #[derive(clap::Args)]
 pub struct Args {
+    // First: it looks at all that was given.
+    #[command(flatten)]
+    recipe: recipe::RecipeArgs,
     /// Folders, video files, or manifests.
     ///
     /// A folder: the class is the name of the first folder level; a folder that holds JPEG or PNG files and nothing
@@ -47,26 +50,17 @@ pub struct Args {
     ///
     /// .txt: on each line a path and its label or labels, as UCF101 and mmaction2 have it. .lst: MXNet. .json:
     /// Something-Something.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "plan")]
     input: Vec<PathBuf>,
     /// The folder to make the data set in.
-    #[arg(short, long)]
-    output: PathBuf,
-    #[command(flatten)]
-    _together: together::Together,
-    #[command(flatten)]
-    inputs: inputs::InputArgs,
-    #[command(flatten)]
-    frames: frames::FrameArgs,
+    #[arg(short, long, required_unless_present = "plan")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
-    pictures: pictures::PictureArgs,
-    /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
-    /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
-    /// have to be in a Matroska file with checksums), and damaged frames do not count.
-    #[arg(long, help_heading = RUN)]
-    decode_all: bool,
+    storage: VideoStorageArgs,
+    #[command(flatten)]
+    parts: parts::PartArgs,
     /// Videos to decode at a time. [default: one for each core]
     #[arg(short = 'j', long, value_name = "N", help_heading = RUN, value_parser = number::<usize>("threads"))]
     threads: Option<usize>,
@@ -94,36 +88,32 @@ pub struct Args {
 }
 
 impl Args {
-    /// Ends the process if they make no sense together.
-    fn options(&self) -> PackOptions {
-        self.make_options().unwrap_or_else(|e| together::usage(&e).exit())
+    fn options(&self) -> Result<PackOptions, String> {
+        let mut options = self.recipe.options(self.resources(), self.safety.run(self.force));
+        options.input.storage = self.storage.storage()?;
+        Ok(options)
     }
 
-    fn make_options(&self) -> vidrec::Result<PackOptions> {
-        let decode = if self.decode_all { Decode::All } else { Decode::Needed };
-        let frames = self.inputs.apply(FrameOptions { decode, ..FrameOptions::default() });
-        Ok(PackOptions {
-            input: self.inputs.options(),
-            frames: self.frames.apply(frames)?,
-            pictures: self.pictures.options(self.inputs.pass_through),
-            limits: self.safety.limits(),
-            resources: Resources {
-                threads: self.threads,
-                io_threads: self.io_threads,
-                memory: self.memory,
-                isolate: None,
-            },
-            run: self.safety.run(self.force),
-        })
+    fn resources(&self) -> Resources {
+        Resources { threads: self.threads, io_threads: self.io_threads, memory: self.memory, isolate: None }
+    }
+
+    /// The folder of the data set, which clap requires where there is no plan.
+    fn output(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new(""))
     }
 }
 
 /// `command_line` is the command that starts this once more.
 pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
+    if let Some(plan) = &args.parts.plan {
+        let storage = args.storage.storage()?;
+        return parts::run(&args.parts, plan, (&args.safety, args.resources(), storage, args.json), command_line);
+    }
     if args.dry_run {
         return dry_run(args);
     }
-    let mut options = args.options();
+    let mut options = args.options()?;
     if args.safety.isolated_worker {
         serve(&options)?;
         return Ok(Outcome::Done);
@@ -132,12 +122,16 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     let _ = columns::tell(&plan.manifests, &plan.notes);
-    let report = with_bar(|progress| pack_plan(&plan, &args.output, &options, progress))?;
+    let out = args.output();
+    let report = match args.parts.parts {
+        Some(parts) => with_bar(|p| pack_in_parts(&plan, out, (parts, args.parts.jobs), &options, p))?,
+        None => with_bar(|progress| pack_plan(&plan, out, &options, progress))?,
+    };
     if args.mxnet && report.clips > 0 {
-        with_bar(|progress| vidrec::interop::mxnet::export_within(&args.output, progress))?;
+        with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
     }
     let _ = report::tell(&report);
-    output::print(args.json, &report, |r| report::render(r, &args.output, args.safety.retry_failed))?;
+    output::print(args.json, &report, |r| report::render(r, out, args.safety.retry_failed))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
         (_, true) => Outcome::Done,
@@ -146,21 +140,10 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
 }
 
 fn dry_run(args: &Args) -> Run {
-    let e = with_bar(|progress| estimate(&args.input, &args.output, &args.options(), progress))?;
+    let options = args.options()?;
+    let e = with_bar(|progress| estimate(&args.input, args.output(), &options, progress))?;
     let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
-}
-
-/// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
-fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn std::error::Error>> {
-    let interrupted = interrupt::flag()?;
-    let mut bar = progress::Bar::new();
-    let done = work(&mut |progress| {
-        bar.show(progress);
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    bar.clear();
-    Ok(done?)
 }

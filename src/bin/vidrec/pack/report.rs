@@ -66,7 +66,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     text
 }
 
-fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.0} s"),
         s if s < 7200.0 => format!("{:.0} min", s / 60.0),
@@ -120,5 +120,21 @@ pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
     line(r.failed, "video", &list);
     line(files(&r.passed_over), "file", "ignored");
     r.shortage.iter().for_each(|shortage| text += &format!("  {shortage}\n"));
+    text
+}
+
+pub fn render_part(r: &PackReport, part: u32, parts: u32) -> String {
+    if r.is_unchanged() {
+        return format!("nothing to do: part {part} of {parts} is done; it has {}\n", count(r.clips, "clip"));
+    }
+    let (clips, frames) = (count(r.clips, "clip"), count(r.frames, "frame"));
+    let mut text =
+        format!("packed part {part} of {parts}: {clips}, {frames}, {} in {:.1} s\n", bytes(r.bytes), r.seconds);
+    if let Some(videos) = r.resumed_at {
+        text += &format!("  {} of them done before an earlier attempt ended\n", count(videos, "video"));
+    }
+    if r.failed > 0 {
+        text += &format!("  {} skipped\n", count(r.failed, "video"));
+    }
     text
 }

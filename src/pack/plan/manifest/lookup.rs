@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::super::endings::has_video_ending;
-use crate::{Error, Result, source_name};
+use crate::{Error, Result, is_remote, source_name};
 
 /// The videos below a folder.
 pub(super) struct Lookup {
@@ -17,6 +17,10 @@ pub(super) struct Lookup {
 
 impl Lookup {
     pub fn new(root: &Path) -> Result<Self> {
+        if is_remote(root) {
+            let e = Error::usage("a list of ids needs a folder to find its videos in, and nothing remote is listed");
+            return Err(e.file(root).help("give a manifest with the paths of the videos"));
+        }
         let mut by_stem: HashMap<String, Vec<PathBuf>> = HashMap::new();
         // The folder of a manifest that was named without one.
         let start = if root.as_os_str().is_empty() { Path::new(".") } else { root };

@@ -63,6 +63,11 @@ fn format(path: &Path) -> Option<ManifestFormat> {
     }
 }
 
+/// Whether a file is a manifest, by its ending.
+pub(super) fn is_manifest(file: &Path) -> bool {
+    format(file).is_some()
+}
+
 /// Reads a manifest; `None` for a file that is none, by its ending.
 pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifest>> {
     let Some(format) = format(file) else { return Ok(None) };

@@ -7,6 +7,7 @@ use super::super::attributes::Attributes;
 use super::super::found::FoundVideo;
 use super::super::labels::Label;
 use super::super::options::InputOptions;
+use super::super::places;
 use super::super::segment::Segment;
 use crate::{Error, Result, source_name};
 
@@ -44,7 +45,7 @@ impl Context<'_> {
 
     /// Where a path of the manifest leads.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.root.join(source_name::to_path(name))
+        places::below(&self.root, &source_name::to_path(name))
     }
 
     pub fn found(&self, row: ManifestRow) -> FoundVideo {
@@ -52,8 +53,8 @@ impl Context<'_> {
         let segment = segment.filter(|_| !self.options.whole_files);
         let path = source_name::to_path(&path);
         FoundVideo {
-            source: source_name::of_path(&path),
-            path: self.root.join(path),
+            source: places::source(&path),
+            path: places::below(&self.root, &path),
             root: 0,
             label,
             segment,

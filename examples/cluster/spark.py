@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Packs the parts of a plan as the tasks of a Spark job, then publishes.
+
+    vidrec plan /shared/videos -o /shared/train --parts 500
+    spark-submit --conf spark.task.cpus=4 examples/cluster/spark.py /shared/train
+
+All nodes need vidrec and see the plan and the videos under the same paths. Spark tries a task that fails four times
+(spark.task.maxFailures), and each attempt resumes what the last one had done. Call it again after a failure: parts that are
+done stay done.
+"""
+import json
+import subprocess
+import sys
+
+from pyspark.sql import SparkSession
+
+# Exit statuses of vidrec: done; done, and videos were skipped, or parts are not done yet.
+FINE = (0, 3)
+
+
+def vidrec(*arguments):
+    """Runs the program; what it reports."""
+    done = subprocess.run(["vidrec", *arguments, "--json"], capture_output=True, text=True)
+    if done.returncode not in FINE:
+        raise RuntimeError(f"vidrec {' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def main():
+    plan = sys.argv[1]
+    spark = SparkSession.builder.appName(f"vidrec {plan}").getOrCreate()
+    threads = spark.conf.get("spark.task.cpus", "1")
+
+    def pack(parts):
+        for part in parts:
+            report = vidrec("pack", "--plan", plan, "--part", str(part), "--threads", threads)
+            yield part, report["clips"], report["failed"]
+
+    todo = [part["part"] for part in vidrec("status", plan)["list"] if part["state"] != "done"]
+    if todo:
+        packed = spark.sparkContext.parallelize(todo, len(todo)).mapPartitions(pack).collect()
+        print(f"packed {len(packed)} parts: {sum(clips for _, clips, _ in packed)} clips")
+    report = vidrec("publish", plan)
+    print(f"published {report['clips']} clips; {report['failed']} videos were skipped")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

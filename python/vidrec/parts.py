@@ -1,0 +1,190 @@
+"""Packing in parts, on any number of machines."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, Optional, Sequence, Union
+
+from . import _isolated, _pack_options, _vidrec
+from ._progress import Progress, Shown
+from ._storage import Path
+
+
+def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **options: Any) -> Dict[str, Any]:
+    """Divide a pack into parts that any number of machines can pack.
+
+    The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video, the
+    versions of vidrec and FFmpeg, and where parts begin. So :func:`publish` gives the same data set wherever, in whatever
+    order and with however many attempts :func:`pack_part` packed the parts. ``vidrec.pack(..., parts=N)`` gives these
+    bytes on one machine.
+
+    Parameters
+    ----------
+    inputs : path, or sequence of paths
+        As for :func:`pack`.
+    output : path
+        The folder to make the plan in. The parts are packed into it, too, so all machines need to see it, and the videos,
+        under the same paths. Where the same plan is there already, nothing changes.
+    parts : int
+        The number of parts, of about the same cost by the sizes of the videos. There are never more than videos. A part
+        is what a crash or a preemption can cost at most.
+    **options
+        Those of :func:`pack` that determine what a video becomes, or whether a part fails, by the same names and with the
+        same defaults: ``frames``, ``size``, ``max_failures`` and so on. Resources are given for each part instead.
+
+    Returns
+    -------
+    dict
+        ``videos``, ``parts``, ``part_videos`` (of the smallest and of the largest part), ``bytes`` of all videos, and
+        ``missing``: videos that could not be looked at. Each fails if it is still missing when its part is packed.
+
+    Raises
+    ------
+    UsageError
+        No videos were found, another plan is there, or an argument makes no sense or excludes another one.
+
+    Examples
+    --------
+    >>> planned = vidrec.plan("videos", "plan", parts=100, frames=16)  # doctest: +SKIP
+    >>> for part in range(planned["parts"]):  # on any machine, in any order
+    ...     vidrec.pack_part("plan", part)  # doctest: +SKIP
+    >>> vidrec.publish("plan", "train")["clips"]  # doctest: +SKIP
+    12
+    """
+    _pack_options.check_build()
+    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    written: Dict[str, Any] = json.loads(_vidrec.write_plan(paths, output, _pack_options.of_plan(parts, options)))
+    return written
+
+
+def pack_part(
+    plan: Path,
+    part: int,
+    *,
+    threads: Optional[int] = None,
+    io_threads: Optional[int] = None,
+    memory: Union[int, str, None] = None,
+    commit_every: Optional[float] = None,
+    isolate: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Pack a part of a plan, or return the report of the attempt that has done so.
+
+    An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: all give the same bytes. If
+    an attempt died without a word, killed or in a codec that crashed, the next one decodes in processes of its own, so
+    that the same crash costs one video.
+
+    Parameters
+    ----------
+    plan : path
+        The folder of the plan.
+    part : int
+        The number of the part, from 0.
+    threads, io_threads, memory, commit_every, isolate
+        As for :func:`pack`.
+    progress : bool or callable, default False
+        As for :func:`pack`.
+
+    Returns
+    -------
+    dict
+        As :func:`pack` returns it. ``unchanged`` says that the part was done already.
+
+    Raises
+    ------
+    UsageError
+        There is no such plan or part, a video has changed since, or the plan was made by another version of vidrec or
+        FFmpeg.
+
+    Examples
+    --------
+    >>> vidrec.pack_part("plan", int(os.environ["SLURM_ARRAY_TASK_ID"]))["clips"]  # doctest: +SKIP
+    3
+    """
+    _pack_options.check_build()
+    values = {"threads": threads, "io_threads": io_threads, "memory": memory, "commit_every": commit_every}
+    options = _pack_options.given(None, None, values, {})
+    worker = _isolated.of_part(os.fsdecode(plan))
+    with Shown(progress, "videos") as show:
+        told = _vidrec.pack_part(plan, part, options, worker, isolate, show)
+    report: Dict[str, Any] = json.loads(told)
+    return report
+
+
+def plan_status(plan: Path) -> Dict[str, Any]:
+    """Say how far the parts of a plan are.
+
+    Parameters
+    ----------
+    plan : path
+        The folder of the plan.
+
+    Returns
+    -------
+    dict
+        ``parts``, of which ``done``, ``running``, ``failed`` (the last attempt ended with an error) and ``missing`` (nobody
+        works on it); ``videos``, ``videos_done``, ``videos_per_second`` of one attempt, ``seconds_left``, and ``list``: for
+        each part its ``part``, ``state``, ``videos``, ``done``, and the ``place`` and ``error`` of its last attempt.
+
+    Examples
+    --------
+    >>> status = vidrec.plan_status("plan")  # doctest: +SKIP
+    >>> [part["part"] for part in status["list"] if part["state"] in ("failed", "missing")]  # doctest: +SKIP
+    [3, 7]
+    """
+    _pack_options.check_build()
+    status: Dict[str, Any] = json.loads(_vidrec.plan_status(plan))
+    return status
+
+
+def publish(
+    plan: Path,
+    output: Optional[Path] = None,
+    *,
+    allow_missing: bool = False,
+    read_all: bool = False,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Dict[str, Any]:
+    """Make a data set of the parts of a plan: check their receipts and files, then write ``dataset.json`` as the last file.
+
+    Parameters
+    ----------
+    plan : path
+        The folder of the plan.
+    output : path, optional
+        The folder of the data set. Default: the plan's folder, where nothing is copied. In another one, the files are hard
+        links, or copies where that is not possible.
+    allow_missing : bool, default False
+        Publish without the parts that are not done, and list their videos among those that were skipped.
+    read_all : bool, default False
+        Read all record files and compare their SHA-256. Otherwise vidrec checks their lengths, both their ends and their
+        indexes.
+    overwrite : bool, default False
+        Replace a data set that is already there.
+    progress : bool or callable, default False
+        As for :func:`verify`, in shards.
+
+    Returns
+    -------
+    dict
+        The reports of all parts together, as :func:`pack` returns one.
+
+    Raises
+    ------
+    UsageError
+        Parts are not done, there is a data set already, or a receipt is of another plan.
+    FormatError
+        A file is not what its receipt says.
+
+    Examples
+    --------
+    >>> vidrec.publish("plan", "train")["failed"]  # doctest: +SKIP
+    0
+    """
+    _pack_options.check_build()
+    with Shown(progress, "shards") as show:
+        told = _vidrec.publish(plan, output, (allow_missing, read_all, overwrite), show)
+    report: Dict[str, Any] = json.loads(told)
+    return report

@@ -1,0 +1,74 @@
+//! The options of `vidrec pack` that divide the work into parts, and packing one part of a plan.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use vidrec::Storage;
+use vidrec::pack::{PartOptions, PartsPlan, Resources, serve};
+
+use super::number::number;
+use super::report;
+use super::safety::{SafetyArgs, worker_command};
+use crate::outcome::{Outcome, Run};
+use crate::output;
+use crate::progress::with_bar;
+
+/// Where schedulers say which task of an array a process is: Slurm, Kubernetes (indexed jobs), AWS Batch.
+const VARIABLES: [&str; 3] = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Parts")]
+pub struct PartArgs {
+    /// Pack a part of this plan, made by `vidrec plan`. The plan has the inputs and all options that determine the bytes.
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+    /// With --plan: the part, from 0. [default: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX]
+    #[arg(long, value_name = "I", requires = "plan")]
+    part: Option<u32>,
+    /// Pack in N parts of about the same cost, each with shards of its own: byte for byte what machines of a cluster give
+    /// that pack the parts of a plan.
+    #[arg(long, value_name = "N", conflicts_with = "plan", value_parser = number::<u32>("parts"))]
+    pub parts: Option<u32>,
+    /// With --parts: how many parts to pack at a time. --threads are divided among them.
+    #[arg(long, value_name = "J", requires = "parts", default_value_t = 1, value_parser = number::<u32>("jobs"))]
+    pub jobs: u32,
+}
+
+impl PartArgs {
+    fn part(&self) -> Result<u32, String> {
+        let from_variable = |name| Some((name, std::env::var(name).ok()?));
+        match (self.part, VARIABLES.into_iter().find_map(from_variable)) {
+            (Some(part), _) => Ok(part),
+            (None, Some((name, value))) => {
+                value.trim().parse().map_err(|_| format!("{name} is no number of a part: {value:?}"))
+            }
+            (None, None) => Err(format!("which part? give --part, or set {}", VARIABLES.join(", "))),
+        }
+    }
+}
+
+/// Packs a part of a plan: how safely, with which resources, from which storage, and whether the report is JSON.
+/// `command_line` is the command that starts this once more.
+pub fn run(
+    args: &PartArgs,
+    plan: &Path,
+    (safety, resources, storage, json): (&SafetyArgs, Resources, Storage, bool),
+    command_line: Vec<OsString>,
+) -> Run {
+    let plan = PartsPlan::open(plan)?;
+    if safety.isolated_worker {
+        serve(&plan.options(&resources)?)?;
+        return Ok(Outcome::Done);
+    }
+    let part = args.part()?;
+    let mut options = PartOptions::default();
+    let worker = worker_command(command_line);
+    options.resources = Resources { isolate: safety.isolate.then(|| worker.clone()), ..resources };
+    options.worker = Some(worker);
+    options.storage = storage;
+    options.commit_every = safety.commit_every();
+    let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
+    let _ = report::tell(&packed);
+    output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
+    Ok(if packed.is_clean() { Outcome::Done } else { Outcome::Problems })
+}

@@ -1,0 +1,70 @@
+//! `vidrec plan`: videos in, a plan of parts out.
+
+use std::path::PathBuf;
+
+use vidrec::pack::{PackPlan, Resources, RunOptions, WrittenPlan, write_plan};
+
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, bytes, count};
+use crate::pack::number::number;
+use crate::pack::recipe::RecipeArgs;
+use crate::pack::{columns, report};
+
+/// Divide a pack into parts that any number of machines can pack.
+///
+/// The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video,
+/// the versions of vidrec and FFmpeg, and where parts begin. Then, in any order, on any machine that sees the videos and
+/// the plan under the same paths, as often as it takes:
+///
+///   vidrec pack --plan PLAN --part I
+///
+/// `vidrec status PLAN` says how far it is. `vidrec publish PLAN` makes the data set.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Folders, video files, or manifests, as `vidrec pack` takes them.
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    /// The folder to make the plan in. The parts are packed into it, too.
+    #[arg(short, long, value_name = "PLAN")]
+    output: PathBuf,
+    /// The number of parts, of about the same cost by the sizes of the videos. A part is what a crash or a preemption
+    /// can cost at most.
+    #[arg(long, value_name = "N", value_parser = number::<u32>("parts"))]
+    parts: u32,
+    #[command(flatten)]
+    recipe: RecipeArgs,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Run {
+    let options = args.recipe.options(Resources::default(), RunOptions::default());
+    let plan = PackPlan::from_inputs(&args.input, &options.input)?;
+    // Where standard error is closed there is nobody to tell.
+    let _ = columns::tell(&plan.manifests, &plan.notes);
+    let _ = report::tell_ignored(&plan.passed_over, &mut std::io::stderr());
+    let written = write_plan(&plan, &args.output, args.parts, &options)?;
+    output::print(args.json, &written, |w| render(w, args))?;
+    Ok(Outcome::Done)
+}
+
+fn render(w: &WrittenPlan, args: &Args) -> String {
+    let out = args.output.display();
+    let (fewest, most) = w.part_videos;
+    let mut text = format!(
+        "planned {} ({}) in {} of {} to {}\n",
+        count(w.videos, "video"),
+        bytes(w.bytes),
+        count(w.parts.into(), "part"),
+        output::grouped(fewest),
+        count(most, "video"),
+    );
+    if w.missing > 0 {
+        text +=
+            &format!("  {} could not be looked at, and will be skipped if still missing\n", count(w.missing, "video"));
+    }
+    text += &format!("next: vidrec pack --plan {out} --part 0  … to {}, then vidrec publish {out}\n", w.parts - 1);
+    text
+}

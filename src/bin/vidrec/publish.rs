@@ -1,0 +1,50 @@
+//! `vidrec publish`: the parts of a plan become a data set.
+
+use std::path::PathBuf;
+
+use vidrec::pack::{PartsPlan, PublishOptions};
+
+use crate::outcome::{Outcome, Run};
+use crate::output;
+use crate::pack::report;
+use crate::progress::with_bar;
+
+/// Make a data set of the parts of a plan.
+///
+/// vidrec checks every receipt and its files, then writes dataset.json as the last file: readers see the whole data set
+/// or none. The bytes are those of `vidrec pack --parts N` on one machine.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The plan's folder.
+    plan: PathBuf,
+    /// The folder of the data set. Its files are hard links to those in the plan's folder, or copies where that is not
+    /// possible. [default: the plan's folder, where nothing is copied]
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Publish without the parts that are not done, and list their videos among those that were skipped.
+    #[arg(long)]
+    allow_missing: bool,
+    /// Read all record files and compare their SHA-256. Without it vidrec checks their lengths, both their ends and their
+    /// indexes; `vidrec verify` checks everything at any time.
+    #[arg(long)]
+    read_all: bool,
+    /// Replace a data set that is already there.
+    #[arg(long)]
+    force: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Run {
+    let plan = PartsPlan::open(&args.plan)?;
+    let mut options = PublishOptions::default();
+    options.out.clone_from(&args.output);
+    (options.allow_missing, options.overwrite) = (args.allow_missing, args.force);
+    options.read_all = args.read_all;
+    let published = with_bar(|progress| plan.publish(&options, progress))?;
+    let _ = report::tell(&published);
+    let out = args.output.as_ref().unwrap_or(&args.plan);
+    output::print(args.json, &published, |r| report::render(r, out, false))?;
+    Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })
+}

@@ -1,0 +1,82 @@
+//! What videos are expected to cost, and parts of about the same cost.
+
+use std::ops::Range;
+
+use crate::pack::plan::Job;
+use crate::pack::work::Stamp;
+
+/// What any video costs, in bytes of video: opening it and storing its frames take about as long as decoding this much.
+const FIXED: u64 = 512 << 10;
+
+/// The expected cost of a video, in bytes of video to read and decode.
+///
+/// Of a segment it is the segment's share, if the manifest says how long the video is: a column `duration` in seconds.
+pub(super) fn of(job: &Job, stamp: Option<Stamp>) -> u64 {
+    let bytes = stamp.map_or(0, |stamp| stamp.bytes);
+    let share = job.segment.and_then(|segment| {
+        let end = segment.end_us?;
+        let seconds = job.attributes.to_map().get("duration")?.as_f64().filter(|&seconds| seconds > 0.0)?;
+        Some((end.saturating_sub(segment.start_us) as f64 / 1e6 / seconds).min(1.0))
+    });
+    FIXED.saturating_add((bytes as f64 * share.unwrap_or(1.0)) as u64)
+}
+
+/// Divides videos of these costs into `parts`, or into as many as there are videos. Each part has a video at least, and
+/// begins where the costs before it are nearest to its share of all.
+pub(super) fn divide(costs: &[u64], parts: u32) -> Vec<Range<usize>> {
+    let parts = (parts as usize).clamp(1, costs.len().max(1));
+    let total: u128 = costs.iter().map(|&cost| u128::from(cost)).sum();
+    // Whether the middle of a video of this cost is before where the part's share begins: total * part / parts.
+    let is_before = |before: u128, cost: u64, part: usize| {
+        (2 * before + u128::from(cost)) * (parts as u128) < 2 * total * part as u128
+    };
+    let (mut starts, mut at, mut before) = (vec![0], 0, 0u128);
+    for part in 1..parts {
+        // So many videos are left for the parts after this one.
+        let last = costs.len() - (parts - part);
+        let first = starts[part - 1] + 1;
+        while at < last && (at < first || is_before(before, costs[at], part)) {
+            before += u128::from(costs[at]);
+            at += 1;
+        }
+        starts.push(at);
+    }
+    starts.push(costs.len());
+    starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parts_have_about_the_same_cost() {
+        assert_eq!(divide(&[1; 10], 3), [0..3, 3..7, 7..10]);
+        assert_eq!(divide(&[1, 1, 1, 1, 100], 2), [0..4, 4..5]);
+        assert_eq!(divide(&[100, 1, 1, 1, 1], 2), [0..1, 1..5]);
+        assert_eq!(divide(&[5; 3], 9), [0..1, 1..2, 2..3], "never more parts than videos");
+        assert_eq!(divide(&[u64::MAX; 4], 2), [0..2, 2..4]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_video_is_in_one_part(costs in prop::collection::vec(0u64..1000, 1..200), parts in 1u32..50) {
+            let ranges = divide(&costs, parts);
+            prop_assert_eq!(ranges.len(), (parts as usize).min(costs.len()));
+            prop_assert_eq!(ranges[0].start, 0);
+            prop_assert_eq!(ranges[ranges.len() - 1].end, costs.len());
+            for pair in ranges.windows(2) {
+                prop_assert_eq!(pair[0].end, pair[1].start);
+            }
+            prop_assert!(ranges.iter().all(|range| !range.is_empty()));
+            // No part is more than a share and the largest two videos, where each share has room for more than one.
+            let (total, most) = (costs.iter().sum::<u64>(), costs.iter().max().copied().unwrap_or(0));
+            for range in &ranges {
+                let cost: u64 = costs[range.clone()].iter().sum();
+                prop_assert!(cost <= total / ranges.len() as u64 + 2 * most + 1, "{range:?} costs {cost} of {total}");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The options of a pack as a plan stores them: in the words of the command line.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pack::options::PackOptions;
+use crate::pack::plan::InputOptions;
+use crate::pack::run::{MaxFailures, RunOptions};
+use crate::pack::work::{FrameOptions, PictureOptions, Resources, VideoLimits};
+use crate::writer::Sharding;
+use crate::{Error, Result};
+
+/// All options that decide what a video becomes, or whether a part fails.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlannedOptions {
+    frames: u32,
+    sample: String,
+    short: String,
+    seed: u64,
+    draws: u32,
+    pace: Option<String>,
+    max_frames: Option<u32>,
+    picture_fps: Option<String>,
+    segment_clock: String,
+    decode: String,
+    size: String,
+    quality: u8,
+    optimize: bool,
+    pass_through: bool,
+    reduce_depth: bool,
+    shuffle_seed: Option<u64>,
+    /// Within a part.
+    shards: String,
+    on_error: String,
+    /// Of all videos, as a number.
+    max_failures: Option<u64>,
+    timeout: Duration,
+    max_pixels: u64,
+    max_duration: Option<Duration>,
+}
+
+impl PlannedOptions {
+    /// For a plan of so many videos.
+    pub fn of(options: &PackOptions, videos: u64) -> Self {
+        let PackOptions { input, frames, pictures, limits, run, .. } = options;
+        PlannedOptions {
+            frames: frames.count,
+            sample: frames.rule.to_string(),
+            short: frames.short.to_string(),
+            seed: frames.seed,
+            draws: frames.draws,
+            pace: frames.pace.as_ref().map(ToString::to_string),
+            max_frames: frames.max_frames,
+            picture_fps: frames.picture_rate.as_ref().map(ToString::to_string),
+            segment_clock: frames.segment_clock.to_string(),
+            decode: frames.decode.to_string(),
+            size: pictures.size.to_string(),
+            quality: pictures.quality,
+            optimize: pictures.optimize,
+            pass_through: pictures.pass_through,
+            reduce_depth: pictures.reduce_depth,
+            shuffle_seed: input.shuffle_seed,
+            shards: run.sharding.to_string(),
+            on_error: run.on_error.to_string(),
+            max_failures: run.max_failures.map(|most| most.count(videos)),
+            timeout: limits.timeout,
+            max_pixels: limits.max_pixels,
+            max_duration: limits.max_duration,
+        }
+    }
+
+    /// The options again, with `resources`.
+    pub fn to_options(&self, resources: &Resources) -> Result<PackOptions> {
+        Ok(PackOptions {
+            input: InputOptions { shuffle_seed: self.shuffle_seed, ..InputOptions::default() },
+            frames: FrameOptions {
+                count: self.frames,
+                rule: read(&self.sample)?,
+                short: read(&self.short)?,
+                seed: self.seed,
+                draws: self.draws,
+                pace: self.pace.as_deref().map(read).transpose()?,
+                max_frames: self.max_frames,
+                picture_rate: self.picture_fps.as_deref().map(read).transpose()?,
+                segment_clock: read(&self.segment_clock)?,
+                decode: read(&self.decode)?,
+            },
+            pictures: PictureOptions {
+                size: read(&self.size)?,
+                quality: self.quality,
+                optimize: self.optimize,
+                pass_through: self.pass_through,
+                reduce_depth: self.reduce_depth,
+            },
+            limits: VideoLimits { timeout: self.timeout, max_pixels: self.max_pixels, max_duration: self.max_duration },
+            resources: resources.clone(),
+            run: RunOptions {
+                sharding: read::<Sharding>(&self.shards)?,
+                on_error: read(&self.on_error)?,
+                max_failures: self.max_failures.map(MaxFailures::Count),
+                ..RunOptions::default()
+            },
+        })
+    }
+
+    /// The most videos that may fail, in all parts together.
+    pub fn max_failures(&self) -> Option<u64> {
+        self.max_failures
+    }
+}
+
+fn read<T: FromStr>(word: &str) -> Result<T>
+where
+    T::Err: Display,
+{
+    word.parse().map_err(|e| Error::usage(format!("an option of the plan is unknown: {e}")).found(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pack::plan::SegmentClock;
+    use crate::pack::run::OnError;
+    use crate::sampler::{Pace, Rule, Short};
+    use crate::video::{Decode, FrameSize};
+
+    #[test]
+    fn options_read_back_as_themselves() {
+        let plain = PackOptions::default();
+        let other = PackOptions {
+            input: InputOptions { shuffle_seed: Some(3), ..InputOptions::default() },
+            frames: FrameOptions {
+                count: 5,
+                rule: Rule::RandomClip { stride: 4 },
+                short: Short::Skip,
+                seed: u64::MAX,
+                draws: 7,
+                pace: Some(Pace::Fps("30000/1001".parse().unwrap())),
+                max_frames: Some(9),
+                picture_rate: Some("12.5".parse().unwrap()),
+                segment_clock: SegmentClock::FirstFrame,
+                decode: Decode::All,
+            },
+            pictures: PictureOptions {
+                size: FrameSize::ShortSideAlways(64),
+                quality: 77,
+                optimize: true,
+                pass_through: true,
+                reduce_depth: true,
+            },
+            limits: VideoLimits {
+                timeout: Duration::from_nanos(1_234_567_891),
+                max_pixels: 99,
+                max_duration: Some(Duration::from_millis(1500)),
+            },
+            run: RunOptions { sharding: Sharding::Bytes(1 << 33), on_error: OnError::Stop, ..RunOptions::default() },
+            resources: Resources::default(),
+        };
+        for size in [FrameSize::Original, FrameSize::ShortSide(9), FrameSize::Exact { width: 3, height: 4 }] {
+            let pictures = PictureOptions { size, ..PictureOptions::default() };
+            for options in [&plain, &other, &PackOptions { pictures, ..plain.clone() }] {
+                let text = serde_json::to_string(&PlannedOptions::of(options, 10)).unwrap();
+                let planned: PlannedOptions = serde_json::from_str(&text).unwrap();
+                assert_eq!(planned.to_options(&Resources::default()).unwrap(), *options, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_of_failures_is_one_of_all_videos() {
+        let run = RunOptions { max_failures: Some(MaxFailures::Percent(2.0)), ..RunOptions::default() };
+        let planned = PlannedOptions::of(&PackOptions { run, ..PackOptions::default() }, 1000);
+        assert_eq!(planned.max_failures(), Some(20));
+        let options = planned.to_options(&Resources::default()).unwrap();
+        assert_eq!(options.run.max_failures, Some(MaxFailures::Count(20)));
+    }
+
+    #[test]
+    fn an_unknown_word_is_an_error() {
+        let mut planned = PlannedOptions::of(&PackOptions::default(), 1);
+        planned.sample = "magic".into();
+        let e = planned.to_options(&Resources::default()).unwrap_err().to_string();
+        assert!(e.contains("magic"), "{e}");
+    }
+}

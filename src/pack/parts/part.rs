@@ -1,0 +1,173 @@
+//! Packing one part of a plan.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use super::attempt::Attempt;
+use super::note::Notes;
+use super::plan::PartsPlan;
+use super::receipt::Receipt;
+use crate::dataset::listing;
+use crate::disk::{give_name, sync_folder};
+use crate::format::dataset_json::{FILE_NAME, ShardJson};
+use crate::format::names;
+use crate::pack::pack::{Pack, pack_as};
+use crate::pack::plan::PackPlan;
+use crate::pack::run::{Interrupted, PackReport, RunOptions};
+use crate::pack::work::Resources;
+use crate::progress::ProgressFn;
+use crate::{Error, ErrorKind, Hint, Result, Storage};
+
+/// How a part is packed. Everything that determines the bytes is in the plan.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PartOptions {
+    /// How much of the machine the work may use. Default: all cores.
+    pub resources: Resources,
+    /// The command line of a program that calls [`serve`](crate::pack::serve) with [`PartsPlan::options`]. If an attempt
+    /// of the part died without a word, the next one decodes in such processes, so that the same crash costs one video.
+    /// Default `None`: decode in this process.
+    pub worker: Option<Vec<OsString>>,
+    /// How often what is done is brought to the disk. Default: 10 seconds.
+    pub commit_every: Duration,
+    /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
+    pub storage: Storage,
+}
+
+impl Default for PartOptions {
+    fn default() -> Self {
+        let commit_every = RunOptions::default().commit_every;
+        PartOptions { resources: Resources::default(), worker: None, commit_every, storage: Storage::default() }
+    }
+}
+
+impl PartsPlan {
+    /// Packs a part, or returns the report of the attempt that has done so.
+    ///
+    /// An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: each works in a folder of
+    /// its own, and all give the same bytes. If another one gives other bytes, this is an error.
+    ///
+    /// `progress` is called as in [`pack`](crate::pack::pack()).
+    ///
+    /// # Errors
+    ///
+    /// As [`pack`](crate::pack::pack()). [`Usage`](crate::ErrorKind::Usage) also: the plan has no such part, was made by
+    /// another version of vidrec or FFmpeg, or a video has changed since.
+    pub fn pack(&self, part: u32, options: &PartOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
+        self.part(part)?;
+        self.check_versions()?;
+        if let Some(receipt) = self.receipt(part)? {
+            return Ok(receipt.report.found());
+        }
+        let attempt = Attempt::begin(&self.folder, part)?;
+        // Another attempt may have ended just now.
+        if let Some(receipt) = self.receipt(part)? {
+            attempt.remove()?;
+            return Ok(receipt.report.found());
+        }
+        match self.work_and_say(part, &attempt, options, progress) {
+            Ok(report) => {
+                attempt.remove()?;
+                Ok(report)
+            }
+            Err(e) => {
+                let e = of_part(e, &attempt.dir);
+                // Where this fails too, the error of the part says more.
+                let _ = attempt.ended();
+                Err(e)
+            }
+        }
+    }
+
+    /// Packs a part, and says how far it is and why it ended.
+    fn work_and_say(
+        &self,
+        part: u32,
+        attempt: &Attempt,
+        options: &PartOptions,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
+        let mut notes = Notes::begin(&self.folder, (part, attempt.number), &self.digest)?;
+        let packed = self.work(part, attempt, options, &mut |p| {
+            notes.progress(p);
+            progress(p)
+        });
+        match &packed {
+            // Somebody stopped it, which is no fault of the part: it is missing.
+            Err(e) if e.kind() != ErrorKind::Interrupted => notes.fail(e),
+            _ => notes.end()?,
+        }
+        packed
+    }
+
+    /// The options that the parts are packed with, with these resources.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage): an option of the plan is unknown.
+    pub fn options(&self, resources: &Resources) -> Result<crate::pack::PackOptions> {
+        self.json.options.to_options(resources)
+    }
+
+    pub(super) fn receipt(&self, part: u32) -> Result<Option<Receipt>> {
+        Receipt::read(&self.folder, &self.digest, part)
+    }
+
+    fn work(
+        &self,
+        part: u32,
+        attempt: &Attempt,
+        options: &PartOptions,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<PackReport> {
+        let mut resources = options.resources.clone();
+        if attempt.died && resources.isolate.is_none() {
+            resources.isolate.clone_from(&options.worker);
+        }
+        let mut pack_options = self.options(&resources)?;
+        pack_options.input.storage.clone_from(&options.storage);
+        pack_options.run.interrupted = Interrupted::Resume;
+        pack_options.run.commit_every = options.commit_every;
+        let jobs = self.jobs(part)?;
+        let classes = self.json.classes.clone();
+        let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let plan = PackPlan { jobs, classes, passed_over, manifests, notes };
+        let set = attempt.set();
+        let how = Pack { meta: self.json.meta(pack_options.frames.draws), probes: false };
+        let mut report = pack_as(&plan, &set, how, &pack_options, progress)?;
+        let first = self.part(part)?.first;
+        report.failures.iter_mut().for_each(|failure| failure.item += first);
+        report.failures_file = None;
+        let shards = if report.clips > 0 { self.hand_over(part, &set, attempt.number)? } else { Vec::new() };
+        let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
+        let receipt = Receipt { plan: self.digest.clone(), part, shards, index_bytes, report };
+        receipt.put(&self.folder, attempt.number)?;
+        Ok(receipt.report)
+    }
+
+    /// Gives the files of a packed part their names in the plan's folder.
+    fn hand_over(&self, part: u32, set: &Path, attempt: u32) -> Result<Vec<ShardJson>> {
+        let mut shards = listing::read(&set.join(FILE_NAME))?.shards;
+        for (i, shard) in shards.iter_mut().enumerate() {
+            for name in [&mut shard.record_file, &mut shard.index_file] {
+                let own = names::of_part(part, i, name);
+                give_name(&set.join(&*name), &self.folder.path(&own), attempt)?;
+                *name = own;
+            }
+        }
+        sync_folder(&self.folder.dir)?;
+        Ok(shards)
+    }
+}
+
+/// An error of a pack as one of a part: what a pack is resumed with is no matter of a part, which always is.
+fn of_part(e: Error, work: &Path) -> Error {
+    let (resumes, restarts) = (e.hints().contains(&Hint::Resume), e.hints().contains(&Hint::Restart));
+    let e = e.without_hints(&[Hint::Resume, Hint::Restart]);
+    match (resumes, restarts) {
+        (true, _) => e.hint(Hint::Part),
+        (false, true) => e.also_help(format!("remove {} to start over", work.display())).hint(Hint::Part),
+        (false, false) => e,
+    }
+}

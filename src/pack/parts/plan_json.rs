@@ -1,0 +1,83 @@
+//! What `plan.json` says.
+
+use serde::{Deserialize, Serialize};
+
+use super::options::PlannedOptions;
+use crate::format::meta::Meta;
+use crate::pack::plan::{ManifestColumns, PassedOver};
+use crate::{Error, JsonObject, Result};
+
+/// The form of the files in a plan's folder that this version writes and reads.
+pub(super) const FORM: u32 = 1;
+
+/// A plan, but for its videos.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct PlanJson {
+    pub form: u32,
+    /// The version of vidrec that must pack the parts.
+    pub tool: String,
+    /// The versions of FFmpeg's libraries that must decode.
+    pub ffmpeg: Option<String>,
+    /// The options that determine the bytes, as `dataset.json` will have them.
+    pub settings: JsonObject,
+    pub options: PlannedOptions,
+    pub classes: Vec<String>,
+    pub videos: u64,
+    /// In order, side by side.
+    pub parts: Vec<PlannedPart>,
+    pub passed_over: Vec<PassedOver>,
+    pub manifests: Vec<ManifestColumns>,
+    pub notes: Vec<String>,
+}
+
+/// A stretch of the videos, and of the lines of `jobs.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PlannedPart {
+    /// Place of its first video.
+    pub first: u64,
+    pub videos: u64,
+    /// Where its lines begin.
+    pub offset: u64,
+    /// Bytes of its lines.
+    pub bytes: u64,
+    /// Of its lines, in hexadecimal digits.
+    pub sha256: String,
+    /// Expected cost, in bytes of video.
+    pub cost: u64,
+}
+
+impl PlanJson {
+    /// Checks that parts follow one another and have all videos.
+    pub fn check(&self) -> Result<()> {
+        if self.form != FORM {
+            return Err(Error::usage("the plan is of another version of vidrec")
+                .expected(format!("form {FORM}"))
+                .found(format!("form {}", self.form))
+                .help(format!("use {}, which made it, or plan again", self.tool)));
+        }
+        let (mut videos, mut bytes) = (0u64, 0u64);
+        for part in &self.parts {
+            if part.first != videos || part.offset != bytes || part.videos == 0 {
+                return Err(Error::usage("the parts of the plan do not follow one another"));
+            }
+            let sums = videos.checked_add(part.videos).zip(bytes.checked_add(part.bytes));
+            (videos, bytes) = sums.ok_or_else(|| Error::usage("the parts of the plan are too large"))?;
+        }
+        if videos != self.videos || self.parts.is_empty() || self.parts.len() > u32::MAX as usize {
+            return Err(Error::usage("the parts of the plan do not have all its videos"));
+        }
+        Ok(())
+    }
+
+    /// What the data set says of itself.
+    pub fn meta(&self, draws: u32) -> Meta {
+        Meta {
+            classes: self.classes.clone(),
+            tool: self.tool.clone(),
+            ffmpeg: self.ffmpeg.clone(),
+            settings: self.settings.clone(),
+            draws: Some(draws).filter(|&draws| draws > 1),
+            ..Meta::default()
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a part became: written once, after its files.
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::PlanFolder;
+use crate::format::dataset_json::ShardJson;
+use crate::pack::run::PackReport;
+use crate::{Error, Result};
+
+/// The receipt of a part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Receipt {
+    /// Digest of the plan.
+    pub plan: String,
+    pub part: u32,
+    /// The shards of the part, under the names that they have in the plan's folder. None if every video failed.
+    pub shards: Vec<ShardJson>,
+    /// Bytes of the index files.
+    pub index_bytes: u64,
+    /// Its failures are numbered as in the whole plan.
+    pub report: PackReport,
+}
+
+/// Name of the receipt of a part.
+pub(super) fn name(part: u32) -> String {
+    format!("parts/{part:05}.json")
+}
+
+impl Receipt {
+    /// The receipt of a part; `None` if it is not done.
+    pub fn read(folder: &PlanFolder, plan: &str, part: u32) -> Result<Option<Self>> {
+        let name = name(part);
+        let Some(receipt) = folder.read_json::<Self>(&name)? else { return Ok(None) };
+        if receipt.plan != plan || receipt.part != part {
+            return Err(Error::usage("this is the receipt of another plan or part")
+                .file(folder.path(&name))
+                .expected(format!("part {part} of plan {}", &plan[..16]))
+                .found(format!("part {} of plan {}", receipt.part, receipt.plan.get(..16).unwrap_or(&receipt.plan)))
+                .help("remove the receipts of the other plan, or plan into another folder"));
+        }
+        Ok(Some(receipt))
+    }
+
+    /// Whether two attempts made the same of the part. They may have taken different times.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.shards == other.shards && self.report.failures == other.report.failures
+    }
+
+    /// Writes the receipt, or compares it with the one that another attempt has written.
+    pub fn put(&self, folder: &PlanFolder, attempt: u32) -> Result<()> {
+        let name = name(self.part);
+        if folder.put_once(&name, attempt, self)? {
+            return Ok(());
+        }
+        let first = Self::read(folder, &self.plan, self.part)?;
+        if first.is_some_and(|first| self.is_same(&first)) {
+            return Ok(());
+        }
+        let files =
+            |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.clone()).collect::<Vec<_>>().join(", ");
+        Err(Error::usage(format!("another attempt made something else of part {}", self.part))
+            .file(folder.path(&name))
+            .expected("the same bytes and failures from every attempt")
+            .found(format!("this attempt made {}, {} failures", files(self), self.report.failures.len()))
+            .help("look for a machine with failing memory or disk, remove the receipt, and pack the part again"))
+    }
+}

@@ -1,0 +1,174 @@
+//! How far the parts of a plan are.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::note::{self, EVERY, Note};
+use super::plan::PartsPlan;
+use crate::Result;
+
+/// An attempt that says nothing for so long is dead, or cannot reach the folder.
+const SILENCE: Duration = Duration::from_secs(EVERY.as_secs() * 6);
+
+/// What is known of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PartState {
+    /// Its receipt is there.
+    Done,
+    /// An attempt has said something within the last two minutes.
+    Running,
+    /// The last attempt ended with an error.
+    Failed,
+    /// Nobody has begun it, or the last attempt was stopped or died. The next attempt resumes what it left.
+    Missing,
+}
+
+/// How far a part is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PartStatus {
+    /// Its number, from 0.
+    pub part: u32,
+    /// What is known of it.
+    pub state: PartState,
+    /// Number of its videos.
+    pub videos: u64,
+    /// Videos that are done, as its attempt said last.
+    pub done: u64,
+    /// Where its attempt runs or ran: the machine's name and the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Why its last attempt ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// How far a plan is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PlanStatus {
+    /// Number of parts.
+    pub parts: u32,
+    /// Parts that are done.
+    pub done: u32,
+    /// Parts that attempts work on.
+    pub running: u32,
+    /// Parts of which the last attempt ended with an error.
+    pub failed: u32,
+    /// Parts that nobody works on.
+    pub missing: u32,
+    /// Number of videos.
+    pub videos: u64,
+    /// Videos that are done, in all parts.
+    pub videos_done: u64,
+    /// Videos that one attempt packs in a second, by the parts that are done; `None` before the first.
+    pub videos_per_second: Option<f64>,
+    /// Time that is left in seconds, if as many attempts as now go on working, by the expected costs of the parts;
+    /// `None` if none is at work, or none is done.
+    pub seconds_left: Option<f64>,
+    /// Each part, in order.
+    pub list: Vec<PartStatus>,
+}
+
+impl PlanStatus {
+    /// The parts that somebody has to submit again: the failed and the missing ones, in order.
+    pub fn to_submit(&self) -> impl Iterator<Item = u32> {
+        let nobody_works = |part: &&PartStatus| matches!(part.state, PartState::Failed | PartState::Missing);
+        self.list.iter().filter(nobody_works).map(|part| part.part)
+    }
+}
+
+impl PartsPlan {
+    /// Looks how far the parts are. It changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the folder cannot be read. [`Usage`](crate::ErrorKind::Usage): a receipt is of another
+    /// plan.
+    pub fn status(&self) -> Result<PlanStatus> {
+        let now = self.folder.now();
+        let (mut list, mut rates) = (Vec::new(), Rates::default());
+        for (part, planned) in (0..).zip(&self.json.parts) {
+            let mut status = PartStatus {
+                part,
+                state: PartState::Missing,
+                videos: planned.videos,
+                done: 0,
+                place: None,
+                error: None,
+            };
+            if let Some(receipt) = self.receipt(part)? {
+                (status.state, status.done) = (PartState::Done, planned.videos);
+                rates.done(planned.cost, planned.videos, receipt.report.seconds);
+                list.push(status);
+                continue;
+            }
+            if let Some(note) = self.note(part)? {
+                let age = self.folder.age(&note::name(part), now);
+                status.state = match (&note.error, age) {
+                    (Some(_), _) => PartState::Failed,
+                    (None, Some(age)) if age <= SILENCE => PartState::Running,
+                    _ => PartState::Missing,
+                };
+                status.done = note.videos.min(planned.videos);
+                status.place = Some(format!("{}, process {}", note.host, note.process));
+                status.error = note.error;
+            }
+            let left = planned.videos - status.done;
+            rates.left += u128::from(planned.cost) * u128::from(left) / u128::from(planned.videos.max(1));
+            list.push(status);
+        }
+        let count = |state| list.iter().filter(|part| part.state == state).count() as u32;
+        let running = count(PartState::Running);
+        Ok(PlanStatus {
+            parts: self.parts(),
+            done: count(PartState::Done),
+            running,
+            failed: count(PartState::Failed),
+            missing: count(PartState::Missing),
+            videos: self.videos(),
+            videos_done: list.iter().map(|part| part.done).sum(),
+            videos_per_second: rates.videos_per_second(),
+            seconds_left: rates.seconds_left(running),
+            list,
+        })
+    }
+
+    /// The note of a part, if it is one of this plan.
+    fn note(&self, part: u32) -> Result<Option<Note>> {
+        let note = self.folder.read_json::<Note>(&note::name(part))?;
+        Ok(note.filter(|note| note.plan == self.digest))
+    }
+}
+
+/// What the parts that are done took, and the costs that are left.
+#[derive(Default)]
+struct Rates {
+    cost: u128,
+    videos: u64,
+    seconds: f64,
+    left: u128,
+}
+
+impl Rates {
+    fn done(&mut self, cost: u64, videos: u64, seconds: f64) {
+        self.cost += u128::from(cost);
+        self.videos += videos;
+        self.seconds += seconds;
+    }
+
+    fn videos_per_second(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.videos as f64 / self.seconds)
+    }
+
+    fn seconds_left(&self, attempts: u32) -> Option<f64> {
+        if self.left == 0 {
+            return Some(0.0);
+        }
+        let is_known = attempts > 0 && self.cost > 0 && self.seconds > 0.0;
+        is_known.then(|| self.left as f64 / self.cost as f64 * self.seconds / f64::from(attempts))
+    }
+}

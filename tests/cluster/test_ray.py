@@ -1,0 +1,176 @@
+"""`vidrec.ray` on a cluster of nodes that die, all on the loopback."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import PARTS, TEMPLATES, Stopped, digests, vidrec, wait_for
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# As on a laptop: the nodes are on the loopback, and not on the machine's address.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+# Beside other work, as fast as the tests themselves.
+os.environ["RAY_worker_niceness"] = "0"
+# A node is found dead within seconds.
+os.environ["RAY_health_check_period_ms"] = "500"
+os.environ["RAY_health_check_failure_threshold"] = "4"
+ray = pytest.importorskip("ray", exc_type=ImportError)
+cluster_utils = pytest.importorskip("ray.cluster_utils", exc_type=ImportError)
+
+import vidrec as package  # noqa: E402
+import vidrec.ray as on_ray  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A head that packs nothing, and two nodes of one core."""
+    memory = {"object_store_memory": 100 << 20, "node_ip_address": "127.0.0.1"}
+    head = {"num_cpus": 0, "include_dashboard": False, **memory}
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, **memory)
+    cluster.node_arguments = {"num_cpus": 1, **memory}
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def in_background(call):
+    """Runs `call` in a thread; what waits for its result."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
+    thread.start()
+
+    def result():
+        thread.join()
+        return results[0]
+
+    return result
+
+
+def test_a_pack_is_that_of_one_machine(cluster, videos, expected, tmp_path):
+    seen = []
+    report = on_ray.pack(videos, tmp_path / "set", parts=PARTS, progress=lambda done, of: seen.append((done, of)))
+    assert digests(tmp_path / "set") == expected
+    assert (report["clips"], report["failed"]) == (15, 1)
+    assert seen[0] == (0, 16) and seen[-1] == (16, 16)
+    # Nothing to do.
+    again = on_ray.pack(videos, tmp_path / "set", parts=PARTS)
+    assert again["clips"] == 15 and digests(tmp_path / "set") == expected
+
+
+def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path):
+    out, plan = tmp_path / "set", tmp_path / "plan"
+    on_ray.pack(videos, out, parts=PARTS, plan=plan, memory=200 << 20, io_threads=0)
+    assert digests(out) == expected and not (out / "plan.json").exists()
+    with pytest.raises(package.UsageError, match="overwrite"):
+        on_ray.pack(videos, out, parts=PARTS, plan=plan)
+
+
+def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):
+    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", parts=PARTS))
+    Stopped(tmp_path / "set").kill()
+    assert result()["clips"] == 15
+    assert digests(tmp_path / "set") == expected
+
+
+def test_a_task_is_tried_again_when_its_node_dies(cluster, videos, expected, tmp_path):
+    result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", parts=PARTS))
+    stopped = Stopped(tmp_path / "set")
+    # The stopped process is of one of the two nodes. Both die, and others come.
+    for node in list(cluster.worker_nodes):
+        cluster.remove_node(node, allow_graceful=False)
+    wait_for(stopped.is_gone, "the process outlives its node")
+    for _ in range(2):
+        cluster.add_node(**cluster.node_arguments)
+    assert result()["clips"] == 15
+    assert digests(tmp_path / "set") == expected
+
+
+def test_the_same_call_continues_when_the_driver_died(cluster, videos, expected, tmp_path):
+    out = tmp_path / "set"
+    command = [sys.executable, TEMPLATES / "ray_pack.py", videos, out, "--parts", str(PARTS)]
+    driver = subprocess.Popen(command, env={**os.environ, "RAY_ADDRESS": cluster.address}, stderr=subprocess.DEVNULL)
+    stopped = Stopped(out)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    wait_for(stopped.is_gone, "the process outlives its driver")
+    assert not (out / "dataset.json").exists()
+    subprocess.run(command, env={**os.environ, "RAY_ADDRESS": cluster.address}, check=True)
+    assert digests(out) == expected
+
+
+def test_errors_name_their_parts_and_keep_the_others(cluster, videos, tmp_path):
+    with pytest.raises(package.Error, match=rf"1 of {PARTS} parts ended with errors") as error:
+        on_ray.pack(videos, tmp_path / "set", parts=PARTS, on_error="stop")
+    broken = f"part {PARTS - 1}: "
+    assert broken in str(error.value) and "right/broken.mp4" in str(error.value)
+    states = [part["state"] for part in json.loads(vidrec("status", tmp_path / "set", "--json", status=3))["list"]]
+    assert states == ["done"] * (PARTS - 1) + ["failed"]
+    assert not (tmp_path / "set/dataset.json").exists()
+
+
+def test_what_makes_no_sense_is_refused(cluster, videos, tmp_path):
+    for options, message in [
+        ({"frame": 8}, "frame: a pack in parts has no such option"),
+        ({"resume": True}, "resume: a pack in parts has no such option"),
+        ({"num_cpus": 0}, "at least one core"),
+        ({"sample": "best"}, "best"),
+        ({"shards": 3}, "number of shards"),
+    ]:
+        with pytest.raises(package.Error, match=message):
+            on_ray.pack(videos, tmp_path / "set", parts=PARTS, **options)
+    with pytest.raises(package.UsageError, match="jpg"):
+        on_ray.read(tmp_path / "set", frames="jpg")
+
+
+@pytest.fixture(scope="module")
+def packed(videos, tmp_path_factory):
+    out = tmp_path_factory.mktemp("packed") / "set"
+    vidrec("pack", videos, "-o", out, "--parts", PARTS, status=3)
+    return out
+
+
+def test_rows_are_the_clips(cluster, packed):
+    ds = package.open(packed)
+    rows = on_ray.read(packed, override_num_blocks=4)
+    assert rows.count() == len(ds)
+    rows = sorted(rows.take_all(), key=lambda row: row["clip"])
+    for clip, row in zip(ds, rows):
+        facts = (clip.index, clip.source, clip.label, clip.class_name)
+        assert (row["clip"], row["source"], row["label"], row["class"]) == facts
+        assert json.loads(row["attributes"]) == clip.attributes
+        assert list(row["frames"]) == [clip.jpeg(t) for t in range(len(clip))]
+
+
+def test_frames_are_decoded_whatever_their_shapes(cluster, packed, tmp_path):
+    video = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x96:rate=12:duration=1", "-pix_fmt", "yuv420p"]
+    subprocess.run([*video, tmp_path / "tall.mp4"], check=True, stdin=subprocess.DEVNULL)
+    vidrec("pack", tmp_path / "tall.mp4", "-o", tmp_path / "tall", "-n", "3")
+    mixed = package.Dataset.concat([package.open(packed)[:2], package.open(packed)[14:]])
+    tall = package.open(tmp_path / "tall")
+    for ds in (mixed, tall):
+        rows = on_ray.read(ds, frames="rgb", override_num_blocks=1).take_all()
+        for clip, row in zip(ds, rows):
+            assert np.array_equal(row["frames"], clip.frames())
+    assert "frames" not in on_ray.read(packed, frames=None).schema().names
+
+
+def test_a_choice_of_rows_is_a_subset(cluster, packed, tmp_path):
+    rows = on_ray.read(packed, frames="rgb")
+    means = rows.map_batches(lambda b: {"clip": b["clip"], "mean": np.array([f.mean() for f in b["frames"]])})
+    table = means.to_pandas().sort_values("clip")
+    middle = table["mean"].median()
+    table[table["mean"] > middle][["clip"]].to_csv(tmp_path / "bright.csv", index=False)
+    vidrec("subset", packed, "--list", tmp_path / "bright.csv", "-o", tmp_path / "bright")
+    bright = package.open(tmp_path / "bright")
+    assert len(bright) == 7 and all(clip.frames().mean() > middle for clip in bright)
+    table["brightness"] = table["mean"].round(2)
+    table[["clip", "brightness"]].to_csv(tmp_path / "table.csv", index=False)
+    vidrec("relabel", packed, tmp_path / "table.csv", "-o", tmp_path / "relabeled")
+    assert all("brightness" in clip.attributes for clip in package.open(tmp_path / "relabeled"))

@@ -1,0 +1,210 @@
+//! `vidrec pack` of videos on web servers, which may fail: the bytes are those of the same videos on disk, or the run stops
+//! and says why. No network makes a video look damaged.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use fault_proxy::{Fault, Origin, Rule, Server};
+
+use crate::common::rich::{clips, files};
+use crate::common::skip::has_ffmpeg;
+
+/// Videos of several containers, a broken one and an empty one, in the manifest `list.csv`; and a server of them.
+struct Videos {
+    temp: tempfile::TempDir,
+    server: Server,
+}
+
+/// What `ffmpeg` makes of a moving picture: with the index at the end and at the beginning, in clusters with checksums, in
+/// packets, with odd characters in the name.
+const MADE: [(&str, &str); 5] = [
+    ("a.mp4", "-c:v mpeg4 -q:v 2"),
+    ("b.mp4", "-c:v mpeg4 -q:v 2 -movflags +faststart"),
+    ("c.mkv", "-c:v mpeg4 -q:v 2"),
+    ("d.ts", "-c:v mpeg2video -q:v 2"),
+    ("e 100%?#é.mp4", "-c:v mpeg4 -q:v 2"),
+];
+
+impl Videos {
+    /// `None` without an `ffmpeg` program.
+    fn new(kind: impl FnOnce(Origin) -> Origin) -> Option<Self> {
+        if !has_ffmpeg() {
+            return None;
+        }
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("videos");
+        fs::create_dir(&folder).unwrap();
+        for (name, how) in MADE {
+            let mut ffmpeg = Command::new("ffmpeg");
+            ffmpeg.args("-v error -nostdin -f lavfi -i testsrc2=s=320x240:d=4 -bitexact".split(' '));
+            let made = ffmpeg.args(how.split(' ')).arg(folder.join(name)).status().unwrap();
+            assert!(made.success(), "{name}");
+        }
+        let whole = fs::read(folder.join("a.mp4")).unwrap();
+        assert!(whole.len() > 600_000, "more than one request brings: {}", whole.len());
+        fs::write(folder.join("cut.mp4"), &whole[..whole.len() / 2]).unwrap();
+        fs::write(folder.join("empty.mp4"), "").unwrap();
+        let names = MADE.iter().map(|(name, _)| *name).chain(["cut.mp4", "empty.mp4"]);
+        let rows: String = names.map(|name| format!("{name},1\n")).collect();
+        fs::write(temp.path().join("list.csv"), format!("path,label\n{rows}")).unwrap();
+        let server = kind(Origin::new(&folder)).start("127.0.0.1:0").unwrap();
+        Some(Videos { temp, server })
+    }
+
+    fn plain() -> Option<Self> {
+        Self::new(|origin| origin)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(self.temp.path()).args(args).output().unwrap()
+    }
+
+    /// Packs the manifest from a root to a folder.
+    fn pack(&self, root: &str, out: &str, more: &[&str]) -> Output {
+        let common = ["pack", "list.csv", "--root", root, "-o", out, "--frames", "5", "--storage-timeout", "2"];
+        self.run(&[&common[..], more].concat())
+    }
+
+    /// Packs from the server what must come out as from the disk.
+    fn same(&self, what: &str, more: &[&str]) {
+        if !self.path("local").exists() {
+            let local = self.pack("videos", "local", &[]);
+            assert_eq!(local.status.code(), Some(3), "{}", said(&local));
+        }
+        let run = self.pack(&self.server.url(), what, more);
+        assert_eq!(run.status.code(), Some(3), "{what}: {}", said(&run));
+        assert!(files(&self.path("local")) == files(&self.path(what)), "{what}");
+    }
+
+    /// Packs what must stop the run, and continues it when the fault is over.
+    fn stops(&self, what: &str, fault: Rule, words: &[&str]) {
+        self.server.rules().add(fault);
+        let run = self.pack(&self.server.url(), what, &["--commit-every", "0", "--threads", "1"]);
+        let text = said(&run);
+        assert_eq!(run.status.code(), Some(1), "{what}: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{what}: {text}");
+        assert!(!self.path(what).join("dataset.json").exists(), "{what}");
+        self.server.rules().clear();
+        self.same(what, &["--resume"]);
+    }
+}
+
+fn said(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+#[test]
+fn remote_videos_give_the_bytes_of_those_on_disk() {
+    let Some(videos) = Videos::plain() else { return };
+    videos.same("remote", &[]);
+    let size = |name: &str| fs::metadata(videos.path("videos").join(name)).unwrap().len();
+    let sizes: u64 = MADE.iter().map(|(name, _)| size(name)).sum::<u64>() + size("cut.mp4");
+    let counts = videos.server.counts();
+    assert!(counts.body_bytes <= sizes + sizes / 10, "{} of {sizes} bytes", counts.body_bytes);
+    videos.same("isolated", &["--isolate", "--threads", "2"]);
+}
+
+#[test]
+fn faults_that_pass_change_nothing() {
+    let Some(videos) = Videos::plain() else { return };
+    let faults = [
+        Fault::Reset { after: 100_000 },
+        Fault::Short { after: 1000 },
+        Fault::Unavailable { retry_after_seconds: 0 },
+        Fault::Status(500),
+    ];
+    for fault in faults {
+        let name = format!("{fault:?}").chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+        videos.server.rules().add(Rule::new(fault).every(3));
+        videos.same(&name, &[]);
+        assert!(videos.server.counts().faults > 0, "{name}");
+        videos.server.rules().clear();
+        videos.server.reset_counts();
+    }
+}
+
+#[test]
+fn what_does_not_pass_stops_the_run_which_can_be_resumed() {
+    let Some(videos) = Videos::plain() else { return };
+    let third = |fault| Rule::new(fault).path("c.mkv");
+    let resumed = ["c.mkv", "--resume"];
+    let with = |word: &'static str| [&resumed[..], &[word]].concat();
+    videos.stops("down", third(Fault::Status(500)), &with("the server failed (HTTP 500)"));
+    videos.stops("refused", third(Fault::Forbidden), &with("access was refused (HTTP 403)"));
+    videos.stops("elsewhere", third(Fault::RedirectLoop), &with("sends its client elsewhere"));
+    videos.stops("replaced", third(Fault::ChangedEtag).after(1), &with("replaced"));
+    videos.stops("reset", third(Fault::Reset { after: 100 }), &with("broke off"));
+}
+
+#[test]
+fn a_server_without_ranges_is_refused() {
+    let Some(videos) = Videos::new(Origin::without_ranges) else { return };
+    let run = videos.pack(&videos.server.url(), "out", &[]);
+    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+    assert!(said(&run).contains("does not serve parts of files"), "{}", said(&run));
+}
+
+#[test]
+fn what_is_no_video_is_skipped_and_listed() {
+    let Some(videos) = Videos::plain() else { return };
+    let url = videos.server.url();
+    let playlist = format!("#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n{url}/d.ts\n#EXT-X-ENDLIST\n");
+    fs::write(videos.path("videos/list.m3u8"), playlist).unwrap();
+    fs::write(videos.path("videos/page.mp4"), "<!DOCTYPE html><html><body>Sign in</body></html>").unwrap();
+    let names = ["a.mp4", "gone.mp4", "list.m3u8", "page.mp4", "b.mp4?signature=1"];
+    let rows: String = names.iter().map(|name| format!("{url}/{name}\n")).collect();
+    fs::write(videos.path("urls.txt"), rows).unwrap();
+    videos.server.reset_counts();
+    let run = videos.run(&["pack", "urls.txt", "-o", "out", "--json", "--frames", "2"]);
+    assert_eq!(run.status.code(), Some(3), "{}", said(&run));
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let failures: Vec<_> =
+        report["failures"].as_array().unwrap().iter().map(|f| f["error"].as_str().unwrap()).collect();
+    let expected = ["there is no such object", "an HLS playlist", "Invalid data", "query"];
+    assert_eq!(failures.len(), expected.len(), "{failures:?}");
+    assert!(failures.iter().zip(expected).all(|(found, word)| found.contains(word)), "{failures:?}");
+    assert_eq!(report["failures"][0]["source"], format!("{url}/gone.mp4"));
+    assert_eq!(report["clips"], 1);
+    assert!(!videos.server.counts().paths.contains_key("/d.ts"), "what a playlist names is not fetched");
+}
+
+#[test]
+fn parts_of_a_plan_read_remote_videos() {
+    let Some(videos) = Videos::plain() else { return };
+    let root = videos.server.url();
+    let plan = videos.run(&["plan", "list.csv", "--root", &root, "-o", "plan", "--parts", "2", "--frames", "5"]);
+    assert_eq!(plan.status.code(), Some(0), "{}", said(&plan));
+    assert_eq!(videos.server.counts().requests, 0, "planning asks for nothing");
+    for part in ["1", "0"] {
+        let packed = videos.run(&["pack", "--plan", "plan", "--part", part, "--storage", "connect_timeout=5 s"]);
+        assert!(matches!(packed.status.code(), Some(0 | 3)), "{}", said(&packed));
+    }
+    let published = videos.run(&["publish", "plan", "-o", "whole"]);
+    assert!(matches!(published.status.code(), Some(0 | 3)), "{}", said(&published));
+    let local = videos.pack("videos", "local", &["--parts", "2"]);
+    assert_eq!(local.status.code(), Some(3), "{}", said(&local));
+    // Where parts begin differs, since planning does not ask for the sizes of remote videos.
+    assert_eq!(clips(&videos.path("whole")), clips(&videos.path("local")));
+}
+
+#[test]
+fn what_nothing_can_be_listed_of_is_refused() {
+    let Some(videos) = Videos::plain() else { return };
+    let url = videos.server.url();
+    for (input, word) in [(format!("{url}/"), "has to be a video"), (format!("{url}/list.csv"), "copy the manifest")] {
+        let run = videos.run(&["pack", &input, "-o", "out"]);
+        assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+        assert!(said(&run).contains(word), "{}", said(&run));
+    }
+    let run = videos.run(&["pack", &format!("{url}/a.mp4"), "-o", "out", "--storage", "no_such_option=hunter2"]);
+    assert_eq!(run.status.code(), Some(1), "a wrong option is no fault of a video: {}", said(&run));
+    assert!(!said(&run).contains("hunter2"), "{}", said(&run));
+    let run = videos.run(&["pack", &format!("{url}/a.mp4"), "-o", "out"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+}

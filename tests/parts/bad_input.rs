@@ -1,0 +1,245 @@
+//! What does not belong together, or is damaged, is refused with one message, and nothing is published.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::skip::has_decoder_faults;
+use crate::common::until::until;
+use crate::support::{PARTS, Videos, has_no_set, show, stderr};
+
+const PUBLISH: [&str; 4] = ["publish", "plan", "-o", "out"];
+
+/// That publishing says these words, and publishes nothing.
+#[track_caller]
+fn refused(videos: &Videos, more: &[&str], words: &[&str]) {
+    videos.fails(&[&PUBLISH, more].concat(), words);
+    has_no_set(&videos.path("out"));
+    videos.fails(&[&["publish", "plan"], more].concat(), words);
+    has_no_set(&videos.path("plan"));
+}
+
+#[test]
+fn receipts_of_another_plan_are_refused() {
+    let videos = Videos::make(12);
+    videos.packed("plan");
+    videos.plan("other", &["--quality", "80"]);
+    videos.pack_all("other");
+    let (own, other) = (videos.path("plan/parts/00002.json"), videos.path("other/parts/00002.json"));
+    let receipt = fs::read(&own).unwrap();
+    fs::copy(&other, &own).unwrap();
+    refused(&videos, &[], &["another plan", "00002.json"]);
+    videos.fails(&["status", "plan"], &["another plan"]);
+    videos.fails(&["pack", "--plan", "plan", "--part", "2"], &["another plan"]);
+    fs::copy(videos.path("plan/parts/00001.json"), &own).unwrap();
+    refused(&videos, &[], &["another plan or part", "part 1"]);
+    fs::write(&own, &receipt[..receipt.len() / 2]).unwrap();
+    refused(&videos, &[], &["00002.json", "not what this version of vidrec writes"]);
+    fs::write(&own, receipt).unwrap();
+    // A plan that was changed after its parts were packed.
+    videos.edit("plan/plan.json", |plan| plan["classes"] = json!(["odd", "even"]));
+    refused(&videos, &[], &["another plan"]);
+}
+
+#[test]
+fn files_and_receipts_belong_together() {
+    let videos = Videos::make(12);
+    videos.packed("plan");
+    let (records, index) = (videos.file_of("plan", 1, "rec"), videos.file_of("plan", 1, "vidx"));
+    let aside = videos.path("aside");
+    for file in [&records, &index] {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        fs::rename(file, &aside).unwrap();
+        refused(&videos, &[], &[name]);
+        let bytes = fs::read(&aside).unwrap();
+        for length in [0, bytes.len() / 2, bytes.len() - 1] {
+            fs::write(file, &bytes[..length]).unwrap();
+            refused(&videos, &[], &[name]);
+        }
+        fs::rename(&aside, file).unwrap();
+    }
+    // In the middle, where only reading all of it finds it.
+    let mut bytes = fs::read(&records).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::remove_file(&records).unwrap();
+    fs::write(&records, &bytes).unwrap();
+    let name = records.file_name().unwrap().to_str().unwrap();
+    refused(&videos, &["--read-all"], &[name, "SHA-256", "remove the receipt"]);
+    // What the message says helps, but for the file of this name, which is damaged.
+    fs::remove_file(&records).unwrap();
+    fs::remove_file(videos.path("plan/parts/00001.json")).unwrap();
+    refused(&videos, &[], &["1 of 4 parts are not done", "no receipts of 1"]);
+    videos.pack_part("plan", 1);
+    videos.ends(3, &[&PUBLISH[..], &["--read-all"]].concat());
+}
+
+#[test]
+fn damage_is_mended_as_the_message_says() {
+    let videos = Videos::make(12);
+    videos.packed("plan");
+    let whole = videos.published("plan", "whole");
+    let records = videos.file_of("plan", 1, "rec");
+    let mut bytes = fs::read(&records).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::remove_file(&records).unwrap();
+    fs::write(&records, &bytes).unwrap();
+    fs::remove_file(videos.path("plan/parts/00001.json")).unwrap();
+    videos.pack_part("plan", 1);
+    assert_eq!(videos.published("plan", "out"), whole, "a file that is there already is not taken for a good one");
+}
+
+#[test]
+fn a_plan_that_is_not_whole_is_no_plan() {
+    let videos = Videos::make(12);
+    videos.plan("plan", &[]);
+    let (path, jobs) = (videos.path("plan/plan.json"), videos.path("plan/jobs.jsonl"));
+    let plan = fs::read(&path).unwrap();
+    let commands: [&[&str]; 3] = [&["pack", "--plan", "plan", "--part", "0"], &["status", "plan"], &PUBLISH];
+    let all = |words: &[&str]| commands.iter().for_each(|command| videos.fails(command, words));
+    fs::remove_file(&path).unwrap();
+    all(&["there is no plan here", "vidrec plan"]);
+    fs::write(&path, &plan[..plan.len() / 2]).unwrap();
+    all(&["not a plan of this version of vidrec", "plan.json"]);
+    videos.fails(&["plan", "in", "-o", "plan", "--parts", "4", "-n", "4"], &["another plan is here"]);
+    fs::remove_file(&path).unwrap();
+    videos.plan("plan", &[]);
+    assert_eq!(fs::read(&path).unwrap(), plan, "planned again to the same bytes");
+    videos.plan("plan", &[]);
+    videos.fails(&["plan", "in", "-o", "plan", "--parts", "3", "-n", "4"], &["another plan is here"]);
+    assert_eq!(fs::read(&path).unwrap(), plan);
+
+    let lines = fs::read(&jobs).unwrap();
+    fs::write(&jobs, &lines[..lines.len() - 10]).unwrap();
+    videos.fails(&["pack", "--plan", "plan", "--part", "3"], &["jobs.jsonl", "shorter than the plan says"]);
+    let changed = String::from_utf8(lines.clone()).unwrap().replacen("even", "evil", 1);
+    fs::write(&jobs, changed).unwrap();
+    videos.fails(&["pack", "--plan", "plan", "--part", "0"], &["jobs.jsonl", "not those of the plan"]);
+    fs::write(&jobs, lines).unwrap();
+    videos.fails(&["pack", "--plan", "plan", "--part", "4"], &["no part 4", "0 to 3"]);
+    videos.edit("plan/plan.json", |plan| plan["parts"][2]["first"] = 1.into());
+    all(&["do not follow one another"]);
+}
+
+#[test]
+fn changed_videos_and_other_versions_are_refused() {
+    let videos = Videos::make(12);
+    videos.plan("plan", &[]);
+    let video = videos.path("in/even/0000.mp4");
+    let (bytes, meta) = (fs::read(&video).unwrap(), fs::metadata(&video).unwrap());
+    fs::write(&video, [&bytes[..], b"more"].concat()).unwrap();
+    let pack = ["pack", "--plan", "plan", "--part", "0"];
+    videos.fails(&pack, &["0000.mp4", "not the one that was planned", &bytes.len().to_string()]);
+    fs::remove_file(&video).unwrap();
+    videos.fails(&pack, &["0000.mp4", "not the one that was planned", "no file"]);
+    fs::write(&video, &bytes).unwrap();
+    videos.fails(&pack, &["0000.mp4", "not the one that was planned"]);
+    fs::File::options().write(true).open(&video).unwrap().set_modified(meta.modified().unwrap()).unwrap();
+    videos.pack_part("plan", 0);
+
+    for (field, words) in
+        [("tool", ["another version of vidrec", "vidrec 9.9"]), ("ffmpeg", ["another FFmpeg", "vidrec 9.9"])]
+    {
+        videos.remove("plan");
+        videos.plan("plan", &[]);
+        videos.edit("plan/plan.json", |plan| plan[field] = "vidrec 9.9".into());
+        videos.fails(&pack, &words);
+        assert!(!videos.path("plan/parts/00000.json").exists());
+    }
+    videos.edit("plan/plan.json", |plan| plan["form"] = 99.into());
+    videos.fails(&pack, &["another version of vidrec", "form 99"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn two_attempts_that_made_different_bytes_are_an_error() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(12);
+    videos.packed("plan");
+    let receipt = videos.path("plan/parts/00000.json");
+    let job: Value =
+        serde_json::from_str(fs::read_to_string(videos.path("plan/jobs.jsonl")).unwrap().lines().next().unwrap())
+            .unwrap();
+    let source = job["job"]["source"].as_str().unwrap();
+    let gate = videos.path("gate");
+    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
+    for forged in [false, true] {
+        let own = fs::read(&receipt).unwrap();
+        fs::remove_file(&receipt).unwrap();
+        let mut attempt = videos.part("plan", 0);
+        attempt.env("VIDREC_DECODER_FAULT", format!("wait:{source}:{}", gate.display()));
+        let attempt = attempt.spawn().unwrap();
+        until("the attempt has begun", || videos.path("plan/parts/00000.note").exists());
+        // Another attempt ends first.
+        fs::write(&receipt, &own).unwrap();
+        if forged {
+            videos.edit("plan/parts/00000.json", |receipt| receipt["shards"][0]["sha256"] = "0".repeat(64).into());
+        }
+        std::io::Write::write_all(&mut open, b".").unwrap();
+        let run = attempt.wait_with_output().unwrap();
+        if forged {
+            assert_eq!(run.status.code(), Some(1), "{}", show(&run));
+            let said = stderr(&run);
+            assert!(
+                said.contains("another attempt made something else of part 0") && said.contains("memory"),
+                "{said}"
+            );
+        } else {
+            assert_eq!(run.status.code(), Some(0), "{}", show(&run));
+        }
+    }
+    refused(&videos, &[], &["shard-00000"]);
+}
+
+#[test]
+fn what_a_plan_fixes_cannot_be_given() {
+    let videos = Videos::make(4);
+    videos.plan("plan", &[]);
+    for more in [
+        &["-n", "4"][..],
+        &["in"],
+        &["-o", "out"],
+        &["--quality", "80"],
+        &["--resume"],
+        &["--max-failures", "3"],
+        &["--force"],
+    ] {
+        let run = videos.ends(2, &[&["pack", "--plan", "plan", "--part", "0"], more].concat());
+        assert!(stderr(&run).contains("--plan") && !stderr(&run).contains("vidrec: "), "{more:?}: {}", show(&run));
+    }
+    videos.ends(2, &["pack", "--plan", "plan", "--parts", "3"]);
+    videos.ends(2, &["pack", "in", "-o", "out", "--part", "3"]);
+    videos.ends(2, &["pack", "in", "-o", "out", "--jobs", "3"]);
+    videos.fails(&["plan", "in", "-o", "other", "--parts", "2", "--shards", "3"], &["shards", "parts"]);
+    assert_eq!(fs::read_dir(videos.path("plan/parts")).unwrap().count(), 0);
+}
+
+#[test]
+fn parts_are_not_repaired_to_a_data_set() {
+    let videos = Videos::make(12);
+    videos.plan("plan", &[]);
+    for part in 0..PARTS - 1 {
+        videos.pack_part("plan", part);
+    }
+    let before = videos.files("plan");
+    let index = videos.file_of("plan", 0, "vidx");
+    let index = format!("plan/{}", index.file_name().unwrap().to_str().unwrap());
+    for args in [
+        &["repair", "plan"][..],
+        &["repair", "plan", "-o", "saved"],
+        &["repair", "plan", "--dry-run"],
+        &["repair", &index],
+    ] {
+        videos.fails(args, &["the parts of a plan are here", "vidrec publish"]);
+        assert_eq!(videos.files("plan"), before);
+        has_no_set(&videos.path("saved"));
+    }
+    videos.fails(&["inspect", "plan"], &["no data set in this folder", "vidrec publish"]);
+    videos.pack_part("plan", PARTS - 1);
+    videos.ends(3, &["publish", "plan"]);
+    videos.ends(0, &["repair", "plan"]);
+}

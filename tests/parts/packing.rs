@@ -1,0 +1,99 @@
+//! Parts in any order, any number of times and at once.
+
+use std::process::Child;
+
+use crate::support::{OFTEN, PARTS, Videos, show, stderr, stdout};
+
+#[test]
+fn parts_in_any_order_give_the_bytes_of_one_machine() {
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    assert_eq!(whole.len(), 2 * PARTS as usize + 2, "two files a part, dataset.json and the failures: {whole:?}");
+    assert_eq!(videos.whole("jobs", &["--jobs", "3"]), whole);
+    assert_eq!(videos.whole("apart", &["--jobs", "2", "--isolate"]), whole);
+    for (plan, order) in [("backward", [3, 2, 1, 0]), ("mixed", [2, 0, 3, 1])] {
+        videos.plan(plan, &[]);
+        for part in order {
+            videos.pack_part(plan, part);
+            let again = videos.part(plan, part).output().unwrap();
+            assert!(again.status.success() || again.status.code() == Some(3), "{}", show(&again));
+            assert!(stdout(&again).starts_with("nothing to do: part "), "{}", show(&again));
+        }
+        assert_eq!(videos.published(plan, &format!("{plan}-out")), whole, "{plan}");
+    }
+}
+
+/// Draws of random frames, several shards a part and shuffled clips go by the place of a video in all of the plan.
+#[test]
+fn what_goes_by_places_is_that_of_one_machine() {
+    let videos = Videos::make(12);
+    let more = ["--sample", "random", "--draws", "2", "--seed", "7", "--shuffle-seed", "3", "--shard-size", "20kB"];
+    let whole = videos.whole("whole", &more);
+    assert!(whole.keys().any(|name| name.starts_with("shard-00000.1-")), "{whole:?}");
+    videos.plan("plan", &more);
+    videos.pack_all("plan");
+    assert_eq!(videos.published("plan", "out"), whole);
+    let settings = &videos.json("out/dataset.json")["settings"];
+    assert_eq!((&settings["parts"], &settings["seed"]), (&PARTS.into(), &7.into()), "{settings}");
+}
+
+#[test]
+fn attempts_of_one_part_at_once_do_no_harm() {
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    for attempts in [2, 4, 4, 4] {
+        videos.remove("plan");
+        videos.plan("plan", &[]);
+        for part in 0..PARTS {
+            let started: Vec<Child> = (0..attempts).map(|_| videos.part("plan", part).spawn().unwrap()).collect();
+            for child in started {
+                let run = child.wait_with_output().unwrap();
+                assert!(matches!(run.status.code(), Some(0 | 3)), "{attempts} attempts: {}", show(&run));
+            }
+        }
+        assert_eq!(videos.published("plan", "out"), whole, "{attempts} attempts");
+        let left: Vec<_> =
+            std::fs::read_dir(videos.path("plan/parts")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let receipts = left.iter().filter(|name| name.to_str().unwrap().ends_with(".json")).count();
+        assert_eq!((receipts, left.len()), (4, 4), "{left:?}");
+    }
+}
+
+#[test]
+fn the_part_is_that_of_the_scheduler_s_task() {
+    let videos = Videos::make(6);
+    videos.plan("plan", &[]);
+    let arguments = [&["pack", "--plan", "plan"], &OFTEN[..]].concat();
+    let variables = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"];
+    let bare = || {
+        let mut command = videos.command(&arguments);
+        for name in variables {
+            command.env_remove(name);
+        }
+        command
+    };
+    for (name, part) in variables.into_iter().zip(["1", "2", "3"]) {
+        let run = bare().env(name, part).output().unwrap();
+        assert!(stdout(&run).starts_with(&format!("packed part {part} of 4")), "{}", show(&run));
+    }
+    for (name, value) in [("SLURM_ARRAY_TASK_ID", "4"), ("SLURM_ARRAY_TASK_ID", "first"), ("UNKNOWN", "0")] {
+        let run = bare().env(name, value).output().unwrap();
+        assert!(run.status.code() == Some(1) && stderr(&run).contains("part"), "{}", show(&run));
+    }
+}
+
+#[test]
+fn one_machine_keeps_what_is_there_and_resumes() {
+    let videos = Videos::make(8);
+    let whole = videos.whole("whole", &[]);
+    let pack = |more: &[&'static str]| [&["pack", "in", "-o", "whole", "--parts", "4", "-n", "4"][..], more].concat();
+    videos.fails(&pack(&[]), &["already a data set", "--force"]);
+    let again = videos.ends(3, &pack(&["--resume"]));
+    assert!(stdout(&again).starts_with("nothing to do"), "{}", show(&again));
+    videos.fails(&pack(&["--resume", "--quality", "80"]), &["\"quality\"", "--force"]);
+    videos.ends(2, &pack(&["--shards", "3", "--force"]));
+    assert_eq!(videos.files("whole"), whole);
+    assert!(!videos.path("whole/.parts").exists());
+    videos.ends(3, &pack(&["--force"]));
+    assert_eq!(videos.files("whole"), whole);
+}

@@ -1,0 +1,95 @@
+//! What `vidrec status` says of attempts.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::common::skip::has_decoder_faults;
+use crate::common::until::until;
+use crate::support::{Videos, stdout};
+
+/// Parts that are (done, running, failed, missing), and the whole status.
+fn status(videos: &Videos) -> ([u64; 4], Value) {
+    let run = videos.run(&["status", "plan", "--json"]);
+    let status: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let counts = ["done", "running", "failed", "missing"].map(|name| status[name].as_u64().unwrap());
+    assert_eq!(run.status.code(), Some(if counts[0] == 4 { 0 } else { 3 }), "{status}");
+    (counts, status)
+}
+
+#[test]
+fn parts_are_done_running_failed_or_missing() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    videos.plan("plan", &[]);
+    assert_eq!(status(&videos).0, [0, 0, 0, 4]);
+    videos.pack_part("plan", 0);
+    // A video that has changed ends an attempt with an error.
+    let sources = fs::read_to_string(videos.path("plan/jobs.jsonl")).unwrap();
+    let first_of = |part: usize| {
+        let first = videos.json("plan/plan.json")["parts"][part]["first"].as_u64().unwrap() as usize;
+        let job: Value = serde_json::from_str(sources.lines().nth(first).unwrap()).unwrap();
+        job["job"]["source"].as_str().unwrap().to_owned()
+    };
+    fs::write(videos.path("in").join(first_of(1)), b"another").unwrap();
+    videos.fails(&["pack", "--plan", "plan", "--part", "1"], &["not the one that was planned", &first_of(1)]);
+    let hangs = format!("hang:{}", first_of(2));
+    let mut running = videos.part("plan", 2).env("VIDREC_DECODER_FAULT", hangs).spawn().unwrap();
+    until("the attempt says that it runs", || videos.path("plan/parts/00002.note").exists());
+    let (counts, said) = status(&videos);
+    assert_eq!(counts, [1, 1, 1, 1], "{said}");
+    assert!(said["list"][1]["error"].as_str().unwrap().contains("not the one that was planned"), "{said}");
+    assert!(said["list"][2]["place"].as_str().unwrap().contains(&format!("process {}", running.id())), "{said}");
+    assert_eq!(stdout(&videos.run(&["status", "plan", "--missing"])), "1,3\n");
+    assert_eq!(stdout(&videos.run(&["status", "plan", "--missing", "--lines"])), "1\n3\n");
+
+    // Ages are by the clock of the file system. One that is ahead means that it has just been written.
+    let note = videos.path("plan/parts/00002.note");
+    let set = |time| fs::File::options().write(true).open(&note).unwrap().set_modified(time).unwrap();
+    let hour = Duration::from_secs(3600);
+    set(SystemTime::now() + hour);
+    assert_eq!(status(&videos).0, [1, 1, 1, 1]);
+    set(SystemTime::now() - hour);
+    assert_eq!(status(&videos).0, [1, 0, 1, 2], "an attempt that has said nothing for an hour is dead");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    // It changes nothing.
+    let left = fs::read_dir(videos.path("plan/parts")).unwrap().count();
+    assert_eq!(left, 3, "a receipt and two notes");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_attempt_that_is_stopped_is_missing_and_resumes() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let videos = Videos::make(20);
+    let whole = videos.whole("whole", &[]);
+    videos.plan("plan", &[]);
+    let gate = videos.path("gate");
+    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
+    let sources = fs::read_to_string(videos.path("plan/jobs.jsonl")).unwrap();
+    let third: Value = serde_json::from_str(sources.lines().nth(2).unwrap()).unwrap();
+    let fault = format!("wait:{}:{}", third["job"]["source"].as_str().unwrap(), gate.display());
+    let child = videos.part("plan", 0).env("VIDREC_DECODER_FAULT", fault).spawn().unwrap();
+    let journal = videos.path("plan/work/00000-1/set/.pack.journal");
+    until("a video is packed", || {
+        fs::read_to_string(&journal).is_ok_and(|text| text.matches("checkpoint").count() > 1)
+    });
+    std::process::Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap();
+    std::io::Write::write_all(&mut open, b".").unwrap();
+    let run = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(130), "{said}");
+    assert!(said.contains("are done and kept") && said.contains("run the same command again"), "{said}");
+    assert!(!said.contains("--resume"), "{said}");
+    assert_eq!(status(&videos).0, [0, 0, 0, 4]);
+    assert!(stdout(&videos.pack_part("plan", 0)).contains("before an earlier attempt ended"));
+    videos.pack_all("plan");
+    assert_eq!(videos.published("plan", "out"), whole);
+}

@@ -1,0 +1,191 @@
+//! Small videos, their plans and data sets.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Parts of a plan.
+pub const PARTS: u32 = 4;
+
+/// Where each attempt commits after each video, so that a killed one leaves something.
+pub const OFTEN: [&str; 4] = ["--commit-every", "0", "-j", "1"];
+
+/// Small videos of two classes, with a broken file in the middle, and what is made of them.
+pub struct Videos {
+    temp: tempfile::TempDir,
+}
+
+impl Videos {
+    pub fn make(count: u32) -> Self {
+        let videos = Videos { temp: tempfile::tempdir().unwrap() };
+        for i in 0..3 {
+            let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 90);
+            let mut ffmpeg = Command::new("ffmpeg");
+            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
+            let status = ffmpeg.arg(videos.path(&format!("{i}.mp4"))).status();
+            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+            assert!(status.success());
+        }
+        for i in 0..count {
+            let to = videos.path(&format!("in/{}/{i:04}.mp4", if i % 2 == 0 { "even" } else { "odd" }));
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(videos.path(&format!("{}.mp4", i % 3)), to).unwrap();
+        }
+        fs::write(videos.path("in/even/broken.mp4"), b"<html>404</html>").unwrap();
+        videos
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// The program in the folder that everything is in.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.args(args).current_dir(self.temp.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs the program, which ends with this status.
+    #[track_caller]
+    pub fn ends(&self, status: i32, args: &[&str]) -> Output {
+        let run = self.run(args);
+        assert_eq!(run.status.code(), Some(status), "{args:?}: {}", show(&run));
+        run
+    }
+
+    /// Runs the program, which fails and says all of these words in one message.
+    #[track_caller]
+    pub fn fails(&self, args: &[&str], words: &[&str]) {
+        let run = self.ends(1, args);
+        let said = stderr(&run);
+        assert!(words.iter().all(|word| said.contains(word)), "{args:?} does not say {words:?}: {said}");
+        let messages = said.lines().filter(|line| line.starts_with("vidrec: ") && !line.contains(": skipped (stage "));
+        assert_eq!(messages.count(), 1, "{said}");
+    }
+
+    /// Makes a plan with four frames a video.
+    pub fn plan(&self, plan: &str, more: &[&str]) {
+        let parts = PARTS.to_string();
+        self.ends(0, &[&["plan", "in", "-o", plan, "--parts", &parts, "-n", "4"], more].concat());
+    }
+
+    /// `vidrec pack` of a part.
+    pub fn part(&self, plan: &str, part: u32) -> Command {
+        let mut command = self.command(&["pack", "--plan", plan, "--part", &part.to_string()]);
+        command.args(OFTEN);
+        command
+    }
+
+    /// Packs a part to its end. The broken video makes the status 3.
+    #[track_caller]
+    pub fn pack_part(&self, plan: &str, part: u32) -> Output {
+        let run = self.part(plan, part).output().unwrap();
+        assert!(matches!(run.status.code(), Some(0 | 3)), "part {part}: {}", show(&run));
+        run
+    }
+
+    #[track_caller]
+    pub fn pack_all(&self, plan: &str) {
+        (0..PARTS).for_each(|part| drop(self.pack_part(plan, part)));
+    }
+
+    /// A plan of which all parts are packed.
+    #[track_caller]
+    pub fn packed(&self, plan: &str) {
+        self.plan(plan, &[]);
+        self.pack_all(plan);
+    }
+
+    /// Publishes a plan in a new folder, and returns what is there.
+    #[track_caller]
+    pub fn published(&self, plan: &str, out: &str) -> Files {
+        self.remove(out);
+        self.ends(3, &["publish", plan, "-o", out]);
+        self.files(out)
+    }
+
+    /// What one machine gives.
+    #[track_caller]
+    pub fn whole(&self, out: &str, more: &[&str]) -> Files {
+        self.remove(out);
+        let parts = PARTS.to_string();
+        self.ends(3, &[&["pack", "in", "-o", out, "--parts", &parts, "-n", "4"], &OFTEN[..], more].concat());
+        let files = self.files(out);
+        is_whole(&self.path(out));
+        files
+    }
+
+    /// All files in a folder, by the digests of their bytes.
+    pub fn files(&self, out: &str) -> Files {
+        let Ok(entries) = fs::read_dir(self.path(out)) else { return Files::new() };
+        let paths = entries.map(|e| e.unwrap().path()).filter(|path| path.is_file());
+        paths.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), sha256(&p))).collect()
+    }
+
+    pub fn remove(&self, dir: &str) {
+        if self.path(dir).exists() {
+            fs::remove_dir_all(self.path(dir)).unwrap();
+        }
+    }
+
+    pub fn json(&self, file: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.path(file)).unwrap()).unwrap()
+    }
+
+    /// Changes what a JSON file says.
+    pub fn edit(&self, file: &str, change: impl FnOnce(&mut Value)) {
+        let mut value = self.json(file);
+        change(&mut value);
+        fs::write(self.path(file), serde_json::to_vec_pretty(&value).unwrap()).unwrap();
+    }
+
+    /// Name of a file of a part: `rec` or `vidx`.
+    pub fn file_of(&self, plan: &str, part: u32, ending: &str) -> PathBuf {
+        let prefix = format!("shard-{part:05}-");
+        let names = self.files(plan).into_keys();
+        let found = names.into_iter().find(|name| name.starts_with(&prefix) && name.ends_with(ending));
+        self.path(plan).join(found.expect("the part is packed"))
+    }
+}
+
+pub type Files = BTreeMap<String, String>;
+
+fn sha256(path: &Path) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Proves a data set.
+#[track_caller]
+pub fn is_whole(dir: &Path) {
+    let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+/// That nobody finds a data set in a folder.
+#[track_caller]
+pub fn has_no_set(dir: &Path) {
+    assert!(!dir.join("dataset.json").exists());
+    assert!(vidrec::Dataset::open(dir).is_err());
+}
+
+pub fn show(run: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    format!("{}\n--- stdout\n{out}\n--- stderr\n{err}", run.status)
+}
+
+pub fn stderr(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+pub fn stdout(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
