@@ -31,6 +31,7 @@ pub struct StorageArgs {
 }
 
 /// How remote videos are read.
+#[cfg(feature = "pack")]
 #[derive(clap::Args)]
 pub struct VideoStorageArgs {
     /// An option of the storage, such as region=eu-west-1. May be given several times.
@@ -45,6 +46,7 @@ pub struct VideoStorageArgs {
     storage_timeout: f64,
 }
 
+#[cfg(feature = "pack")]
 impl VideoStorageArgs {
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {
