@@ -57,7 +57,7 @@ pub struct WrittenPlan {
 /// PartsPlan::open("plan")?.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
 ///
 /// // When all are done:
-/// PartsPlan::open("plan")?.publish("train", &PublishOptions::default(), &mut vidrec::no_progress)?;
+/// PartsPlan::open("plan")?.publish(&PublishOptions::default(), &mut vidrec::no_progress)?;
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &PackOptions) -> Result<WrittenPlan> {
