@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional
 
-from . import _vidrec
+from . import _storage, _vidrec
 from .dataset import Path
 from .errors import UsageError
 
@@ -35,7 +35,7 @@ def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
     values["parts"] = parts
     flags = {name: bool(options.get(name)) for name in FLAGS}
     flags["original"] |= "short_side" in options and options["short_side"] is None
-    return given(options.get("root"), options.get("classes"), values, flags)
+    return given(options.get("root"), options.get("classes"), _storage.given(), values, flags)
 
 
 def given(

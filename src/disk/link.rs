@@ -35,6 +35,12 @@ pub(crate) fn give_name(from: &Path, to: &Path, by: u32) -> Result<()> {
     fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))
 }
 
+/// Renames a complete file, in place of one of the new name.
+#[cfg(feature = "pack")]
+pub(crate) fn name_instead(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::io("rename the file", to, e))
+}
+
 /// Renames a complete file, unless there is one of the new name. Returns whether it did. Of several processes that try,
 /// on one machine or on several that share a folder, one does.
 #[cfg(feature = "pack")]

@@ -46,7 +46,7 @@ pub(crate) use folder::{remove as remove_file, sync_folder};
 pub(crate) use folder_lock::FolderLock;
 pub(crate) use link::share;
 #[cfg(feature = "pack")]
-pub(crate) use link::{give_name, name_once};
+pub(crate) use link::{give_name, name_instead, name_once};
 #[cfg(feature = "pack")]
 pub(crate) use log_file::LogFile;
 #[cfg(feature = "interop")]

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::disk::{name_once, remove_file, whole_folder, write_file};
+use crate::disk::{name_instead, name_once, remove_file, whole_folder, write_file};
 use crate::{Error, Result};
 
 pub(super) use crate::format::names::{PLAN, PLANNED_JOBS as JOBS};
@@ -83,7 +83,7 @@ impl PlanFolder {
     pub fn put(&self, name: &str, attempt: u32, value: &impl Serialize) -> Result<()> {
         let (own, path) = (self.path(&format!("{name}.{attempt}")), self.path(name));
         write_file(&own, &to_bytes(value)?)?;
-        fs::rename(own, &path).map_err(|e| Error::io("rename the file", path, e))
+        name_instead(&own, &path)
     }
 
     /// Puts a file there if there is none. Returns whether it did: of several that try, one does.
@@ -111,9 +111,10 @@ impl PlanFolder {
         let here = SystemTime::now();
         let nanos = here.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let path = self.path(&format!("parts/clock-{}-{nanos}", std::process::id()));
-        let there = fs::File::create_new(&path).and_then(|file| file.metadata()?.modified());
+        let there =
+            write_file(&path, b"").ok().and_then(|()| fs::metadata(&path).and_then(|meta| meta.modified()).ok());
         // Best effort: an empty file that stays is no file of a part.
-        let _ = fs::remove_file(&path);
+        let _ = remove_file(&path);
         there.unwrap_or(here)
     }
 }

@@ -29,7 +29,7 @@ pub struct PartArgs {
     /// that pack the parts of a plan.
     #[arg(long, value_name = "N", conflicts_with = "plan", value_parser = number::<u32>("parts"))]
     pub parts: Option<u32>,
-    /// With --parts: how many parts to pack at a time. --threads are divided among them.
+    /// With --parts: how many parts to pack at a time. They share the threads.
     #[arg(long, value_name = "J", requires = "parts", default_value_t = 1, value_parser = number::<u32>("jobs"))]
     pub jobs: u32,
 }
