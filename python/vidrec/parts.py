@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Dict, Optional, Sequence, Union
 
-from . import _isolated, _pack_options, _vidrec
+from . import _isolated, _pack_options, _storage, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path
 
@@ -104,7 +104,7 @@ def pack_part(
     """
     _pack_options.check_build()
     values = {"threads": threads, "io_threads": io_threads, "memory": memory, "commit_every": commit_every}
-    options = _pack_options.given(None, None, values, {})
+    options = _pack_options.given(None, None, _storage.given(), values, {})
     worker = _isolated.of_part(os.fsdecode(plan))
     with Shown(progress, "videos") as show:
         told = _vidrec.pack_part(plan, part, options, worker, isolate, show)

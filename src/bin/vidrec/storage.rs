@@ -41,7 +41,7 @@ pub struct VideoStorageArgs {
     /// this machine can see a command line.
     #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
     storage: Vec<String>,
-    /// How long a read may take, with all tries. Then the run stops, and --resume continues it.
+    /// How long a read may take, with all tries. Then the run stops, and can be resumed.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
     storage_timeout: f64,
 }
