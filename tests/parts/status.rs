@@ -77,7 +77,7 @@ fn an_attempt_that_is_stopped_is_missing_and_resumes() {
     let third: Value = serde_json::from_str(sources.lines().nth(2).unwrap()).unwrap();
     let fault = format!("wait:{}:{}", third["job"]["source"].as_str().unwrap(), gate.display());
     let child = videos.part("plan", 0).env("VIDREC_DECODER_FAULT", fault).spawn().unwrap();
-    let journal = videos.path("plan/work/00000-1/set/.pack.journal");
+    let journal = videos.path("plan/attempts/00000-1/set/.pack.journal");
     until("a video is packed", || {
         fs::read_to_string(&journal).is_ok_and(|text| text.matches("checkpoint").count() > 1)
     });

@@ -29,7 +29,7 @@ impl PlanFolder {
 
     /// Where attempt `attempt` of a part packs.
     pub fn work(&self, part: u32, attempt: u32) -> PathBuf {
-        self.dir.join(format!("work/{part:05}-{attempt}"))
+        self.dir.join(format!("attempts/{part:05}-{attempt}"))
     }
 
     /// The bytes of a file; `None` if there is none.

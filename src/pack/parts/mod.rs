@@ -16,7 +16,7 @@
 //! PLAN/shard-00012-….rec    files of part 12, named by their contents; the second shard of a part is shard-00012.1-…
 //! PLAN/parts/00012.json     the receipt of part 12, written once, after its files
 //! PLAN/parts/00012.note     how far an attempt is, or why it ended
-//! PLAN/work/00012-1/        where an attempt packs: an ordinary pack with a lock and a journal
+//! PLAN/attempts/00012-1/    where an attempt packs: an ordinary pack with a lock and a journal
 //! ```
 
 mod attempt;
