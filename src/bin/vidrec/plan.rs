@@ -13,14 +13,11 @@ use crate::pack::{columns, report};
 /// Divide a pack into parts that any number of machines can pack.
 ///
 /// The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video,
-/// the versions of vidrec and FFmpeg, and where parts begin. Then, in any order, on any machine that sees the videos and
-/// the plan under the same paths, as often as it takes:
-///
-///   vidrec pack --plan PLAN --part I
+/// the versions of vidrec and FFmpeg, and where parts begin. Then run `vidrec pack --plan PLAN --part I` for each part, in
+/// any order, as often as it takes, on any machine that sees the videos and the plan under the same paths.
 ///
 /// `vidrec status PLAN` says how far it is. `vidrec publish PLAN` makes the data set.
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
 pub struct Args {
     /// Folders, video files, or manifests, as `vidrec pack` takes them.
     #[arg(required = true)]

@@ -40,7 +40,7 @@ impl PartsPlan {
         let folder = PlanFolder { dir: dir.as_ref().to_owned() };
         let none = || {
             let e = Error::usage("there is no plan here").file(&folder.dir).expected(format!("a file {PLAN}"));
-            e.help("make one first; a plan is complete when this file is there").hint(Hint::Plan)
+            e.help("a plan is complete when this file is there").hint(Hint::Plan)
         };
         let bytes = folder.read(PLAN)?.ok_or_else(none)?;
         let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
