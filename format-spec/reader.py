@@ -2,10 +2,10 @@
 """A reader of the vidrec format in plain Python, written from the text of vidrec-v1.md.
 
 `python3 reader.py PATH` prints all that the indexes say as JSON; PATH is a data set's folder, a .rec, a .vidx or a
-dataset.json. verify.py, beside it, proves the data too. Both are meant to be read, and to outlive the tool.
+dataset.json. track_reader.py, beside it, reads the track files; verify.py proves the data too. All are meant to be read,
+and to outlive the tool.
 """
 import json
-import mmap
 import re
 import struct
 import sys
@@ -13,22 +13,20 @@ from collections import namedtuple
 from pathlib import Path
 from zlib import crc32
 
+from basics import FormatError, check, json_object, map_file
+from track_reader import Track, TrackFile
+
 INDEX_MAGIC = b"\x89VIDX\r\n\x1a"
 RECORD_MAGIC = struct.pack("<I", 0xCED7230A)
 REQUIRED = (b"FRMS", b"CLPS", b"STRS", b"DATA", b"META")
 META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
+TRACK_FILE_TYPES = {"file": str, "bytes": int, "sha256": str}
 FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
 LISTING_TYPES = {"format": str, "format_version": int, "clips": int, "frames": int, "bytes": int, "shards": list}
 
-class FormatError(Exception):
-    """A broken rule; `rule` is its identifier in the table of vidrec-v1.md."""
-    def __init__(self, rule: str, message: str):
-        super().__init__(f"{message} [{rule}]")
-        self.rule = rule
-
 Frame = namedtuple("Frame", "offset pts source_index crc32 length")
-CLIP = "label source class_name attributes width height time_base short frames shard first_frame"
+CLIP = "label source class_name attributes width height time_base short frames shard first_frame ordinal"
 
 class Clip(namedtuple("Clip", CLIP)):
     """A clip; `attributes` is the text of a JSON object, or empty. No label and no source index are None."""
@@ -38,30 +36,9 @@ class Clip(namedtuple("Clip", CLIP)):
         check(crc32(jpeg) == self.frames[t].crc32, "jpeg-crc", f"frame {t}: the CRC-32 differs")
         return jpeg
 
-def check(holds: bool, rule: str, message: str) -> None:
-    if not holds:
-        raise FormatError(rule, message)
-
-def json_object(data: bytes, rule: str, types: dict, needed=()) -> dict:
-    """Parses a JSON object and proves the types of the keys in `types`, which are optional unless `needed`."""
-    try:
-        value = json.loads(data.decode("utf-8"), parse_constant=int)  # so that NaN, which is not JSON, is refused
-    except (ValueError, RecursionError) as e:
-        raise FormatError(rule, f"not JSON: {e}") from e
-    check(isinstance(value, dict), rule, "not a JSON object")
-    for key in types:
-        check(key in value or key not in needed, rule, f"{key} is missing")
-        check(isinstance(value.setdefault(key, types[key]()), types[key]), rule, f"{key} is of the wrong type")
-    check("classes" not in types or all(isinstance(s, str) for s in value["classes"]), rule, "classes are not strings")
-    return value
-
-def map_file(path: Path):
-    with open(path, "rb") as f:
-        return mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
-
 class Shard:
     """One record file with its index. Construction checks the "open" rules, the methods the "use" rules."""
-    def __init__(self, index_path: Path, record_path: Path = None, listed: dict = {}):
+    def __init__(self, index_path: Path, record_path: Path = None, listed: dict = {}, track_path: Path = None):
         self.index_path, self.record_path = index_path, record_path
         b = self.index = map_file(self.index_path)
         check(len(b) >= 64 + 24, "index-length", "too short")
@@ -80,25 +57,38 @@ class Shard:
         for name, flags, offset, length, crc, _ in struct.iter_unpack("<4sIQQII", b[table:-24]):
             check(offset == end, "section-bounds", f"{name} is not where the one before ends")
             end = (offset + length + 7) // 8 * 8
-            check(name in REQUIRED or not flags & 1, "section-unknown", f"{name} is required, but not known")
+            check(name in (*REQUIRED, b"TRKS") or not flags & 1, "section-unknown", f"{name} is required, but not known")
             check(name not in self.sections, "section-duplicate", f"{name} occurs twice")
             self.sections[name] = (offset, length, crc)
         check(end == table, "section-bounds", "the last section does not end where the table begins")
         check(all(name in self.sections for name in REQUIRED), "section-missing", f"only {list(self.sections)}")
-        for name, size in (b"FRMS", 32 * self.frame_count), (b"CLPS", 80 * self.clip_count), (b"DATA", 48):
-            check(self.sections[name][1] == size, "section-size", f"{name} has not {size} bytes")
+        for name, size in (b"FRMS", 32 * self.frame_count), (b"CLPS", 80 * self.clip_count), (b"DATA", 48), (b"TRKS", 48):
+            check(name not in self.sections or self.sections[name][1] == size, "section-size", f"{name} has not {size} bytes")
         self.data_length, self.sha256, edge_crc = struct.unpack("<Q32sI4x", self.section(b"DATA"))
         self.meta = json_object(self.section(b"META"), "meta-json", META_TYPES)
         check(self.meta.setdefault("draws", 1) in range(1 << 32), "meta-json", "draws is of the wrong type")
-        if record_path is None:  # see "Names of files"
-            self.record_path = index_path.with_suffix(".rec")
-            if not self.record_path.exists() and re.search("-[0-9a-f]{12}$", index_path.stem):
-                self.record_path = index_path.with_name(f"{index_path.stem[:-12]}{self.sha256.hex()[:12]}.rec")
+        if record_path is None:
+            self.record_path = self.beside(".rec", self.sha256)
+        self.track_path, self.tracks = track_path, None
+        if b"TRKS" in self.sections:
+            self.track_binding = struct.unpack("<Q32sI4x", self.section(b"TRKS"))
+            self.track_path = track_path or self.beside(".vtrk", self.track_binding[1])
         r = self.records = map_file(self.record_path)
         check(len(r) == self.data_length, "data-length", f"{len(r)} bytes, not {self.data_length}")
         check(crc32(r[-4096:], crc32(r[:4096])) == edge_crc, "data-edges", "the CRC-32 of the ends differs")
         differ = [key for key, value in self.listing().items() if listed.get(key, value) != value]
         check(not differ, "dataset-shard", f"{index_path} is not what dataset.json lists: {differ}")
+        listed_tracks = listed.get("track_file") is not None and "track_file" not in self.listing()
+        check(not listed_tracks, "dataset-shard", f"{index_path} has no track file")
+        if b"TRKS" in self.sections:
+            self.tracks = TrackFile(self.track_path, self.track_binding, self.clip_count)
+
+    def beside(self, ending: str, sha256: bytes) -> Path:
+        """The file of an index that was given by itself: see "Names of files"."""
+        path = self.index_path.with_suffix(ending)
+        if not path.exists() and re.search("-[0-9a-f]{12}$", self.index_path.stem):
+            return self.index_path.with_name(f"{self.index_path.stem[:-12]}{sha256.hex()[:12]}{ending}")
+        return path
 
     def section(self, name: bytes) -> bytes:
         offset, length, crc = self.sections[name]
@@ -130,7 +120,7 @@ class Shard:
             raise FormatError("clip-string", f"clip {ordinal}: {e}") from e
         frames = [self.frame(i) for i in range(first, first + count)]
         return Clip(None if label < 0 else label, *strings, width, height, (numerator, denominator), bool(flags & 1),
-                    frames, self, first)
+                    frames, self, first, ordinal)
 
     def frame(self, ordinal: int) -> Frame:
         b = self.entry(b"FRMS", 32, ordinal, "frame-crc")
@@ -158,15 +148,25 @@ class Shard:
         return header, payload[jpeg_at:], at
 
     def listing(self) -> dict:
-        return {"record_file": self.record_path.name, "index_file": self.index_path.name, "clips": self.clip_count,
-                "frames": self.frame_count, "bytes": self.data_length,
-                "sha256": self.sha256.hex(), "index_crc32": self.crc32}
+        listing = {"record_file": self.record_path.name, "index_file": self.index_path.name, "clips": self.clip_count,
+                   "frames": self.frame_count, "bytes": self.data_length,
+                   "sha256": self.sha256.hex(), "index_crc32": self.crc32}
+        if b"TRKS" in self.sections:
+            length, sha256, _ = self.track_binding
+            listing["track_file"] = {"file": self.track_path.name, "bytes": length, "sha256": sha256.hex()}
+        return listing
 
 class Dataset:
     def __init__(self, shards):
         self.shards, self.meta = shards, shards[0].meta
         for other in shards:
             check(other.meta["classes"] == self.meta["classes"], "dataset-classes", f"not those of {other.index_path}")
+        known = {}
+        for shard in (shard for shard in shards if shard.tracks):
+            for track in shard.tracks.schema:
+                kind = track["type"], track["shape"], track["timing"]
+                same = known.setdefault(track["name"], kind) == kind
+                check(same, "dataset-tracks", f"{shard.track_path}: {track['name']} is another track elsewhere")
 
     def __len__(self) -> int:
         return sum(s.clip_count for s in self.shards)
@@ -177,7 +177,13 @@ class Dataset:
     def parse(self) -> dict:
         """Everything but the pictures, ready for JSON."""
         def clip(c: Clip) -> dict:
-            return {**dict(list(c._asdict().items())[:-2]), "frames": [f._asdict() for f in c.frames]}
+            tracks = {}
+            if c.shard.tracks:
+                tracks["tracks"] = [track(t) for t in c.shard.tracks.tracks(c.ordinal, len(c.frames))]
+            return {**dict(list(c._asdict().items())[:-3]), "frames": [f._asdict() for f in c.frames], **tracks}
+        def track(t: Track) -> dict:
+            return {"name": t.schema["name"], "count": t.count, "numbers": t.numbers.hex(), "texts": t.texts,
+                    "starts": t.starts, "ends": t.ends, "first_ns": t.first_ns, "rate": t.rate}
         return {**{k: self.meta[k] for k in META_TYPES}, "shards": [s.listing() for s in self.shards],
                 "clips": [clip(c) for c in self.clips]}
 
@@ -189,6 +195,9 @@ def read_listing(path: Path) -> dict:
     for part in listing["shards"] + ([] if failures is None else [failures]):
         types = FAILURES_TYPES if part is failures else SHARD_TYPES
         part = json_object(json.dumps(part).encode(), "dataset-json", types, tuple(types))
+        tracks = part.get("track_file")
+        if tracks is not None:
+            part = {**part, **json_object(json.dumps(tracks).encode(), "dataset-json", TRACK_FILE_TYPES, tuple(TRACK_FILE_TYPES))}
         for name in (part[key] for key in ("record_file", "index_file", "file") if key in part):
             check(name == Path(name).name != "..", "dataset-json", f"{name!r} is not a plain file name")
     for key in "clips", "frames", "bytes":
@@ -200,7 +209,9 @@ def open_dataset(path) -> Dataset:
     listing = path / "dataset.json" if path.is_dir() else path
     if listing.suffix == ".json":
         at = listing.with_name
-        return Dataset([Shard(at(s["index_file"]), at(s["record_file"]), s) for s in read_listing(listing)["shards"]])
+        tracks = lambda s: at(s["track_file"]["file"]) if s.get("track_file") else None
+        return Dataset([Shard(at(s["index_file"]), at(s["record_file"]), s, tracks(s))
+                        for s in read_listing(listing)["shards"]])
     index, record = path.with_suffix(".vidx"), path if path.suffix == ".rec" else None
     if record and not index.exists():
         listed = read_listing(path.with_name("dataset.json"))["shards"]

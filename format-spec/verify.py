@@ -3,11 +3,15 @@
 `python3 verify.py PATH` prints what is broken; the exit status is then 3.
 """
 import hashlib
+import math
+import struct
 import sys
 from pathlib import Path
 from typing import Iterator, List
 
-from reader import META_TYPES, Clip, FormatError, Shard, check, json_object, open_dataset, read_listing
+from basics import FormatError, align, check, json_object
+from reader import META_TYPES, Clip, Shard, open_dataset, read_listing
+from track_reader import NUMBERS
 
 
 def verify(path) -> List[FormatError]:
@@ -59,7 +63,43 @@ def verify_shard(shard: Shard) -> List[FormatError]:
         problems.append(FormatError("clip-order", "frames that belong to no clip"))
     elif not problems and next_record != len(shard.records):
         problems.append(FormatError("record-trailing", f"something after byte {next_record}"))
+    return problems + verify_tracks(shard)
+
+
+def verify_tracks(shard: Shard) -> List[FormatError]:
+    file, problems, end = shard.tracks, [], 64
+    if file is None:
+        return []
+    if hashlib.sha256(file.bytes).digest() != file.sha256:
+        problems.append(FormatError("track-digest", "the SHA-256 of the track file differs"))
+    for c in range(shard.clip_count):
+        try:
+            block = file.block(c)
+            if block is not None:
+                start, block_end, entries = block
+                check(start == align(end, 64), "track-order", f"clip {c}: its tracks are not at {align(end, 64)}")
+                check(not any(file.bytes[end:start]), "track-padding", f"not zero before byte {start}")
+                end = block_end
+                verify_block(shard, c, start, entries)
+        except FormatError as e:
+            problems.append(e)
+    if not problems:
+        problems += caught(check, file.table == align(end, 64), "track-order", f"the table is at {file.table}")
+        problems += caught(check, not any(file.bytes[end : file.table]), "track-padding", "not zero before the table")
     return problems
+
+
+def verify_block(shard: Shard, c: int, start: int, entries: list) -> None:
+    end = start + 8 + 48 * len(entries)
+    for entry in entries:
+        track = shard.tracks.track(c, start, entry, len(shard.clip(c).frames))
+        check(not any(shard.tracks.bytes[end : track.start]), "track-padding", f"not zero before byte {track.start}")
+        check(not any(track.padding), "track-padding", f"not zero after the values, before byte {track.end}")
+        end, kind = track.end, track.schema["type"]
+        if kind in ("f32", "f64") and not track.schema.get("nan"):
+            size, letter = NUMBERS[kind]
+            finite = all(map(math.isfinite, struct.unpack(f"<{len(track.numbers) // size}{letter}", track.numbers)))
+            check(finite, "track-finite", f"clip {c}, {track.schema['name']}: not finite")
 
 
 def verify_sections(shard: Shard) -> Iterator[FormatError]:

@@ -106,6 +106,7 @@ package_environment() {
 
 package_tests() {
   cargo clippy --quiet --locked --no-deps --package vidrec-python --package vidrec-cli --features pack -- -D warnings
+  cargo build --quiet --locked --package fault-proxy
   package_environment
   rm -rf target/wheels
   target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
@@ -127,6 +128,7 @@ remote_tests() {
 # With the Python package of the stage "package", which has the program, or one that is built here.
 cluster_tests() {
   scripts/cluster.sh
+  cargo build --quiet --locked --package fault-proxy
   if ! compgen -G "target/wheels/*.whl" > /dev/null; then
     package_environment
     target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \

@@ -117,6 +117,7 @@ struct Inner {
     offset: Option<u64>,
     clip: Option<u64>,
     frame: Option<u32>,
+    track: Option<String>,
     expected: Option<String>,
     found: Option<String>,
     help: Option<String>,
@@ -264,6 +265,11 @@ impl Error {
         self
     }
 
+    pub(crate) fn in_track(mut self, name: &str) -> Self {
+        self.0.track = Some(name.to_owned());
+        self
+    }
+
     pub(crate) fn expected(mut self, what: impl fmt::Display) -> Self {
         self.0.expected = Some(what.to_string());
         self
@@ -286,14 +292,13 @@ impl Error {
     }
 
     /// Takes hints away that mean nothing to the caller.
-    #[cfg(feature = "pack")]
+    #[cfg(any(feature = "pack", feature = "remote"))]
     pub(crate) fn without_hints(mut self, hints: &[Hint]) -> Self {
         self.0.hints.retain(|hint| !hints.contains(hint));
         self
     }
 
     /// Adds another suggestion to [`help`](Self::help).
-    #[cfg(any(feature = "interop", feature = "pack", feature = "remote"))]
     pub(crate) fn also_help(mut self, what: impl Into<String>) -> Self {
         let what = what.into();
         self.0.help = Some(self.0.help.map_or(what.clone(), |first| format!("{first}; {what}")));
@@ -324,6 +329,9 @@ impl Error {
         }
         if let Some(frame) = e.frame {
             write!(f, "frame {frame}: ")?;
+        }
+        if let Some(track) = &e.track {
+            write!(f, "track \"{track}\": ")?;
         }
         if let Some(section) = e.section {
             write!(f, "{section}: ")?;

@@ -105,6 +105,8 @@ mod source_name;
 mod stop;
 mod storage;
 mod threads;
+#[cfg(feature = "remote")]
+mod upload;
 mod verify;
 #[cfg(feature = "pack")]
 pub mod video;
@@ -115,7 +117,7 @@ mod writer;
 #[doc(hidden)]
 pub mod raw {
     pub use crate::format::{
-        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section,
+        clip_entry, crc32, data_binding, footer, frame_entry, header, record_header, recordio, section, track,
     };
 }
 
@@ -136,8 +138,8 @@ pub mod fuzzing {
 
 pub use byte_size::parse_bytes;
 pub use dataset::{
-    Bin, ClassStats, Clip, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats, Summary,
-    WarmReport, stats,
+    Bin, ClassStats, Clip, ClipTracks, Dataset, Fingerprint, Frame, Io, Leftover, OpenOptions, SizeStats, Stats,
+    Summary, TrackView, WarmReport, stats,
 };
 pub use disk::sigbus::lost_pages;
 pub use error::{Error, ErrorKind, Hint, Result};
@@ -146,11 +148,14 @@ pub use fetch::{FetchOptions, FetchReport, fetch};
 pub use format::dataset_json;
 pub use format::json_object::JsonObject;
 pub use format::meta::Meta;
+pub use format::track::payload::TrackNumber;
+pub use format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use loader::{
-    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Channels, ColorDraw, ColorJitter,
-    ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, Layout, Loader, LoaderOptions, LoaderState,
-    LoaderStats, Memory, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
-    Start, Temporal,
+    Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
+    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, Layout, Loader,
+    LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions, OnBadFrame, Pictures,
+    Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start, Temporal, TrackAnchor,
+    TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use location::is_remote;
 pub use order::LastBatch;
@@ -158,8 +163,10 @@ pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use storage::{RemoteStats, Storage};
+#[cfg(feature = "remote")]
+pub use upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};
 pub use verify::{Problem, VerifyOptions, VerifyReport, verify};
-pub use writer::{ClipInfo, FrameData, Sharding, Writer, WriterOptions, Written};
+pub use writer::{ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, Writer, WriterOptions, Written};
 
 /// Compiles the README's Rust examples as documentation tests.
 #[cfg(doctest)]

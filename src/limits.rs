@@ -30,3 +30,21 @@ pub const MAX_FRAMES_PER_CLIP: u32 = 1 << 20;
 
 /// Maximum number of columns in a table of videos or of changes.
 pub const MAX_COLUMNS: usize = 4096;
+
+/// Maximum number of tracks in a shard.
+pub const MAX_TRACKS: usize = 1024;
+
+/// Longest name of a track, in bytes.
+pub const MAX_TRACK_NAME_BYTES: usize = 255;
+
+/// Maximum number of sides of the shape of a track's values.
+pub const MAX_TRACK_SIDES: usize = 8;
+
+/// Maximum number of numbers in one value of a track: 2^28.
+pub const MAX_TRACK_VALUE_NUMBERS: u64 = 1 << 28;
+
+/// Longest schema of a track file, in bytes. It is read in full when the file is opened.
+pub const MAX_TRACK_SCHEMA_BYTES: u64 = 1 << 20;
+
+/// Largest block of a track file: all tracks of one clip, in bytes.
+pub const MAX_TRACK_BLOCK_BYTES: u64 = (1 << 32) - 1;

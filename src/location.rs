@@ -43,8 +43,8 @@ pub(crate) fn refuse_to_write(location: &Path) -> Result<()> {
     if !is_remote(location) {
         return Ok(());
     }
-    let e = Error::usage("vidrec writes to local folders only").file(location);
-    Err(e.help("write to a local folder, and copy that to where it should be"))
+    let e = Error::usage("this writes to local folders only").file(location);
+    Err(e.help("write to a local folder, and push that to where it should be"))
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ pub(crate) mod stream {
     /// Which blocks a home has. Next ids: none for those of its own; the home for the seed of its order; the epoch and 0
     /// or 1 for which blocks are exchanged, and for what.
     pub const HOMES: u64 = 8;
+    /// A mix of data sets. Next ids: 0 and the first sample of a stretch for the places of sources in its windows; the
+    /// number of a source, from 1, for the seed of its order.
+    pub const MIX: u64 = 9;
     /// Which clips of a class go to which part of a split. Next id: the class.
     pub const SPLIT: u64 = 20;
     /// Which clips are in a random subset of a data set.

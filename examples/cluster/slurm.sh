@@ -9,29 +9,33 @@
 # into the queue. `vidrec publish` refuses while parts are not done. The number of parts can be at most Slurm's MaxArraySize
 # (`scontrol show config`).
 set -euo pipefail
-plan=$(realpath "$1")
+case $1 in
+  *://*) plan=$1 logs=$PWD/vidrec-logs ;;
+  *) plan=$(realpath "$1") logs=$plan/logs ;;
+esac
 shift
 
 # Exit status 3: not all parts are done.
 parts=$(vidrec status --missing "$plan") || [ $? -eq 3 ]
 if [ -z "$parts" ] && ! vidrec status "$plan"; then
-  echo "no part to submit; an attempt that was killed counts as running for two minutes" >&2
+  echo "no part to submit; an attempt that was killed on another machine counts as running for two minutes" >&2
   exit 3
 fi
-mkdir -p "$plan/logs"
+mkdir -p "$logs"
 
 after=()
 if [ -n "$parts" ]; then
-  # vidrec takes the part from SLURM_ARRAY_TASK_ID. Exit status 3: the part is done, and videos were skipped.
+  # vidrec takes the part from SLURM_ARRAY_TASK_ID.
   array=$(sbatch --parsable --job-name=vidrec-part --array="$parts" --cpus-per-task=4 --mem=8G --requeue \
-    --output="$plan/logs/%a-%A.log" "$@" <<PART
+    --output="$logs/%a-%A.log" "$@" <<PART
 #!/usr/bin/env bash
-vidrec pack --plan "$plan" --threads "\$SLURM_CPUS_PER_TASK" || [ \$? -eq 3 ]
+vidrec pack --plan "$plan" --threads "\$SLURM_CPUS_PER_TASK"
 PART
 )
   after=(--dependency="afterany:$array")
 fi
-sbatch --job-name=vidrec-publish "${after[@]}" --cpus-per-task=1 --output="$plan/logs/publish-%j.log" "$@" <<PUBLISH
+# Exit status 3: published, and videos were skipped.
+sbatch --job-name=vidrec-publish "${after[@]}" --cpus-per-task=1 --output="$logs/publish-%j.log" "$@" <<PUBLISH
 #!/usr/bin/env bash
 vidrec publish "$plan" || [ \$? -eq 3 ]
 PUBLISH

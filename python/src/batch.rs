@@ -1,8 +1,8 @@
 //! One batch.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
-use vidrec::{Dataset, Dtype, Field, PrefetchedBatch, SampleParams};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
+use vidrec::{Dataset, Dtype, Field, PrefetchedBatch, SampleParams, TrackBatch, TrackData, TrackType};
 
 use crate::error::{raise, usage};
 use crate::memory::Samples;
@@ -24,9 +24,12 @@ pub struct Batch {
     shape: [usize; 5],
     labels: Vec<i64>,
     clips: Vec<u64>,
+    source_ids: Vec<u32>,
     mask: Vec<bool>,
     frame_mask: Vec<bool>,
     fields: Vec<(String, Field)>,
+    tracks: Vec<(String, TrackBatch)>,
+    camera_mask: Vec<bool>,
     params: Vec<SampleParams>,
     dataset: Dataset,
 }
@@ -46,9 +49,12 @@ impl Batch {
             shape: batch.shape(),
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
+            source_ids: batch.source_ids.clone(),
             mask: batch.mask.clone(),
             frame_mask: batch.frame_mask.clone(),
             fields: batch.fields.clone(),
+            tracks: batch.tracks.clone(),
+            camera_mask: batch.camera_mask.clone(),
             params: batch.params.clone(),
             dataset: kind.dataset.clone(),
         }
@@ -76,6 +82,12 @@ impl Batch {
         bytes(py, self.clips.iter().map(|clip| clip.to_ne_bytes()))
     }
 
+    /// Numbers of the clips' sources in a mix, likewise; none without a mix.
+    #[getter]
+    fn source_ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes(py, self.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes()))
+    }
+
     /// Whether each clip counts, a byte each.
     #[getter]
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -86,6 +98,12 @@ impl Batch {
     #[getter]
     fn frame_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, self.frame_mask.iter().map(|&meant| [u8::from(meant)]))
+    }
+
+    /// Whether there is a clip of each camera of each sample, a byte each; none without cameras.
+    #[getter]
+    fn camera_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes(py, self.camera_mask.iter().map(|&there| [u8::from(there)]))
     }
 
     /// Presentation time of each frame of each clip in seconds, as 64-bit floats of this machine; not a number where
@@ -123,6 +141,29 @@ impl Batch {
         self.fields.iter().map(field).collect()
     }
 
+    /// The tracks that were asked for.
+    #[getter]
+    fn tracks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Track<'py>>> {
+        let track = |(name, track): &(String, TrackBatch)| {
+            let kind = match track.values.kind() {
+                TrackType::F32 => "float32",
+                TrackType::F64 => "float64",
+                TrackType::I16 => "int16",
+                TrackType::I32 => "int32",
+                TrackType::I64 => "int64",
+                TrackType::U8 => "uint8",
+                TrackType::Utf8 => "text",
+            };
+            let values = match &track.values {
+                TrackData::Texts(texts) => PyList::new(py, texts)?.into_any(),
+                numbers => PyByteArray::new(py, numbers.bytes().unwrap_or_default()).into_any(),
+            };
+            let mask: Vec<u8> = track.mask.iter().map(|&there| u8::from(there)).collect();
+            Ok((name.clone(), kind, track.shape.clone(), track.mask_shape.clone(), values, PyByteArray::new(py, &mask)))
+        };
+        self.tracks.iter().map(track).collect()
+    }
+
     /// What was drawn for each clip, a dict each.
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -133,6 +174,9 @@ impl Batch {
         Ok(list)
     }
 }
+
+/// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, and the mask, a byte each.
+type Track<'py> = (String, &'static str, Vec<usize>, Vec<usize>, Bound<'py, PyAny>, Bound<'py, PyByteArray>);
 
 fn bytes<'py, const N: usize>(py: Python<'py>, values: impl Iterator<Item = [u8; N]>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &values.flatten().collect::<Vec<u8>>())

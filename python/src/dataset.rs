@@ -27,6 +27,19 @@ impl Dataset {
 /// Label, class name, source, attributes as JSON, width and height, time base, and whether the source was too short.
 type Told = (Option<u32>, String, String, String, (u32, u32), (u32, u32), bool);
 
+/// The schema of a track as JSON, and what its clip has: number of values, numbers, texts, times, ends, rate.
+type ToldTrack<'py> = (
+    String,
+    (
+        usize,
+        Option<Bound<'py, PyBytes>>,
+        Option<Vec<String>>,
+        Bound<'py, PyBytes>,
+        Option<Bound<'py, PyBytes>>,
+        Option<(u32, u32)>,
+    ),
+);
+
 /// Name, clips, sources that were not found.
 type Part = (String, Vec<u64>, Vec<String>);
 
@@ -116,6 +129,38 @@ impl Dataset {
         };
         let times: vidrec::Result<Vec<_>> = py.detach(times);
         Ok(times.map_err(raise)?.into_iter().unzip())
+    }
+
+    /// The tracks that clips can have, as JSON.
+    fn tracks(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(&py.detach(|| self.0.tracks()).map_err(raise)?)
+    }
+
+    /// The names of the tracks that a clip has.
+    fn tracks_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<Vec<String>> {
+        let names = || Ok(self.0.clip(ordinal)?.tracks()?.names().map(str::to_owned).collect());
+        py.detach(names).map_err(raise)
+    }
+
+    /// A track of a clip, after a comparison of its checksum; none if the clip does not have it.
+    fn track<'py>(&self, py: Python<'py>, ordinal: u64, name: &str) -> PyResult<Option<ToldTrack<'py>>> {
+        let clip = self.0.clip(ordinal).map_err(raise)?;
+        let Some(track) = py.detach(|| clip.track(name)).map_err(raise)? else { return Ok(None) };
+        let integers = |times: &[i64]| {
+            let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_ne_bytes()).collect();
+            PyBytes::new(py, &bytes)
+        };
+        let times: Vec<i64> =
+            (0..track.len()).map(|i| track.time_ns(i)).collect::<vidrec::Result<_>>().map_err(raise)?;
+        let told = (
+            track.len(),
+            track.number_bytes().map(|bytes| PyBytes::new(py, bytes)),
+            track.texts().map(|texts| texts.map(str::to_owned).collect()),
+            integers(&times),
+            track.ends_ns().map(|ends| integers(&ends)),
+            track.rate().map(|(_, rate)| rate),
+        );
+        Ok(Some((to_json(track.schema())?, told)))
     }
 
     /// A frame's JPEG; its checksum is compared first.

@@ -1,38 +1,56 @@
 //! Data sets out of data sets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use vidrec::Sharding;
-use vidrec::edit::{self, Change, EditOptions, Key, Relabeling, Selection, SplitBy};
+use vidrec::edit::{self, Change, EditOptions, EditReport, Key, Relabeling, Selection, SplitBy};
+use vidrec::{ProgressFn, Sharding};
 
 use crate::dataset::Dataset;
 use crate::error::{raise, to_json, usage};
+use crate::output::{Output, Remote};
 use crate::selection::{Chosen, Parts};
-use crate::task;
+use crate::task::{self, Shows};
 
 /// How outputs are written. Every key must be there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Output {
+pub struct How {
     shards: Option<u32>,
     shard_size: Option<u64>,
     overwrite: bool,
+    remote: Remote,
 }
 
-impl Output {
-    fn into_options(self) -> PyResult<EditOptions> {
-        let shards = match (self.shards, self.shard_size) {
-            (Some(_), Some(_)) => return Err(usage("pass shards or shard_size, not both".into())),
-            (Some(count), None) => Some(Sharding::Count(count)),
-            (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
-            (None, None) => None,
-        };
-        Ok(EditOptions { shards, overwrite: self.overwrite })
+/// Into how many shards, or of which size.
+fn sharding(shards: Option<u32>, shard_size: Option<u64>) -> PyResult<Option<Sharding>> {
+    match (shards, shard_size) {
+        (Some(_), Some(_)) => Err(usage("pass shards or shard_size, not both".into())),
+        (Some(count), None) => Ok(Some(Sharding::Count(count))),
+        (None, Some(bytes)) => Ok(Some(Sharding::Bytes(bytes))),
+        (None, None) => Ok(None),
     }
 }
 
-type Show<'py> = Option<Bound<'py, PyAny>>;
+/// A data set, wherever it is to be. The report, as JSON.
+fn write(
+    py: Python<'_>,
+    out: PathBuf,
+    how: How,
+    progress: &Shows<'_>,
+    edit: impl FnOnce(&Path, &EditOptions, &mut ProgressFn<'_>) -> vidrec::Result<EditReport> + Send,
+) -> PyResult<String> {
+    let (shards, location) = (sharding(how.shards, how.shard_size)?, out.display().to_string());
+    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
+        output.write(upload, |folder, overwrite| edit(folder, &EditOptions { shards, overwrite }, tell))
+    })?;
+    if let Some(pushed) = pushed {
+        report.output = location;
+        report.notes.extend(pushed.notes);
+    }
+    to_json(&report)
+}
 
 /// The report, as JSON.
 #[pyfunction]
@@ -40,11 +58,11 @@ pub fn merge(
     py: Python<'_>,
     sets: Vec<PyRef<'_, Dataset>>,
     out: PathBuf,
-    how: Output,
-    progress: Show<'_>,
+    how: How,
+    progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (how, sets) = (how.into_options()?, sets.iter().map(|set| set.get().clone()).collect::<Vec<_>>());
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::merge(&sets, out, &how, tell))?)
+    let sets = sets.iter().map(|set| set.get().clone()).collect::<Vec<_>>();
+    write(py, out, how, &progress, |out, options, tell| edit::merge(&sets, out, options, tell))
 }
 
 /// The reports of all parts, as JSON.
@@ -54,11 +72,22 @@ pub fn split(
     set: PyRef<'_, Dataset>,
     out: PathBuf,
     parts: Parts,
-    how: Output,
-    progress: Show<'_>,
+    how: How,
+    progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, by, how) = (set.get().clone(), SplitBy::from(parts), how.into_options()?);
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::split(&set, &by, out, &how, tell))?)
+    let (set, by, shards) = (set.get().clone(), SplitBy::from(parts), sharding(how.shards, how.shard_size)?);
+    let output = Output::new(out, how.overwrite, how.remote)?;
+    let (mut reports, pushed) = task::run_and_upload(py, &progress, |tell, upload| {
+        output.write_parts(upload, |folder, overwrite| {
+            edit::split(&set, &by, folder, &EditOptions { shards, overwrite }, tell)
+        })
+    })?;
+    for report in &mut reports {
+        report.output = output.part(&report.output);
+        let of_part = pushed.iter().filter(|pushed| pushed.output == report.output);
+        report.notes.extend(of_part.flat_map(|pushed| pushed.notes.clone()));
+    }
+    to_json(&reports)
 }
 
 /// The report, as JSON.
@@ -68,11 +97,11 @@ pub fn subset(
     set: PyRef<'_, Dataset>,
     out: PathBuf,
     chosen: Chosen,
-    how: Output,
-    progress: Show<'_>,
+    how: How,
+    progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, selection, how) = (set.get().clone(), Selection::from(chosen), how.into_options()?);
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::subset(&set, &selection, out, &how, tell))?)
+    let (set, selection) = (set.get().clone(), Selection::from(chosen));
+    write(py, out, how, &progress, |out, options, tell| edit::subset(&set, &selection, out, options, tell))
 }
 
 /// The report, as JSON.
@@ -81,24 +110,25 @@ pub fn reshard(
     py: Python<'_>,
     set: PyRef<'_, Dataset>,
     out: PathBuf,
-    how: Output,
-    progress: Show<'_>,
+    how: How,
+    progress: Shows<'_>,
 ) -> PyResult<String> {
-    let (set, how) = (set.get().clone(), how.into_options()?);
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::reshard(&set, out, &how, tell))?)
+    let set = set.get().clone();
+    write(py, out, how, &progress, |out, options, tell| edit::reshard(&set, out, options, tell))
 }
 
-/// The report, as JSON.
+/// The report, as JSON. What grows is in a folder of this machine.
 #[pyfunction]
 pub fn append(
     py: Python<'_>,
     path: PathBuf,
     more: PyRef<'_, Dataset>,
-    how: Output,
-    progress: Show<'_>,
+    shards: Option<u32>,
+    shard_size: Option<u64>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let (more, how) = (more.get().clone(), how.into_options()?);
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &how, tell))?)
+    let (more, options) = (more.get().clone(), EditOptions { shards: sharding(shards, shard_size)?, overwrite: false });
+    to_json(&task::run(py, progress.as_ref(), |tell| edit::append(path, &more, &options, tell))?)
 }
 
 /// A clip's ordinal or a source, a label or none, attributes as JSON.
@@ -117,10 +147,10 @@ pub fn relabel(
     out: PathBuf,
     changes: Vec<Changed>,
     renamed_classes: Vec<(String, String)>,
-    how: Output,
-    progress: Show<'_>,
+    how: How,
+    progress: Shows<'_>,
 ) -> PyResult<String> {
     let changes = changes.into_iter().map(change).collect::<PyResult<_>>()?;
-    let (set, relabeling, how) = (set.get().clone(), Relabeling { changes, renamed_classes }, how.into_options()?);
-    to_json(&task::run(py, progress.as_ref(), |tell| edit::relabel(&set, &relabeling, out, &how, tell))?)
+    let (set, relabeling) = (set.get().clone(), Relabeling { changes, renamed_classes });
+    write(py, out, how, &progress, |out, options, tell| edit::relabel(&set, &relabeling, out, options, tell))
 }

@@ -25,6 +25,7 @@ fn argument(hint: Hint) -> String {
         Hint::Resume => "pass resume=True to resume it".into(),
         Hint::Restart => "pass restart=True to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
+        Hint::Set("only_publisher") => "pass only_publisher=True".into(),
         Hint::Set(option) => format!("set {}=…", name(option)),
         Hint::Choose(option, word) => format!("pass {}={word:?}", name(option)),
         Hint::Unset(option) => format!("omit {}", name(option)),
@@ -34,6 +35,9 @@ fn argument(hint: Hint) -> String {
         Hint::Verify => "vidrec.verify lists what is damaged".into(),
         Hint::Repair => "run the program `vidrec repair`".into(),
         Hint::Merge => "write a new data set with vidrec.merge".into(),
+        Hint::Plan => "make one with vidrec.plan".into(),
+        Hint::Status => "vidrec.plan_status lists them".into(),
+        Hint::Part => "pack the part again with vidrec.pack_part".into(),
         Hint::Import => "import it into another folder with the program `vidrec import`".into(),
         other => other.to_string(),
     }

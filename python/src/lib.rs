@@ -5,6 +5,8 @@
 //! options  from a dict       batch   one batch         task    long work that can be interrupted
 //! error    to an exception   edit    data sets out of data sets   pack, pack_options  videos to a data set
 //! storage  remote data sets             fetch   local copies of them     selection  which clips
+//! mix      several data sets with weights
+//! output   where outputs go             push    local data sets to object storage
 //! here     things that must not be used, or dropped, in a forked process
 //! ```
 
@@ -16,13 +18,16 @@ mod fetch;
 mod here;
 mod loader;
 mod memory;
+mod mix;
 mod options;
+mod output;
 #[cfg(feature = "pack")]
 mod pack;
 #[cfg(feature = "pack")]
 mod pack_options;
 #[cfg(feature = "pack")]
 mod parts;
+mod push;
 mod selection;
 mod storage;
 mod task;
@@ -46,6 +51,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HAS_PACK", cfg!(feature = "pack"))?;
     module.add("DTYPES", vidrec::Dtype::WORDS)?;
     module.add_class::<dataset::Dataset>()?;
+    module.add_class::<mix::Mix>()?;
     module.add_class::<loader::Engine>()?;
     module.add_class::<loader::Batches>()?;
     module.add_class::<loader::BatchesInto>()?;
@@ -56,6 +62,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
+    module.add_function(wrap_pyfunction!(push::push, module)?)?;
     module.add_function(wrap_pyfunction!(edit::merge, module)?)?;
     module.add_function(wrap_pyfunction!(edit::split, module)?)?;
     module.add_function(wrap_pyfunction!(edit::subset, module)?)?;

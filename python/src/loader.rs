@@ -11,10 +11,32 @@ use crate::dataset::Dataset;
 use crate::error::{raise, usage};
 use crate::here::Here;
 use crate::memory::Foreign;
+use crate::mix::Mix;
 use crate::options::Options;
 
 /// How long a wait goes on before Python may handle a signal.
 const WAIT: Duration = Duration::from_millis(50);
+
+/// What a loader loads.
+#[derive(FromPyObject)]
+pub enum Data<'py> {
+    One(PyRef<'py, Dataset>),
+    Mix(PyRef<'py, Mix>),
+}
+
+impl Data<'_> {
+    /// All clips.
+    fn all(&self) -> &vidrec::Dataset {
+        match self {
+            Data::One(dataset) => dataset.get(),
+            Data::Mix(mix) => mix.get().dataset(),
+        }
+    }
+
+    fn mix(&self) -> Option<&vidrec::Mix> {
+        if let Data::Mix(mix) = self { Some(mix.get()) } else { None }
+    }
+}
 
 /// A loader with its threads.
 #[pyclass(frozen, module = "vidrec._vidrec")]
@@ -28,16 +50,19 @@ impl Engine {
     /// `state`, where a run goes on, is JSON.
     #[new]
     #[pyo3(signature = (dataset, options, state=None))]
-    fn new(py: Python<'_>, dataset: &Dataset, options: Options, state: Option<&str>) -> PyResult<Self> {
-        let options = options.into_loader_options(dataset.get())?;
-        let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.get().clone() };
+    fn new(py: Python<'_>, dataset: Data<'_>, options: Options, state: Option<&str>) -> PyResult<Self> {
+        let (dataset, mix) = (dataset.all().clone(), dataset.mix().cloned());
+        let options = options.into_loader_options(&dataset)?;
+        let kind = Kind { dtype: options.pictures.dtype, dataset: dataset.clone() };
         let state: Option<LoaderState> = state
             .map(serde_json::from_str)
             .transpose()
             .map_err(|e| usage(format!("the saved state is not one of vidrec: {e}")))?;
-        let made = py.detach(|| match &state {
-            Some(state) => vidrec::Loader::resume(dataset.get(), options, state),
-            None => vidrec::Loader::new(dataset.get(), options),
+        let made = py.detach(|| match (&mix, &state) {
+            (Some(mix), Some(state)) => vidrec::Loader::resume_mix(mix, options, state),
+            (Some(mix), None) => vidrec::Loader::mix(mix, options),
+            (None, Some(state)) => vidrec::Loader::resume(&dataset, options, state),
+            (None, None) => vidrec::Loader::new(&dataset, options),
         });
         Ok(Engine { loader: Here::new(made.map_err(raise)?), kind })
     }
@@ -77,6 +102,12 @@ impl Engine {
     /// The state after some batches of an epoch, as JSON.
     fn state(&self, epoch: u64, batches: u64) -> PyResult<String> {
         json(&self.loader.get()?.state(epoch, batches))
+    }
+
+    /// For each source of a mix its name, the samples used up to some batches of an epoch, and its rounds.
+    fn sources(&self, epoch: u64, batches: u64) -> PyResult<Vec<(String, u64, f64)>> {
+        let sources = self.loader.get()?.sources(epoch, batches);
+        Ok(sources.into_iter().map(|count| (count.name.clone(), count.samples, count.rounds())).collect())
     }
 
     /// Counters, as JSON.

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batching, Budget, ColorJitter, Crop, Dataset, Frames, Io, LoaderOptions, Pictures, Prefetch, Safety,
-    Sampling, Temporal,
+    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, Frames, Io, LoaderOptions, Pictures, Prefetch,
+    Safety, Sampling, Temporal, TrackWindow,
 };
 
 use crate::error::{raise, usage};
@@ -32,6 +32,12 @@ pub struct Options {
     batch_tokens: Option<u64>,
     patch: [u32; 3],
     fields: Vec<String>,
+    tracks: Vec<Track>,
+    cameras: Vec<String>,
+    camera_attribute: String,
+    episode_attribute: String,
+    missing_cameras: String,
+    cameras_crop: String,
     allow_empty: bool,
     temporal: String,
     stride: u32,
@@ -71,6 +77,9 @@ pub struct Options {
     readahead: u32,
 }
 
+/// Of a track its name, window, rate, how, anchor, missing.
+type Track = (String, Option<(f64, f64)>, Option<String>, String, String, String);
+
 /// What a word stands for. The library's error names the option and its words.
 fn word<T: FromStr<Err = vidrec::Error>>(word: &str) -> PyResult<T> {
     word.parse().map_err(|e| usage(format!("loader option {e}")))
@@ -79,6 +88,19 @@ fn word<T: FromStr<Err = vidrec::Error>>(word: &str) -> PyResult<T> {
 /// How files are read.
 pub fn io(name: &str) -> PyResult<Io> {
     word(name)
+}
+
+/// A track's name, and which values come with batches.
+fn track((name, window, rate, how, anchor, missing): &Track) -> PyResult<(String, TrackWindow)> {
+    let refused = |e: vidrec::Error| usage(format!("loader option tracks[{name:?}]: {e}"));
+    let window = TrackWindow {
+        window: *window,
+        rate: rate.as_deref().map(str::parse).transpose().map_err(refused)?,
+        how: how.parse().map_err(refused)?,
+        anchor: anchor.parse().map_err(refused)?,
+        missing: missing.parse().map_err(refused)?,
+    };
+    Ok((name.clone(), window))
 }
 
 impl Options {
@@ -93,7 +115,9 @@ impl Options {
                 .with_views(self.views)
                 .with_hop(self.hop),
             batching: self.batching(),
+            cameras: self.cameras()?,
             fields: self.fields.clone(),
+            tracks: self.tracks.iter().map(track).collect::<PyResult<_>>()?,
             seed: self.seed,
             threads: self.threads,
             augmentation: self.augmentation()?,
@@ -110,6 +134,16 @@ impl Options {
             None if self.any_length => Frames::Any { most: self.max_frames },
             None => Frames::Stored,
         }
+    }
+
+    fn cameras(&self) -> PyResult<Cameras> {
+        Ok(Cameras {
+            names: self.cameras.clone(),
+            attribute: self.camera_attribute.clone(),
+            episode: self.episode_attribute.clone(),
+            missing: word(&self.missing_cameras)?,
+            crop: word(&self.cameras_crop)?,
+        })
     }
 
     fn batching(&self) -> Batching {
@@ -179,10 +213,12 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         temporal,
         batching,
         fields,
+        tracks,
         seed,
         threads,
         augmentation,
         pictures,
+        cameras,
         sampling,
         prefetch,
         safety,
@@ -195,6 +231,12 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("buckets", batching.buckets)?;
     dict.set_item("sizes", batching.sizes)?;
     dict.set_item("fields", fields)?;
+    dict.set_item("tracks", tracks.into_keys().collect::<Vec<_>>())?;
+    dict.set_item("cameras", cameras.names)?;
+    dict.set_item("camera_attribute", cameras.attribute)?;
+    dict.set_item("episode_attribute", cameras.episode)?;
+    dict.set_item("missing_cameras", cameras.missing.to_string())?;
+    dict.set_item("cameras_crop", cameras.crop.to_string())?;
     dict.set_item("allow_empty", sampling.allow_empty)?;
     if let Temporal::Dense { hop, .. } = word("dense")? {
         dict.set_item("hop", hop)?;

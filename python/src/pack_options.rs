@@ -9,11 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::Error;
 use vidrec::pack::given::{self, Seconds, check_together, exact_size};
-use vidrec::pack::{FrameOptions, InputOptions, PackOptions, PictureOptions, Resources, RunOptions, VideoLimits};
+use vidrec::pack::{
+    FrameOptions, InParts, InputOptions, PackOptions, PictureOptions, Resources, RunOptions, TrackSpec, VideoLimits,
+};
 use vidrec::sampler::Rule;
-use vidrec::video::{Decode, FrameSize};
+use vidrec::video::{AudioChannels, AudioOptions, Decode, FrameSize};
 
 use crate::error::{raise, refuse};
+use crate::output::Remote;
 use crate::storage::Storage;
 
 /// The arguments that the caller gave. Every key must be there. All others have the library's defaults.
@@ -27,6 +30,8 @@ pub struct Options {
     root: Option<PathBuf>,
     classes: Option<PathBuf>,
     storage: Storage,
+    scratch: Option<PathBuf>,
+    only_publisher: bool,
 }
 
 impl Options {
@@ -38,6 +43,7 @@ impl Options {
             input: self.input()?,
             frames: self.frames()?,
             pictures: self.pictures()?,
+            audio: self.audio()?,
             limits: self.limits()?,
             resources: self.resources()?,
             run: self.run()?,
@@ -45,9 +51,17 @@ impl Options {
     }
 
     /// How many parts to pack in, and how many of them at a time, if parts were asked for.
-    pub fn parts(&self) -> PyResult<Option<(u32, u32)>> {
+    pub fn parts(&self) -> PyResult<Option<InParts>> {
         let jobs = self.number("jobs")?.unwrap_or(1);
-        Ok(self.number("parts")?.map(|parts| (parts, jobs)))
+        let Some(parts) = self.number("parts")? else { return Ok(None) };
+        let mut parts = InParts::from((parts, jobs));
+        (parts.scratch, parts.only_publisher) = (self.scratch.clone(), self.only_publisher);
+        Ok(Some(parts))
+    }
+
+    /// How an output is written that is in object storage.
+    pub fn remote(&self) -> Remote {
+        Remote { storage: self.storage.clone(), scratch: self.scratch.clone(), only_publisher: self.only_publisher }
     }
 
     fn input(&self) -> PyResult<InputOptions> {
@@ -57,8 +71,15 @@ impl Options {
             classes: self.classes.clone(),
             whole_files: self.is_on("whole_files"),
             shuffle_seed: self.number("shuffle_seed")?,
+            tracks: self.tracks()?,
             storage: self.storage.clone().into_storage()?,
         })
+    }
+
+    /// One on a line.
+    fn tracks(&self) -> PyResult<Vec<TrackSpec>> {
+        let lines = |text: &str| text.lines().map(str::parse).collect();
+        Ok(self.read("track", lines)?.unwrap_or_default())
     }
 
     fn frames(&self) -> PyResult<FrameOptions> {
@@ -95,6 +116,11 @@ impl Options {
             reduce_depth: self.is_on("reduce_depth"),
             pass_through: self.is_on("pass_through"),
         })
+    }
+
+    fn audio(&self) -> PyResult<Option<AudioOptions>> {
+        let channels = self.text("audio_channels")?.unwrap_or_default();
+        Ok(self.number("audio")?.map(|rate| AudioOptions { rate, channels }))
     }
 
     fn limits(&self) -> PyResult<VideoLimits> {
@@ -153,7 +179,7 @@ impl Options {
 /// The defaults of the library, as the arguments of `vidrec.pack` that they are. A test holds both together.
 #[pyfunction]
 pub fn pack_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let PackOptions { input, frames, pictures, limits, resources, run } = PackOptions::default();
+    let PackOptions { input, frames, pictures, limits, resources, run, .. } = PackOptions::default();
     let dict = PyDict::new(py);
     dict.set_item("whole_files", input.whole_files)?;
     dict.set_item("storage_timeout", input.storage.timeout.as_secs_f64())?;
@@ -172,6 +198,7 @@ pub fn pack_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("optimize", pictures.optimize)?;
     dict.set_item("reduce_depth", pictures.reduce_depth)?;
     dict.set_item("pass_through", pictures.pass_through)?;
+    dict.set_item("audio_channels", AudioChannels::default().to_string())?;
     dict.set_item("timeout", limits.timeout.as_secs_f64())?;
     dict.set_item("max_pixels", limits.max_pixels)?;
     dict.set_item("io_threads", resources.io_threads)?;

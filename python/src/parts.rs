@@ -9,12 +9,13 @@ use vidrec::pack::{PackPlan, PartOptions, PartsPlan, PublishOptions, Resources};
 use crate::error::{raise, to_json};
 use crate::pack::Told;
 use crate::pack_options::Options;
+use crate::storage::Storage;
 use crate::task;
 
 /// Divides a pack into parts. What was written, as JSON.
 #[pyfunction]
 pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: Options) -> PyResult<String> {
-    let (parts, _) = options.parts()?.unwrap_or((1, 1));
+    let parts = options.parts()?.map_or(1, |parts| parts.parts);
     let options = options.to_pack_options()?;
     let written = task::run(py, None, |_| {
         let plan = PackPlan::from_inputs(&inputs, &options.input)?;
@@ -24,7 +25,8 @@ pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: O
 }
 
 /// Packs a part of a plan. The report, as JSON. `options` are resources and how often to commit; the plan has all others.
-/// `worker` starts a process that calls [`serve_part`], which decodes if `isolate`, or if an attempt before this one died.
+/// `worker` starts a process that calls [`serve_part`] with one more argument, and decodes if `isolate`, or if an attempt
+/// before this one died.
 #[pyfunction]
 pub fn pack_part(
     py: Python<'_>,
@@ -35,41 +37,52 @@ pub fn pack_part(
     isolate: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let given = options.to_pack_options()?;
+    let (scratch, given) = (options.remote().scratch, options.to_pack_options()?);
     let mut options = PartOptions::default();
-    options.resources = Resources { isolate: isolate.then(|| worker.clone()), ..given.resources };
-    options.commit_every = given.run.commit_every;
-    options.worker = Some(worker);
-    let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open(&plan)?.pack(part, &options, tell))?;
+    (options.commit_every, options.storage, options.scratch) = (given.run.commit_every, given.input.storage, scratch);
+    let report = task::run(py, progress.as_ref(), |tell| {
+        let plan = PartsPlan::open_at(&plan, &options.storage)?;
+        let mut worker = worker;
+        // It may not be able to read the plan: secrets are in no command line.
+        worker.push(plan.options_text().into());
+        options.resources = Resources { isolate: isolate.then(|| worker.clone()), ..given.resources };
+        options.worker = Some(worker);
+        plan.pack(part, &options, tell)
+    })?;
     to_json(&Told::new(&report))
 }
 
-/// Decodes for the attempt that started this process, until it ends. Then the caller should end the process.
+/// Decodes for the attempt that started this process with these options, until it ends. Then the caller should end the
+/// process.
 #[pyfunction]
-pub fn serve_part(py: Python<'_>, plan: PathBuf) -> PyResult<()> {
-    let serve = || vidrec::pack::serve(&PartsPlan::open(&plan)?.options(&Resources::default())?);
+pub fn serve_part(py: Python<'_>, options: &str) -> PyResult<()> {
+    let serve = || vidrec::pack::serve(&PartsPlan::options_from(options, &Resources::default())?);
     py.detach(serve).map_err(raise)
 }
 
 /// How far a plan is, as JSON.
 #[pyfunction]
-pub fn plan_status(py: Python<'_>, plan: PathBuf) -> PyResult<String> {
-    let status = py.detach(|| PartsPlan::open(&plan)?.status()).map_err(raise)?;
+pub fn plan_status(py: Python<'_>, plan: PathBuf, storage: Storage) -> PyResult<String> {
+    let storage = storage.into_storage()?;
+    let status = task::run(py, None, |_| PartsPlan::open_at(&plan, &storage)?.status())?;
     to_json(&status)
 }
 
-/// Makes a data set of the parts. The report, as JSON. `how`: allow missing parts, read all, overwrite. `progress` is called with the shards checked and their number.
+/// Makes a data set of the parts. The report, as JSON. `how`: allow missing parts, read all, overwrite, only publisher.
+/// `progress` is called with the shards checked and their number.
 #[pyfunction]
 pub fn publish(
     py: Python<'_>,
     plan: PathBuf,
     out: Option<PathBuf>,
-    how: (bool, bool, bool),
+    how: (bool, bool, bool, bool),
+    storage: Storage,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = PublishOptions::default();
     options.out = out;
-    (options.allow_missing, options.read_all, options.overwrite) = how;
-    let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open(&plan)?.publish(&options, tell))?;
+    (options.allow_missing, options.read_all, options.overwrite, options.only_publisher) = how;
+    let storage = storage.into_storage()?;
+    let report = task::run(py, progress.as_ref(), |tell| PartsPlan::open_at(&plan, &storage)?.publish(&options, tell))?;
     to_json(&Told::new(&report))
 }

@@ -8,11 +8,12 @@
 ...     break
 (...)
 
-:func:`open` gives a :class:`Dataset` of :class:`Clip`; :class:`Loader` gives :class:`Batch` after batch. :func:`pack`
-makes a data set from videos, or :func:`plan`, :func:`pack_part` and :func:`publish` on many machines; :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy of a
-remote one; :func:`merge`, :func:`split`,
-:func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has
-what ``torch.utils.data.DataLoader`` takes.
+:func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
+:class:`Batch` after batch. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
+:func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy
+of a remote one, and :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`,
+:func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what
+``torch.utils.data.DataLoader`` takes.
 """
 
 from ._vidrec import __version__
@@ -33,8 +34,11 @@ from .errors import (
     UsageError,
 )
 from .loader import Loader
+from .mixing import Mix, mix
 from .parts import pack_part, plan, plan_status, publish
-from .tools import fetch, inspect, pack, verify
+from .stored_track import Track
+from .tools import fetch, inspect, pack, push, verify
+from .tracks import TrackWindow, track
 
 __all__ = [
     "Batch",
@@ -50,22 +54,28 @@ __all__ = [
     "LimitError",
     "Loader",
     "LoaderWarning",
+    "Mix",
     "PackWarning",
+    "Track",
+    "TrackWindow",
     "UsageError",
     "__version__",
     "append",
     "fetch",
     "inspect",
     "merge",
+    "mix",
     "open",
     "pack",
     "pack_part",
     "plan",
     "plan_status",
     "publish",
+    "push",
     "relabel",
     "reshard",
     "split",
     "subset",
+    "track",
     "verify",
 ]

@@ -13,7 +13,7 @@ from . import _storage, _vidrec
 def command(options: Dict[str, Any]) -> List[str]:
     """What starts one, for a run with these options."""
     # Options of the storage may be secret, and a command line is not. The run tells them to the process.
-    options = {**options, "storage": _storage.given()}
+    options = {**options, "storage": _storage.given(), "scratch": None}
     code = f"from {__name__} import main; main()"
     return [sys.executable, "-c", code, json.dumps(options, default=os.fsdecode)]
 
@@ -24,9 +24,9 @@ def main() -> None:
     _end()
 
 
-def of_part(plan: str) -> List[str]:
-    """What starts one, for an attempt of a part of a plan."""
-    return [sys.executable, "-c", f"from {__name__} import main_of_part; main_of_part()", plan]
+def of_part() -> List[str]:
+    """What starts one, for an attempt of a part of a plan, which adds the options of the plan."""
+    return [sys.executable, "-c", f"from {__name__} import main_of_part; main_of_part()"]
 
 
 def main_of_part() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _vidrec
 from .errors import UsageError
+from .tracks import TrackWindow
 
 
 def pair(name: str, value: Any, number: Any = operator.index) -> Tuple[Any, Any]:
@@ -58,6 +59,25 @@ def names(option: str, value: Any) -> List[str]:
     return list(value)
 
 
+def tracks(value: Any) -> List[Tuple[Any, ...]]:
+    """What batches have of each track, by its name."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise UsageError(f"loader option tracks: expected a dict of names and vidrec.track(...), found {value!r}")
+    found = []
+    for name, window in value.items():
+        option = f"loader option tracks[{name!r}]"
+        if not isinstance(name, str) or not isinstance(window, TrackWindow):
+            raise UsageError(f"{option}: expected vidrec.track(...), found {window!r}")
+        span = None if window.window is None else tuple(float(x) for x in window.window)
+        if span is not None and len(span) != 2:
+            raise UsageError(f"{option}: expected a window of start and end in seconds, found {window.window!r}")
+        pace = None if window.rate is None else rate(window.rate)
+        found.append((name, span, pace, window.how, window.anchor, window.missing))
+    return found
+
+
 def channels(name: str, value: Any) -> Tuple[float, float, float]:
     """One number for all channels, or one for each."""
     values = [float(x) for x in (value if isinstance(value, (tuple, list, np.ndarray)) else [value])]
@@ -90,11 +110,16 @@ def color(value: Any) -> Tuple[float, float, float, float]:
 
 
 def order(
-    value: Any, shuffle: bool, weights: Optional[Sequence[float]], homes: Optional[int], exchange: float
+    value: Any,
+    shuffle: bool,
+    weights: Optional[Sequence[float]],
+    homes: Optional[int],
+    exchange: float,
+    is_mix: bool = False,
 ) -> Dict[str, Any]:
     """The order: a word, ("blocks", block, window), the same of homes, or the samples themselves; or weights."""
-    # Which one mixes, the data set decides: a remote one is read in blocks.
-    found: Dict[str, Any] = {"order": "mixed" if shuffle else "sequential"}
+    # Which one mixes, the data set decides: a remote one is read in blocks. The sources of a mix decide without a word.
+    found: Dict[str, Any] = {"order": "mixed" if shuffle and not is_mix else "sequential"}
     found.update(block=None, window=None, given=None, weights=None)
     found.update(homes=None if homes is None else operator.index(homes), exchange=float(exchange))
     if sum((shuffle, value is not None, weights is not None)) > 1:

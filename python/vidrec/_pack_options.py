@@ -11,7 +11,7 @@ from .errors import UsageError
 #: The options of a pack that a plan fixes.
 VALUES = (
     "frames sample stride short draws seed fps every max_frames short_side size quality split segment_clock picture_fps "
-    "shuffle_seed on_error max_failures timeout max_pixels max_duration shard_size"
+    "shuffle_seed track audio audio_channels on_error max_failures timeout max_pixels max_duration shard_size"
 ).split()
 FLAGS = "all keyframes original enlarge optimize reduce_depth whole_files pass_through decode_all".split()
 
@@ -27,7 +27,7 @@ def check_build() -> None:
 
 def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
     """What the caller of :func:`vidrec.plan` gave, by the names of :func:`vidrec.pack`."""
-    known = {*VALUES, *FLAGS, "root", "classes"}
+    known = {*VALUES, *FLAGS, "root", "classes", "storage_options", "storage_timeout"}
     for name in options:
         if name not in known:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}")
@@ -35,21 +35,32 @@ def of_plan(parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
     values["parts"] = parts
     flags = {name: bool(options.get(name)) for name in FLAGS}
     flags["original"] |= "short_side" in options and options["short_side"] is None
-    return given(options.get("root"), options.get("classes"), _storage.given(), values, flags)
+    remote = storage(options.get("storage_options"), options.get("storage_timeout"))
+    return given(options.get("root"), options.get("classes"), remote, values, flags)
+
+
+def storage(
+    options: Optional[Mapping[str, Any]],
+    timeout: Optional[float],
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
+) -> Dict[str, Any]:
+    """Of the arguments that are about object storage: videos, plan and output."""
+    return _storage.for_output(options, _storage.TIMEOUT if timeout is None else timeout, scratch, only_publisher)
 
 
 def given(
     root: Optional[Path],
     classes: Optional[Path],
-    storage: Dict[str, Any],
+    remote: Mapping[str, Any],
     values: Mapping[str, Any],
     flags: Mapping[str, bool],
 ) -> Dict[str, Any]:
-    """What the caller gave: the values that are not None, and the flags that are on."""
+    """What the caller gave: the values that are not None, and the flags that are on. ``remote``: see :func:`storage`."""
     return {
         "root": root,
         "classes": classes,
-        "storage": storage,
+        **remote,
         "values": {name: text(name, value) for name, value in values.items() if value is not None},
         "flags": [name for name, on in flags.items() if on],
     }
@@ -60,6 +71,8 @@ def text(name: str, value: Any) -> str:
     if name == "size" and isinstance(value, (tuple, list)) and len(value) == 2:
         height, width = value
         return f"{width}x{height}"
+    if name == "track" and not isinstance(value, str):
+        return "\n".join(value)
     # 8.0 frames a second are 8, as the data set's settings say.
     if isinstance(value, float) and value.is_integer():
         value = int(value)

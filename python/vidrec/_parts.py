@@ -11,42 +11,76 @@ from ._storage import Path
 from .errors import UsageError
 
 # Options of `vidrec.pack` that each part has of its own. All others but these two kinds are in the plan.
-_OF_A_PART = {"threads", "io_threads", "memory", "commit_every", "isolate"}
+_OF_A_PART = {"threads", "io_threads", "memory", "commit_every", "isolate", "scratch"}
+# Those about object storage, which every command has.
+_OF_STORAGE = {"storage_options", "storage_timeout"}
 # Those that have no meaning for a pack in parts: a plan is always resumed.
-_OF_A_WHOLE_PACK = {"resume", "restart", "retry_failed", "mxnet", "overwrite", "force", "dry_run", "progress"}
-_PATHS = {"root", "classes"}
+_OF_A_WHOLE_PACK = {
+    "resume",
+    "restart",
+    "retry_failed",
+    "mxnet",
+    "overwrite",
+    "force",
+    "dry_run",
+    "progress",
+    "only_publisher",
+}
+_PATHS = {"root", "classes", "scratch"}
 
 
-def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The options of the plan, and those of its parts, of what the caller gave by the names of :func:`vidrec.pack`."""
+def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
+    """The options of the plan, of its parts, and of the storage, of what the caller gave.
+
+    All have the names that they have for :func:`vidrec.pack`.
+    """
     known = set(inspect.signature(tools.pack).parameters) - {"inputs", "output"} - _OF_A_WHOLE_PACK
     for name in options:
         if name not in known:
             raise UsageError(f"{name}: a pack in parts has no such option")
-    of_plan = {name: value for name, value in options.items() if name not in _OF_A_PART}
-    return of_plan, {name: value for name, value in options.items() if name in _OF_A_PART}
+    of_part = {name: value for name, value in options.items() if name in _OF_A_PART}
+    of_storage = {name: value for name, value in options.items() if name in _OF_STORAGE}
+    of_plan = {name: value for name, value in options.items() if name not in _OF_A_PART | _OF_STORAGE}
+    return of_plan, of_part, of_storage
 
 
-def plan(inputs: Sequence[Path], folder: str, parts: int, options: Mapping[str, Any]) -> Dict[str, Any]:
+def plan(
+    inputs: Sequence[Path], folder: str, parts: int, options: Mapping[str, Any], storage: Mapping[str, Any]
+) -> Dict[str, Any]:
     """Make a plan in ``folder``, or prove that the one that is there is the same."""
     paths = [_storage.absolute(path) for path in inputs]
-    return _program.report(["plan", *_flags(options), "-o", folder, "--parts", str(parts), "--", *paths])
+    flags = ["-o", folder, "--parts", str(parts), *_flags(options)]
+    return _program.report(["plan", *flags, "--", *paths], _secret(storage))
 
 
-def pack_part(folder: str, part: int, options: Mapping[str, Any]) -> Dict[str, Any]:
+def pack_part(folder: str, part: int, options: Mapping[str, Any], storage: Mapping[str, Any]) -> Dict[str, Any]:
     """Pack a part of the plan in ``folder``; its report."""
-    return _program.report(["pack", "--plan", folder, "--part", str(part), *_flags(options)])
+    return _program.report(["pack", "--plan", folder, "--part", str(part), *_flags(options)], _secret(storage))
 
 
-def status(folder: str) -> Dict[str, Any]:
+def status(folder: str, storage: Mapping[str, Any]) -> Dict[str, Any]:
     """Which parts are done."""
-    return _program.report(["status", folder])
+    return _program.report(["status", folder], _secret(storage, "--timeout"))
 
 
-def publish(folder: str, output: Optional[str], overwrite: bool) -> Dict[str, Any]:
+def publish(
+    folder: str, output: Optional[str], overwrite: bool, only_publisher: bool, storage: Mapping[str, Any]
+) -> Dict[str, Any]:
     """Make a data set of the parts, in the plan's folder or in ``output``; the report of the whole pack."""
     where = [] if output is None else ["-o", output]
-    return _program.report(["publish", folder, *where, *(["--force"] if overwrite else [])])
+    flags = [*(["--force"] if overwrite else []), *(["--only-publisher"] if only_publisher else [])]
+    return _program.report(["publish", folder, *where, *flags], _secret(storage, "--timeout"))
+
+
+def _secret(storage: Mapping[str, Any], timeout_flag: str = "--storage-timeout") -> List[str]:
+    """How the storage is reached, as the program has it. Its options may be secret, and a command line is not.
+
+    Where no videos are decoded, whose time has a limit as well, the time for a request is ``--timeout``.
+    """
+    options = storage.get("storage_options") or {}
+    flags = [f"--storage={name}={_storage.text(value)}" for name, value in options.items()]
+    timeout = storage.get("storage_timeout")
+    return flags if timeout is None else [*flags, f"{timeout_flag}={timeout}"]
 
 
 def _flags(options: Mapping[str, Any]) -> List[str]:

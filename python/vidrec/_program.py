@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from . import _vidrec
 from .errors import Error, Interrupted, UsageError
@@ -23,8 +23,10 @@ class Died(Error):
     """The process died without a word: killed, out of memory, or crashed in a codec."""
 
 
-def report(arguments: Sequence[str]) -> Dict[str, Any]:
+def report(arguments: Sequence[str], secret: Sequence[str] = ()) -> Dict[str, Any]:
     """Run ``vidrec`` with these arguments and ``--json``; what it reports.
+
+    ``secret`` are more arguments, which other users of the machine cannot see.
 
     If the caller stops waiting, for Ctrl-C or another exception, the program finishes the videos in hand and ends. If this
     process dies, the program dies, too.
@@ -38,9 +40,9 @@ def report(arguments: Sequence[str]) -> Dict[str, Any]:
     """
     command = [sys.executable, "-m", __name__, str(os.getpid()), arguments[0], "--json", *arguments[1:]]
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
-    told, said = _outputs(process)
+    told, said = _outputs(process, json.dumps(list(secret)))
     if process.returncode in (_DONE, _PROBLEMS):
         found: Dict[str, Any] = json.loads(told)
         return found
@@ -59,13 +61,14 @@ def _last_words(said: str) -> str:
     return text.rpartition("\n")[2].replace("vidrec: ", "", 1)
 
 
-def _outputs(process: subprocess.Popen[str]) -> List[str]:
-    """Standard output and standard error, when the process has ended."""
+def _outputs(process: subprocess.Popen[str], given: str) -> List[str]:
+    """Standard output and standard error, when the process has ended. It is given a text first."""
+    rest: Optional[str] = given
     while True:
         try:
-            return list(process.communicate(timeout=_LOOK))
+            return list(process.communicate(rest, timeout=_LOOK))
         except subprocess.TimeoutExpired:
-            continue
+            rest = None
         except BaseException:
             process.terminate()
             process.communicate()
@@ -88,7 +91,8 @@ def main() -> int:
         # The parent may have died just before.
         if os.getppid() != parent:
             return _INTERRUPTED
-    return _vidrec.main([sys.executable, "-m", "vidrec"], ["vidrec", *sys.argv[2:]])
+    command, *arguments = sys.argv[2:]
+    return _vidrec.main([sys.executable, "-m", "vidrec"], ["vidrec", command, *json.load(sys.stdin), *arguments])
 
 
 if __name__ == "__main__":

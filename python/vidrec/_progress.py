@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Tuple, Union
 
 Progress = Union[bool, Callable[[int, int], object]]
+# What is called with the items done and their number, if anything is.
+Show = Optional[Callable[[int, int], object]]
 
 # Seconds between two lines, and between two looks at a bar on which nothing happens.
 _LINE, _IDLE = 0.5, 1.0
@@ -19,7 +21,7 @@ class Shown:
         self._progress, self._unit = progress, unit
         self._shown: Any = None
 
-    def __enter__(self) -> Optional[Callable[[int, int], object]]:
+    def __enter__(self) -> Show:
         if self._progress is False or self._progress is None:
             return None
         if self._progress is not True:
@@ -34,8 +36,40 @@ class Shown:
         return update
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The work has ended."""
         if self._shown is not None:
             self._shown.close()
+            self._shown = None
+
+
+class ShownTwice:
+    """Shows work, then the upload of its output, for as long as it is entered.
+
+    A callable is not told of bytes: it hears of the items of the work, whose last state is repeated to it.
+    """
+
+    def __init__(self, progress: Progress, unit: str) -> None:
+        self._uploads = progress is True
+        self._work, self._upload = Shown(progress, unit), Shown(self._uploads, "bytes uploaded")
+        self._show: Show = None
+
+    def __enter__(self) -> Tuple[Show, Show]:
+        return self._work.__enter__(), self._uploaded if self._uploads else None
+
+    def _uploaded(self, done: int, total: int) -> None:
+        if self._show is None:
+            # The work is done, and its bar stays as it is. The time of the other one begins.
+            self._work.close()
+            self._show = self._upload.__enter__()
+        if self._show is not None:
+            self._show(done, total)
+
+    def __exit__(self, *_: object) -> None:
+        self._work.close()
+        self._upload.close()
 
 
 class Bar:

@@ -1,4 +1,4 @@
-"""How remote data sets are read, in the form that the compiled module takes."""
+"""How remote data sets are read and written, in the form that the compiled module takes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,17 @@ def given(
         "cache_bytes": None if cache_bytes is None else str(cache_bytes),
         "memory_bytes": str(memory_bytes),
         "timeout": float(timeout),
+    }
+
+
+def for_output(
+    storage_options: Optional[Mapping[str, Any]], timeout: float, scratch: Optional[Path], only_publisher: bool
+) -> Dict[str, Any]:
+    """Of the arguments that are about an output in object storage."""
+    return {
+        "storage": given(storage_options, timeout=timeout),
+        "scratch": None if scratch is None else os.path.abspath(os.fspath(scratch)),
+        "only_publisher": bool(only_publisher),
     }
 
 

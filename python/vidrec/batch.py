@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
 
@@ -21,11 +21,15 @@ class Batch:
     Attributes
     ----------
     frames : torch.Tensor or numpy.ndarray
-        Pictures, in the shape of the loader's ``layout`` and of its ``dtype``.
+        Pictures, in the shape of the loader's ``layout`` and of its ``dtype``. With ``cameras``, they are the second
+        dimension.
     labels : torch.Tensor or numpy.ndarray
         Label of each clip, -1 for none: int64 of shape (B,).
     clips : torch.Tensor or numpy.ndarray
-        Index of each clip in the data set: int64 of shape (B,).
+        Index of each clip in the data set: int64 of shape (B,). In a mix, counted through all sources, as
+        :meth:`vidrec.Mix.place` takes it.
+    source_ids : torch.Tensor, numpy.ndarray or None
+        Number of the source of each clip in a mix: int64 of shape (B,). None without a mix.
     mask : torch.Tensor or numpy.ndarray
         False for a clip that only fills the last batch and should not count: bool of shape (B,).
     frame_mask : torch.Tensor or numpy.ndarray
@@ -36,14 +40,25 @@ class Batch:
     fields : dict
         The attributes that the loader's ``fields`` name: numbers as int64 or float64 of shape (B,), not a number for a
         clip without one; everything else as a list, with None for a clip without one.
+    tracks : dict
+        The values of the loader's ``tracks``, by name, in the type of the track: of shape (B, T, ...) with one value for
+        each frame, (B, W, ...) with a window, (B, T, W, ...) with a window for each frame. Texts are a list for each
+        clip.
+    track_masks : dict
+        Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
+        clip without the track. The other values are 0.
+    camera_mask : torch.Tensor, numpy.ndarray or None
+        False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int
         Which batch it is, counted from 0.
     """
 
     __slots__ = (
         "_inner",
+        "_names",
         "_params",
         "_sources",
+        "camera_mask",
         "clips",
         "epoch",
         "fields",
@@ -52,7 +67,10 @@ class Batch:
         "labels",
         "mask",
         "number",
+        "source_ids",
         "times",
+        "track_masks",
+        "tracks",
     )
 
     def __init__(
@@ -68,10 +86,18 @@ class Batch:
         times: Array = None,
         fields: Optional[Dict[str, Any]] = None,
         sources: Optional[List[str]] = None,
+        source_ids: Array = None,
+        names: Sequence[str] = (),
+        tracks: Optional[Dict[str, Any]] = None,
+        track_masks: Optional[Dict[str, Array]] = None,
+        camera_mask: Array = None,
     ) -> None:
         self.frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
         self._sources = sources
+        self.source_ids, self._names = source_ids, names
+        self.tracks, self.track_masks = tracks or {}, track_masks or {}
+        self.camera_mask = camera_mask
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[Dict[str, Any]]] = None
@@ -101,6 +127,11 @@ class Batch:
             self._sources = self._inner.sources
         return self._sources
 
+    @property
+    def source_names(self) -> List[str]:
+        """The name of the source of each clip in a mix; empty without a mix."""
+        return [] if self.source_ids is None else [self._names[int(source)] for source in self.source_ids]
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -110,12 +141,13 @@ class Batch:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
-        return Batch, (self.frames, self.labels, self.clips, self.mask, *known)
+        more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask)
+        return Batch, (self.frames, self.labels, self.clips, self.mask, *known, *more)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
-        A dtype is for ``frames`` alone. Lists among the fields stay as they are.
+        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are.
         """
         import torch
 
@@ -135,7 +167,13 @@ class Batch:
         batch.frames = frames
         for name in ("labels", "clips", "mask", "frame_mask", "times"):
             setattr(batch, name, each(getattr(self, name)))
-        batch.fields = {name: v if isinstance(v, list) else each(v) for name, v in self.fields.items()}
+        if self.source_ids is not None:
+            batch.source_ids = each(self.source_ids)
+        if self.camera_mask is not None:
+            batch.camera_mask = each(self.camera_mask)
+        for name in ("fields", "tracks", "track_masks"):
+            values = getattr(self, name)
+            setattr(batch, name, {name: v if isinstance(v, list) else each(v) for name, v in values.items()})
         return batch
 
     def __copy__(self) -> Batch:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _choice, _storage, _vidrec
+from . import stored_track as _track
 from ._choice import Clips
-from ._storage import Path, Size
+from ._storage import Path as Path, Size
 from .errors import UsageError
 
 
@@ -166,6 +167,11 @@ class Dataset(Sequence["Clip"]):
     def labels(self) -> NDArray[np.int64]:
         """The label of every clip, -1 for none: int64 of shape (clips,). Reads the entry of every clip."""
         return np.frombuffer(self._inner.labels(), np.int64)
+
+    @property
+    def tracks(self) -> Dict[str, Dict[str, Any]]:
+        """The tracks that clips can have, by name: ``type``, ``shape`` of a value and ``timing`` of each."""
+        return {track["name"]: track for track in json.loads(self._inner.tracks())}
 
     @property
     def fingerprint(self) -> str:
@@ -340,7 +346,7 @@ class Dataset(Sequence["Clip"]):
         """
         if (attribute is None) == (lists is None):
             raise UsageError("split_by takes either attribute or lists")
-        return self._parts(_choice.by_lists(lists) if attribute is None else _choice.by_attribute(attribute))
+        return self._parts(_choice.by_lists(lists or {}) if attribute is None else _choice.by_attribute(attribute))
 
     def _parts(self, how: Dict[str, Any]) -> Dict[str, Dataset]:
         parts = self._inner.split(how)
@@ -483,6 +489,22 @@ class Clip:
         """
         wanted = range(len(self)) if indices is None else indices
         return np.asarray(self.dataset._inner.frames(self.index, [self._frame(t) for t in wanted]))
+
+    @property
+    def track_names(self) -> List[str]:
+        """The names of the tracks that it has."""
+        return self.dataset._inner.tracks_of(self.index)
+
+    def track(self, name: str) -> Optional[_track.Track]:
+        """The values beside its frames that have this name; None if the clip has none.
+
+        Raises
+        ------
+        FormatError
+            The track's bytes are not those that were written.
+        """
+        told = self.dataset._inner.track(self.index, name)
+        return None if told is None else _track.of(json.loads(told[0]), told[1])
 
     def jpeg(self, t: int) -> bytes:
         """The JPEG of frame ``t``, byte for byte as it is stored."""

@@ -1,4 +1,4 @@
-"""Writing data sets out of data sets.
+"""Writing data sets out of data sets, to folders or to object storage.
 
 JPEGs are copied byte for byte, and their checksums compared. What was there before stays as it is until an output is
 whole.
@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _choice, _storage, _vidrec
 from ._choice import Clips
-from ._progress import Progress, Shown
+from ._progress import Progress, Shown, ShownTwice
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import UsageError
@@ -24,6 +24,8 @@ def merge(
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -39,17 +41,25 @@ def merge(
     paths : sequence of Dataset or path
         The data sets, or their paths or locations, as :func:`vidrec.open` takes them.
     output : path
-        Folder to make the data set in.
+        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     shards : int, optional
         Write this many shards. Default: shards end where those of the input end.
     shard_size : int, optional
         Instead: begin a new shard before a record file grows beyond this many bytes.
     overwrite : bool, default False
         Replace a data set that is already there.
+    scratch : path, optional
+        With a location: make the output in a folder in this one first, which needs room for all of it, and is removed when
+        the output is there. Default: the system's folder for temporary files. What was uploaded when a call was interrupted
+        is kept, and the same call continues.
+    only_publisher : bool, default False
+        With a location: as for :func:`vidrec.push`.
     progress : bool or callable, default False
-        As for :func:`vidrec.verify`, in clips.
+        As for :func:`vidrec.verify`, in clips. While an output is uploaded, True shows its bytes, and a callable gets the
+        last number of clips again.
     storage_options, cache, cache_bytes, timeout
-        How remote data sets are read, as for :func:`vidrec.open`; a :class:`vidrec.Dataset` has its own.
+        How remote data sets are read, as for :func:`vidrec.open`; a :class:`vidrec.Dataset` has its own. A remote output is
+        written with the same ``storage_options`` and ``timeout``.
 
     Returns
     -------
@@ -65,8 +75,10 @@ def merge(
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     sets = [opened(path, storage)._inner for path in paths]
-    with Shown(progress, "clips") as show:
-        return _report(_vidrec.merge(sets, output, _how(shards, shard_size, overwrite), show))
+    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    how = _how(shards, shard_size, overwrite, remote)
+    with ShownTwice(progress, "clips") as show:
+        return _report(_vidrec.merge(sets, output, how, show))
 
 
 def split(
@@ -83,6 +95,8 @@ def split(
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -99,7 +113,7 @@ def split(
     path : Dataset or path
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
-        Folder to make the folders of the parts in.
+        Folder to make the folders of the parts in, or a location such as ``"s3://bucket/parts"``.
     ratios : sequence of float, optional
         The share of each part, such as ``[0.8, 0.1, 0.1]``. Give this, ``lists`` or ``attribute``.
     names : sequence of str, optional
@@ -110,7 +124,7 @@ def split(
         Clips by number or by source for each name of a part, as for :meth:`vidrec.Dataset.split_by`.
     attribute : str, optional
         Make a part for each value of this attribute.
-    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
+    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -137,8 +151,10 @@ def split(
             raise UsageError(f"ratios has {len(shares)} shares, and names {len(names)}")
         parts = _choice.by_ratio(list(zip(names, shares)), seed, stratify, keep_sources)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    with Shown(progress, "clips") as show:
-        told = _vidrec.split(data, output, parts, _how(shards, shard_size, overwrite), show)
+    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    how = _how(shards, shard_size, overwrite, remote)
+    with ShownTwice(progress, "clips") as show:
+        told = _vidrec.split(data, output, parts, how, show)
     reports: List[Dict[str, Any]] = json.loads(told)
     return reports
 
@@ -156,6 +172,8 @@ def subset(
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -169,10 +187,10 @@ def subset(
     path : Dataset or path
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
-        Folder to make the data set in.
+        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     classes, clips, exclude, where, sample, seed
         As for :meth:`vidrec.Dataset.subset`, which writes nothing.
-    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
+    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -187,8 +205,10 @@ def subset(
     """
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    with Shown(progress, "clips") as show:
-        return _report(_vidrec.subset(data, output, chosen, _how(shards, shard_size, overwrite), show))
+    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    how = _how(shards, shard_size, overwrite, remote)
+    with ShownTwice(progress, "clips") as show:
+        return _report(_vidrec.subset(data, output, chosen, how, show))
 
 
 def reshard(
@@ -198,6 +218,8 @@ def reshard(
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -211,8 +233,8 @@ def reshard(
     path : Dataset or path
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
-        Folder to make the data set in.
-    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
+        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
+    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -226,8 +248,10 @@ def reshard(
     3
     """
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    with Shown(progress, "clips") as show:
-        return _report(_vidrec.reshard(data, output, _how(shards, shard_size, overwrite), show))
+    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    how = _how(shards, shard_size, overwrite, remote)
+    with ShownTwice(progress, "clips") as show:
+        return _report(_vidrec.reshard(data, output, how, show))
 
 
 def append(
@@ -249,7 +273,7 @@ def append(
     Parameters
     ----------
     path : path
-        Folder of the data set that grows.
+        Folder of the data set that grows, on this machine.
     more : Dataset or path
         The data set to add, or its path or location.
     shards, shard_size, progress, storage_options, cache, cache_bytes, timeout
@@ -271,7 +295,7 @@ def append(
     """
     data = opened(more, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
     with Shown(progress, "clips") as show:
-        return _report(_vidrec.append(path, data, _how(shards, shard_size, False), show))
+        return _report(_vidrec.append(path, data, shards, shard_size, show))
 
 
 def relabel(
@@ -284,6 +308,8 @@ def relabel(
     shards: Optional[int] = None,
     shard_size: Optional[int] = None,
     overwrite: bool = False,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
@@ -297,7 +323,7 @@ def relabel(
     path : Dataset or path
         The data set, or its path or location, as :func:`vidrec.open` takes it.
     output : path
-        Folder to make the data set in.
+        Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     labels : mapping, optional
         New labels, as numbers or class names, by clip: its number, or a source, which stands for all its clips. Names
         that are new to the data set get the next labels.
@@ -305,7 +331,7 @@ def relabel(
         Attributes to add or replace, by clip; the others stay.
     rename_classes : mapping, optional
         New names by old names; labels stay.
-    shards, shard_size, overwrite, progress, storage_options, cache, cache_bytes, timeout
+    shards, shard_size, overwrite, scratch, only_publisher, progress, storage_options, cache, cache_bytes, timeout
         As for :func:`merge`.
 
     Returns
@@ -327,12 +353,16 @@ def relabel(
         changes.append((number, source, label, json.dumps(dict(attributes.get(key, {})))))
     renamed = list((rename_classes or {}).items())
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
-    with Shown(progress, "clips") as show:
-        return _report(_vidrec.relabel(data, output, changes, renamed, _how(shards, shard_size, overwrite), show))
+    remote = _storage.for_output(storage_options, timeout, scratch, only_publisher)
+    how = _how(shards, shard_size, overwrite, remote)
+    with ShownTwice(progress, "clips") as show:
+        return _report(_vidrec.relabel(data, output, changes, renamed, how, show))
 
 
-def _how(shards: Optional[int], shard_size: Optional[int], overwrite: bool) -> Dict[str, Any]:
-    return {"shards": shards, "shard_size": shard_size, "overwrite": overwrite}
+def _how(
+    shards: Optional[int], shard_size: Optional[int], overwrite: bool, remote: Dict[str, Any]
+) -> Dict[str, Any]:
+    return {"shards": shards, "shard_size": shard_size, "overwrite": overwrite, "remote": remote}
 
 
 def _report(told: str) -> Dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Deque, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from . import _memory, _options, _vidrec
 from .batch import Batch
 from .dataset import Dataset, Path, open
 from .errors import CollateError, Error, LoaderWarning, UsageError
+from .mixing import Mix
 from .monitor import Monitor
+from .tracks import TrackWindow
 
 
 class Loader:
@@ -29,7 +31,7 @@ class Loader:
 
     Parameters
     ----------
-    dataset : Dataset or path
+    dataset : Dataset, Mix or path
         What to load.
     batch_size : int, default 16
         Clips in a batch, of this rank.
@@ -70,6 +72,20 @@ class Loader:
     fields : sequence of str, default ()
         Attributes that come with each batch as :attr:`Batch.fields`; ``"video.codec"`` is ``codec`` in ``video``. All
         clips are looked at once for their types.
+    tracks : dict, optional
+        Tracks that come with each batch as :attr:`Batch.tracks`: by name, what :func:`vidrec.track` says of each. A
+        remote data set's track files are all opened once.
+    cameras : sequence of str, default ()
+        Cameras whose clips of the same episode are one sample: frames are (B, V, T, C, H, W), V of them in this order.
+        They are drawn among those of the first; of the others come those whose times are nearest. Everything else that a
+        batch has is of the first.
+    camera_attribute, episode_attribute : str
+        The attributes of clips that name their camera and their episode. Default ``"camera"`` and ``"episode"``.
+    missing_cameras : {"error", "mask"}, default "error"
+        What happens to an episode without one of the cameras: an error names both, or the pictures are zeros and
+        :attr:`Batch.camera_mask` is False.
+    cameras_crop : {"same", "own"}, default "same"
+        Whether crop, flip and colors are drawn for all cameras together, or for each.
     collate : callable, optional
         Called with each batch; what it returns is what the loop gets.
     allow_empty : bool, default False
@@ -104,7 +120,7 @@ class Loader:
         How much larger than the picture a frame is decoded at least, where that is faster. Default 1.125; infinity turns
         it off.
     shuffle : bool, default False
-        A new order in each epoch. For a local data set an exact shuffle, ``order="shuffled"``. For a remote one blocks of
+        A new order in each epoch. A mix is always shuffled. For a local data set an exact shuffle, ``order="shuffled"``. For a remote one blocks of
         8 MiB, of which 64 are mixed at a time, and each rank has its own: ``order="homes"``. A warning says how well
         that mixes.
     order : str, tuple or sequence of int, optional
@@ -182,7 +198,7 @@ class Loader:
 
     def __init__(
         self,
-        dataset: Union[Dataset, Path],
+        dataset: Union[Dataset, Mix, Path],
         batch_size: int = 16,
         *,
         frames: Union[int, str, None] = None,
@@ -199,6 +215,12 @@ class Loader:
         batch_tokens: Optional[int] = None,
         patch: Optional[Tuple[int, int, int]] = None,
         fields: Sequence[str] = (),
+        tracks: Optional[Mapping[str, TrackWindow]] = None,
+        cameras: Sequence[str] = (),
+        camera_attribute: str = "camera",
+        episode_attribute: str = "episode",
+        missing_cameras: str = "error",
+        cameras_crop: str = "same",
         collate: Optional[Callable[[Batch], Any]] = None,
         allow_empty: bool = False,
         size: Union[int, Tuple[int, int]] = 224,
@@ -235,7 +257,7 @@ class Loader:
         out: Any = None,
         output: Optional[str] = None,
     ) -> None:
-        if not isinstance(dataset, Dataset):
+        if not isinstance(dataset, (Dataset, Mix)):
             dataset = open(dataset)
         if channels_last_3d and layout != "BCTHW":
             raise UsageError('loader option channels_last_3d: expected layout="BCTHW"')
@@ -247,8 +269,10 @@ class Loader:
             raise UsageError("with the loader option out, pin_memory is up to who made it")
         if pin_memory and output == "numpy":
             raise UsageError("the loader option pin_memory is for torch, whose memory it is")
+        if cameras and out is not None:
+            raise UsageError("loader option out: it does not go with cameras")
         self.dataset = dataset
-        """The data set."""
+        """The data set, or the mix."""
         self.batch_size = batch_size
         """Clips in a batch."""
         height, width = _options.pair("size", size)
@@ -265,6 +289,12 @@ class Loader:
             "sizes": [_options.pair("sizes", size)[::-1] for size in sizes],
             **_options.budget(batch_frames, batch_tokens, patch),
             "fields": _options.names("fields", fields),
+            "tracks": _options.tracks(tracks),
+            "cameras": _options.names("cameras", cameras),
+            "camera_attribute": camera_attribute,
+            "episode_attribute": episode_attribute,
+            "missing_cameras": missing_cameras,
+            "cameras_crop": cameras_crop,
             "allow_empty": allow_empty,
             "size": (width, height),
             "resize_short": None if resize_short is None else _options.pair("resize_short", resize_short),
@@ -279,7 +309,7 @@ class Loader:
             "mean": _options.channels("mean", mean),
             "std": _options.channels("std", std),
             "reducing_gap": reducing_gap,
-            **_options.order(order, shuffle, weights, homes, exchange),
+            **_options.order(order, shuffle, weights, homes, exchange, isinstance(dataset, Mix)),
             "draws": draws,
             "seed": seed,
             "last": last,
@@ -357,7 +387,9 @@ class Loader:
     def shape(self) -> Tuple[int, ...]:
         """Shape of :attr:`Batch.frames`; if batches differ in shape, that of the largest."""
         shape = self._ready().shape()
-        return tuple(shape[i] for i in (0, 4, 1, 2, 3)) if self._channels_last_3d else tuple(shape)
+        shape = [shape[i] for i in (0, 4, 1, 2, 3)] if self._channels_last_3d else shape
+        cameras = len(self._options["cameras"])
+        return (shape[0] // cameras, cameras, *shape[1:]) if cameras else tuple(shape)
 
     @property
     def sampler(self) -> Loader:
@@ -453,9 +485,15 @@ class Loader:
             ``short_clips``, and ``skipped_clips`` of them;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
             ``producer_wait_seconds``. A consumer that waits much is starved. For a remote data set also ``remote``, as
-            :meth:`vidrec.Dataset.remote_stats` gives it.
+            :meth:`vidrec.Dataset.remote_stats` gives it. For a mix also ``sources``: for each one ``samples`` that all
+            ranks together have used since the run began (it follows from the place in the stream, whoever asks), and
+            how many ``epochs`` of the source these are.
         """
-        stats: Dict[str, Any] = json.loads(self._ready().stats())
+        engine = self._ready()
+        stats: Dict[str, Any] = json.loads(engine.stats())
+        if isinstance(self.dataset, Mix):
+            sources = engine.sources(*(self._place or (self._next_epoch, 0)))
+            stats["sources"] = {name: {"samples": samples, "epochs": rounds} for name, samples, rounds in sources}
         return stats
 
 
@@ -464,6 +502,8 @@ class _Made:
 
     def __init__(self, loader: Loader, torch: Any) -> None:
         self._channels_last_3d, self._torch, self._collate = loader._channels_last_3d, torch, loader._collate
+        self._cameras = len(loader._options["cameras"])
+        self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
 
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
@@ -485,12 +525,31 @@ class _Made:
         times = self._known(inner.times, np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
         frames = self.frames(inner.samples) if frames is None else frames
-        return Batch(frames, labels, clips, mask, inner, epoch, number, frame_mask, times, fields)
+        camera_mask = None
+        if self._cameras:
+            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
+            camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
+        source_ids = self._known(inner.source_ids, np.int64) if self._names else None
+        tracks, track_masks = self._tracks(inner)
+        known = (epoch, number, frame_mask, times, fields, None, source_ids, self._names)
+        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
             return [None if text is None else json.loads(text) for text in values]
         return values if kind == "text" else self._known(values, kind)
+
+    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """The values of tracks and which of them there are, by name."""
+        values, masks = {}, {}
+        for name, kind, shape, mask_shape, stored, mask in inner.tracks:
+            values[name] = stored if kind == "text" else self._array(stored, kind).reshape(shape)
+            masks[name] = self._array(mask, np.bool_).reshape(mask_shape)
+        return values, masks
+
+    def _array(self, memory: bytearray, dtype: Any) -> Any:
+        array = np.frombuffer(memory, dtype)
+        return array if self._torch is None else self._torch.from_numpy(array)
 
     def collated(self, batch: Batch) -> Any:
         """What the loop gets of a batch."""
@@ -504,8 +563,7 @@ class _Made:
             raise CollateError(f"collate failed for {place}: {type(e).__name__}: {e}") from e
 
     def _known(self, values: bytes, dtype: Any) -> Any:
-        array = np.frombuffer(bytearray(values), dtype)
-        return array if self._torch is None else self._torch.from_numpy(array)
+        return self._array(bytearray(values), dtype)
 
 
 class _Iterator:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
-from . import _isolated, _pack_options, _storage, _vidrec
+from . import _isolated, _pack_options, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path
 
@@ -24,14 +24,16 @@ def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **opt
     inputs : path, or sequence of paths
         As for :func:`pack`.
     output : path
-        The folder to make the plan in. The parts are packed into it, too, so all machines need to see it, and the videos,
-        under the same paths. Where the same plan is there already, nothing changes.
+        The folder to make the plan in, or a location such as ``"s3://bucket/train"``. The parts are packed into it, too, so
+        all machines need to see it, and the videos, under the same paths. Where the same plan is there already, nothing
+        changes.
     parts : int
         The number of parts, of about the same cost by the sizes of the videos. There are never more than videos. A part
         is what a crash or a preemption can cost at most.
     **options
         Those of :func:`pack` that determine what a video becomes, or whether a part fails, by the same names and with the
-        same defaults: ``frames``, ``size``, ``max_failures`` and so on. Resources are given for each part instead.
+        same defaults: ``frames``, ``size``, ``max_failures`` and so on. Resources are given for each part instead. Also
+        ``storage_options`` and ``storage_timeout``, which are not kept in the plan: each machine has its own.
 
     Returns
     -------
@@ -67,6 +69,9 @@ def pack_part(
     memory: Union[int, str, None] = None,
     commit_every: Optional[float] = None,
     isolate: bool = False,
+    scratch: Optional[Path] = None,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: Optional[float] = None,
     progress: Progress = False,
 ) -> Dict[str, Any]:
     """Pack a part of a plan, or return the report of the attempt that has done so.
@@ -78,11 +83,16 @@ def pack_part(
     Parameters
     ----------
     plan : path
-        The folder of the plan.
+        The folder of the plan, or its location.
     part : int
         The number of the part, from 0.
     threads, io_threads, memory, commit_every, isolate
         As for :func:`pack`.
+    scratch : path, optional
+        For a plan in object storage: a folder of this machine to pack in, with room for the part. An attempt with the same
+        folder resumes what an interrupted one left there. Default: the system's folder for temporary files.
+    storage_options, storage_timeout
+        For a plan or videos in object storage: as for :func:`pack`.
     progress : bool or callable, default False
         As for :func:`pack`.
 
@@ -104,21 +114,28 @@ def pack_part(
     """
     _pack_options.check_build()
     values = {"threads": threads, "io_threads": io_threads, "memory": memory, "commit_every": commit_every}
-    options = _pack_options.given(None, None, _storage.given(), values, {})
-    worker = _isolated.of_part(os.fsdecode(plan))
+    remote = _pack_options.storage(storage_options, storage_timeout, scratch)
+    options = _pack_options.given(None, None, remote, values, {})
     with Shown(progress, "videos") as show:
-        told = _vidrec.pack_part(plan, part, options, worker, isolate, show)
+        told = _vidrec.pack_part(plan, part, options, _isolated.of_part(), isolate, show)
     report: Dict[str, Any] = json.loads(told)
     return report
 
 
-def plan_status(plan: Path) -> Dict[str, Any]:
+def plan_status(
+    plan: Path,
+    *,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: Optional[float] = None,
+) -> Dict[str, Any]:
     """Say how far the parts of a plan are.
 
     Parameters
     ----------
     plan : path
-        The folder of the plan.
+        The folder of the plan, or its location.
+    storage_options, storage_timeout
+        For a plan in object storage: as for :func:`pack`.
 
     Returns
     -------
@@ -134,7 +151,9 @@ def plan_status(plan: Path) -> Dict[str, Any]:
     [3, 7]
     """
     _pack_options.check_build()
-    status: Dict[str, Any] = json.loads(_vidrec.plan_status(plan))
+    status: Dict[str, Any] = json.loads(
+        _vidrec.plan_status(plan, _pack_options.storage(storage_options, storage_timeout)["storage"])
+    )
     return status
 
 
@@ -145,6 +164,9 @@ def publish(
     allow_missing: bool = False,
     read_all: bool = False,
     overwrite: bool = False,
+    only_publisher: bool = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    storage_timeout: Optional[float] = None,
     progress: Progress = False,
 ) -> Dict[str, Any]:
     """Make a data set of the parts of a plan: check their receipts and files, then write ``dataset.json`` as the last file.
@@ -152,10 +174,11 @@ def publish(
     Parameters
     ----------
     plan : path
-        The folder of the plan.
+        The folder of the plan, or its location.
     output : path, optional
         The folder of the data set. Default: the plan's folder, where nothing is copied. In another one, the files are hard
-        links, or copies where that is not possible.
+        links, or copies where that is not possible. Of a plan in object storage: a location in the same bucket, whose server
+        copies the files.
     allow_missing : bool, default False
         Publish without the parts that are not done, and list their videos among those that were skipped.
     read_all : bool, default False
@@ -163,6 +186,10 @@ def publish(
         indexes.
     overwrite : bool, default False
         Replace a data set that is already there.
+    only_publisher : bool, default False
+        In object storage: as for :func:`push`.
+    storage_options, storage_timeout
+        For a plan in object storage: as for :func:`pack`.
     progress : bool or callable, default False
         As for :func:`verify`, in shards.
 
@@ -184,7 +211,9 @@ def publish(
     0
     """
     _pack_options.check_build()
+    how = (allow_missing, read_all, overwrite, only_publisher)
+    storage = _pack_options.storage(storage_options, storage_timeout)["storage"]
     with Shown(progress, "shards") as show:
-        told = _vidrec.publish(plan, output, (allow_missing, read_all, overwrite), show)
+        told = _vidrec.publish(plan, output, how, storage, show)
     report: Dict[str, Any] = json.loads(told)
     return report

@@ -9,7 +9,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _choice, _isolated, _pack_options, _storage, _vidrec
 from ._choice import Clips
-from ._progress import Progress, Shown
+from ._progress import Progress, Shown, ShownTwice
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import PackWarning, UsageError
@@ -89,12 +89,13 @@ def verify(
     True
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
+    where: Any = path
     if isinstance(path, Dataset):
         if path._recipe[0] != "open":
             raise UsageError("verify takes whole data sets, as vidrec.open gives them, and no selections of clips")
-        _, path, _, storage = path._recipe
+        _, where, _, storage = path._recipe
     with Shown(progress, "frames") as show:
-        told = _vidrec.verify(path, deep, storage, show)
+        told = _vidrec.verify(where, deep, storage, show)
     report: Dict[str, Any] = json.loads(told)
     return report
 
@@ -157,6 +158,64 @@ def fetch(
     return report
 
 
+def push(
+    path: Path,
+    location: str,
+    *,
+    overwrite: bool = False,
+    only_publisher: bool = False,
+    progress: Progress = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+    timeout: float = _storage.TIMEOUT,
+) -> Dict[str, Any]:
+    """Copy a data set from a local folder to object storage.
+
+    All files are the same, byte for byte, and are compared with their checksums as they are read. ``dataset.json`` comes
+    last: the data set appears in one step, when it is complete. After an interruption, the same call continues.
+
+    Parameters
+    ----------
+    path : path
+        Folder of the data set.
+    location : str
+        Where to copy it to, such as ``"s3://bucket/train"``, ``"gs://…"`` or ``"az://…"``.
+    overwrite : bool, default False
+        Replace another data set that is already there, in one step. Then the files that only it had are removed.
+    only_publisher : bool, default False
+        Nobody else publishes at the same location at the same time. For stores that do not write objects on conditions
+        (``If-None-Match``), by which vidrec otherwise keeps publishers apart.
+    progress : bool or callable, default False
+        As for :func:`verify`, in bytes.
+    storage_options, timeout
+        As for :func:`vidrec.open`.
+
+    Returns
+    -------
+    dict
+        ``output``, ``clips``, ``frames``, ``shards``, ``bytes``, ``kept_bytes`` (those that were there before), ``found``
+        (whether this data set was there already, so that nothing was to be done), ``removed`` (files of a replaced data
+        set), ``notes`` (what could not be done after the data set was there) and ``remote``, as
+        :meth:`vidrec.Dataset.remote_stats` gives it.
+
+    Raises
+    ------
+    UsageError
+        There is another data set, ``location`` cannot be written to, or the store knows no conditions.
+    FormatError
+        A file is not what ``dataset.json`` says. Nothing is published then.
+
+    Examples
+    --------
+    >>> vidrec.push("train", "s3://bucket/train", progress=True)["clips"]  # doctest: +SKIP
+    12
+    """
+    storage = _storage.given(storage_options, timeout=timeout)
+    with Shown(progress, "bytes") as show:
+        told = _vidrec.push(path, location, overwrite, only_publisher, storage, show)
+    report: Dict[str, Any] = json.loads(told)
+    return report
+
+
 # Not None, which means something for `short_side`.
 _DEFAULT: Any = object()
 
@@ -183,15 +242,20 @@ def pack(
     quality: Optional[int] = None,
     optimize: bool = False,
     reduce_depth: bool = False,
+    audio: Optional[int] = None,
+    audio_channels: Optional[str] = None,
     root: Optional[Path] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
+    scratch: Optional[Path] = None,
+    only_publisher: bool = False,
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
     segment_clock: Optional[str] = None,
     pass_through: bool = False,
     picture_fps: Union[str, float, None] = None,
+    track: Union[str, Sequence[str], None] = None,
     shuffle_seed: Optional[int] = None,
     resume: bool = False,
     restart: bool = False,
@@ -232,7 +296,8 @@ def pack(
     inputs : path, or sequence of paths
         Folders (the class is the name of the first folder level), videos, or manifests (``.csv`` or ``.tsv``).
     output : path
-        Folder to make the data set in.
+        Folder to make the data set in, or a location such as ``"s3://bucket/train"``. What an interrupted pack to a location
+        left is resumed without ``resume``, unless ``restart``; ``retry_failed`` and ``mxnet`` need a folder.
     frames : int, default 8
         Frames of each video.
     sample : str, default "uniform"
@@ -273,14 +338,23 @@ def pack(
     reduce_depth : bool, default False
         Pack pictures of more than 12 bits a channel, such as depth maps, and keep the upper 8 of their bits. Otherwise
         such a video fails.
+    audio : int, optional
+        Also pack the sound of the videos, as the track ``audio`` of 16-bit integers, at this many samples a second.
+    audio_channels : str, default "mono"
+        With ``audio``: ``"mono"``, into which all channels are mixed, or ``"stereo"``.
     root : path, optional
         Folder that the paths of manifests are relative to, or a remote location such as ``"s3://bucket/videos"``.
         Default: the manifest's folder.
     storage_options : dict, optional
-        For remote videos: options of the storage, such as ``{"region": "eu-west-1"}``, by the names that pandas and
-        polars use. They come before the environment and the files of each cloud's own tools.
+        For remote videos and a remote output: options of the storage, such as ``{"region": "eu-west-1"}``, by the names
+        that pandas and polars use. They come before the environment and the files of each cloud's own tools.
     storage_timeout : float, default 60.0
-        For remote videos: seconds that a read may take, with all tries. Then the pack stops, and can be resumed.
+        For them: seconds that a read or write may take, with all tries. Then the pack stops, and can be resumed.
+    scratch : path, optional
+        With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
+        ``parts``, for the parts that are packed at a time. Default: the system's folder for temporary files.
+    only_publisher : bool, default False
+        With a remote output: as for :func:`push`.
     split : str, optional
         Take only clips of this split of a manifest.
     classes : path, optional
@@ -294,6 +368,10 @@ def pack(
         Store the JPEGs of folders of frames as they are.
     picture_fps : str or float, optional
         How many frames of such a folder make a second, such as 8, 29.97 or ``"30000/1001"``.
+    track : str or sequence of str, optional
+        Tracks beside the frames, each ``"NAME=COLUMN,WORDS"``: a column of a manifest that names a file for each video
+        (``.npy``, ``.npz``, ``.parquet``, ``.csv``, ``.tsv``, ``.json``) or holds a list, and words that say how the
+        values lie in time, such as ``"action=action_file,rate=50"``. ``docs/tracks.md`` has them all.
     shuffle_seed : int, optional
         Store the clips in a shuffled order.
     resume : bool, default False
@@ -347,7 +425,8 @@ def pack(
         Write nothing. Count the videos, list what is missing, and pack a few videos in memory to say how large the data
         set will be and how long the pack will take.
     progress : bool or callable, default False
-        As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed.
+        As for :func:`verify`, in videos. An exception from it leaves a pack that can be resumed. While a remote output is
+        uploaded, True shows its bytes, and a callable gets the last number of videos again.
 
     Returns
     -------
@@ -380,7 +459,7 @@ def pack(
     options = _pack_options.given(
         root,
         classes,
-        _storage.given(storage_options, timeout=_storage.TIMEOUT if storage_timeout is None else storage_timeout),
+        _pack_options.storage(storage_options, storage_timeout, scratch, only_publisher),
         {
             "frames": frames,
             "sample": sample,
@@ -398,6 +477,9 @@ def pack(
             "segment_clock": segment_clock,
             "picture_fps": picture_fps,
             "shuffle_seed": shuffle_seed,
+            "track": track,
+            "audio": audio,
+            "audio_channels": audio_channels,
             "commit_every": commit_every,
             "on_error": on_error,
             "max_failures": max_failures,
@@ -430,9 +512,9 @@ def pack(
     )
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     command = _isolated.command(options) if isolate else None
-    with Shown(progress, "videos") as show:
+    with ShownTwice(progress, "videos") as show:
         if dry_run:
-            told = _vidrec.estimate(paths, output, options, show)
+            told = _vidrec.estimate(paths, output, options, show[0])
         else:
             told = _vidrec.pack(paths, output, options, show, command, mxnet)
     report: Dict[str, Any] = json.loads(told)

@@ -15,6 +15,7 @@ from .batch import Batch
 from .dataset import Dataset, Path
 from .errors import UsageError
 from .loader import Loader, _Iterator
+from .mixing import Mix
 
 
 def _shared(number: int) -> torch.Tensor:
@@ -102,10 +103,10 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
 
     Parameters
     ----------
-    dataset : vidrec.Dataset or path
+    dataset : vidrec.Dataset, vidrec.Mix or path
     **options
-        As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields``, a sample
-        has a dict of them as a third part. With ``frames="all"``, samples differ in length.
+        As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields`` or
+        ``tracks``, a sample has a dict of them as a third part, with the mask of track ``NAME`` as ``NAME_mask``. With ``frames="all"``, samples differ in length.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     (torch.Size([8, 3, 64, 64]), 1)
     """
 
-    def __init__(self, dataset: Union[Dataset, Path], **options: Any) -> None:
+    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Any) -> None:
         super().__init__()
         refused = sorted(_OF_BATCHES & options.keys())
         if refused:
@@ -140,9 +141,11 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
             raise IndexError(f"there is no sample {index}, there are {len(self)}")
         batch = self._loader.batch(int(self._epoch), index % len(self))
         sample = batch.frames[0], int(batch.labels[0])
-        if not batch.fields:
+        if not batch.fields and not batch.tracks:
             return sample
         value = {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
+        for name, values in batch.tracks.items():
+            value.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
         return (*sample, value)
 
     def __getitems__(self, indices: List[int]) -> List[Tuple[Any, ...]]:

@@ -30,6 +30,16 @@ impl Dataset {
 }
 
 impl Dataset {
+    /// Opens all track files. Those of local data sets are open.
+    pub(super) fn open_tracks(&self) -> Result<()> {
+        if !self.is_remote() {
+            return Ok(());
+        }
+        let shards: Vec<usize> = self.shards_with_tracks().collect();
+        let open = |&at: &usize| self.shard(at)?.tracks.as_ref().map_or(Ok(()), |file| file.open().map(drop));
+        shards.chunks(SHARDS_AT_A_TIME).try_for_each(|some| at_once(some, open))
+    }
+
     /// Brings whole tables, for a pass over all clips. Does nothing for local data sets.
     pub(crate) fn bring_all(&self, tables: Tables) -> Result<()> {
         if !self.is_remote() {

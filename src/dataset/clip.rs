@@ -27,6 +27,8 @@ type RemoteRuns<'a> = (&'a Arc<RemoteFile>, Vec<Range<u64>>);
 pub struct Clip<'a> {
     pub(super) shard: &'a Shard,
     pub(super) ordinal: u64,
+    /// Ordinal in the shard.
+    pub(super) stored: u64,
     pub(super) entry: ClipEntry,
 }
 
@@ -176,7 +178,7 @@ impl<'a> Clip<'a> {
         Ok(self.frame_entry(t)?.pts as f64 * f64::from(num) / f64::from(den))
     }
 
-    fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
+    pub(super) fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
         let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
         entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
     }

@@ -17,10 +17,12 @@ use super::shard::Shard;
 use super::slot::Slot;
 use super::storage::Io;
 use super::tables::Tables;
+use super::track_file;
 use crate::disk::folder_of;
 use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
+use crate::format::track::schema::TrackSchema;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
 use crate::remote::Remote;
@@ -52,6 +54,8 @@ struct Inner {
     shards: Vec<Arc<Slot>>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
+    /// For each shard, the first of those that it must have the class names of.
+    kinds: Vec<usize>,
     frame_count: u64,
     io: Io,
     /// The clips of the shards that belong to this data set; `None` if all do.
@@ -78,22 +82,26 @@ fn are_whole_groups(clips: &[u64], draws: u32) -> bool {
 }
 
 impl Inner {
-    fn new(shards: Vec<Arc<Slot>>, io: Io) -> Result<Self> {
-        let Some(first) = shards.first() else {
+    /// `kinds` has the first of the shards that must have the class names of each.
+    fn new(shards: Vec<Arc<Slot>>, kinds: Vec<usize>, io: Io) -> Result<Self> {
+        if shards.is_empty() {
             return Err(Error::usage("there are no shards to open"));
-        };
-        let first = first.open()?;
-        for other in &shards[1..] {
-            if let Some(opened) = other.opened() {
+        }
+        for (shard, &kind) in shards.iter().zip(&kinds) {
+            let first = shards[kind].open()?;
+            if let Some(opened) = shard.opened() {
                 opened.prove_kind(first)?;
             }
         }
+        let opened = shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
+        // Those of remote shards are opened when they are used.
+        track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
         let mut starts = vec![0];
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
         }
         let frame_count = shards.iter().map(|s| s.frame_count()).sum();
-        Ok(Inner { shards, starts, frame_count, io, chosen: None })
+        Ok(Inner { shards, starts, kinds, frame_count, io, chosen: None })
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
@@ -176,8 +184,9 @@ impl Dataset {
     }
 
     pub(crate) fn open_files(files: &[ShardFiles], source: &Source) -> Result<Self> {
-        let shards = files.iter().map(|files| Slot::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
-        Ok(Dataset(Arc::new(Inner::new(shards, source.io())?)))
+        let shards: Vec<_> = files.iter().map(|files| Slot::new(files, source).map(Arc::new)).collect::<Result<_>>()?;
+        let kinds = vec![0; shards.len()];
+        Ok(Dataset(Arc::new(Inner::new(shards, kinds, source.io())?)))
     }
 
     /// What interrupted writes left in the folder of this data set.
@@ -223,9 +232,9 @@ impl Dataset {
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
         let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
-        let Inner { shards, starts, io, .. } = &*self.0;
-        let (shards, starts) = (shards.clone(), starts.clone());
-        Ok(Dataset(Arc::new(Inner { shards, starts, frame_count, io: *io, chosen })))
+        let Inner { shards, starts, kinds, io, .. } = &*self.0;
+        let (shards, starts, kinds) = (shards.clone(), starts.clone(), kinds.clone());
+        Ok(Dataset(Arc::new(Inner { shards, starts, kinds, frame_count, io: *io, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -235,9 +244,25 @@ impl Dataset {
     /// [`Usage`](crate::ErrorKind::Usage) if `parts` is empty; [`Format`](crate::ErrorKind::Format) if the data sets do
     /// not have the same class names, or an entry is damaged.
     pub fn concat(parts: &[Dataset]) -> Result<Self> {
+        let shards = parts.iter().map(Dataset::shard_count).sum();
+        Dataset::one_after_another(parts, vec![0; shards])
+    }
+
+    /// As [`concat`](Self::concat), for data sets of which each has class names of its own. What is said of all
+    /// ([`classes`](Self::classes), [`meta`](Self::meta)) is that of the first.
+    pub(crate) fn concat_of_any_classes(parts: &[Dataset]) -> Result<Self> {
+        let mut kinds = Vec::new();
+        for part in parts {
+            let start = kinds.len();
+            kinds.extend(part.0.kinds.iter().map(|kind| start + kind));
+        }
+        Dataset::one_after_another(parts, kinds)
+    }
+
+    fn one_after_another(parts: &[Dataset], kinds: Vec<usize>) -> Result<Self> {
         let shards = parts.iter().flat_map(|part| part.0.shards.iter().cloned()).collect();
         let io = parts.first().map_or(Io::Map, Dataset::io);
-        let whole = Dataset(Arc::new(Inner::new(shards, io)?));
+        let whole = Dataset(Arc::new(Inner::new(shards, kinds, io)?));
         if parts.iter().all(|part| part.0.chosen.is_none()) {
             return Ok(whole);
         }
@@ -283,6 +308,32 @@ impl Dataset {
     /// Class names by label; empty if labels are plain integers or absent.
     pub fn classes(&self) -> &[String] {
         self.meta().map_or(&[], |m| &m.classes)
+    }
+
+    /// The tracks that clips can have, by name. Of a remote data set, this opens all shards.
+    ///
+    /// ```no_run
+    /// for track in vidrec::Dataset::open("train")?.tracks()? {
+    ///     println!("{}: {} of shape {:?}, {}", track.name, track.kind, track.shape, track.timing);
+    /// }
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if a track file is damaged, or a track is not the same in all shards;
+    /// [`Io`](crate::ErrorKind::Io) if one cannot be read.
+    pub fn tracks(&self) -> Result<Vec<TrackSchema>> {
+        self.open_tracks()?;
+        let mut files = Vec::new();
+        for at in self.shards_with_tracks() {
+            if let Some(file) = &self.shard(at)?.tracks {
+                files.push((file.path.as_path(), &file.open()?.schema));
+            }
+        }
+        let mut tracks = track_file::joined(files.into_iter())?.tracks().to_vec();
+        tracks.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(tracks)
     }
 
     /// Settings and provenance of the first shard.
@@ -360,9 +411,12 @@ impl Dataset {
         self.0.shards.iter().filter_map(|slot| slot.opened()).map(|shard| shard.index_bytes.length()).sum()
     }
 
-    /// Paths of all index and record files.
+    /// Paths of all index, record and track files, as far as they are known.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.0.shards.iter().flat_map(|slot| [slot.index_path(), slot.record_path()])
+        self.0.shards.iter().flat_map(|slot| {
+            let tracks = slot.opened().and_then(|shard| shard.tracks.as_ref()).map(|file| file.path.as_path());
+            [slot.index_path(), slot.record_path()].into_iter().chain(tracks)
+        })
     }
 
     /// Clip `ordinal`, counted from 0 over all shards.
@@ -380,12 +434,17 @@ impl Dataset {
         let (at, of_shard) = self.place(ordinal);
         let shard = self.shard(at)?;
         let entry = shard.clip(of_shard).map_err(|e| e.in_clip(ordinal))?;
-        Ok(Clip { shard, ordinal, entry })
+        Ok(Clip { shard, ordinal, stored: of_shard, entry })
     }
 
     /// The number of shards.
     pub(crate) fn shard_count(&self) -> usize {
         self.0.shards.len()
+    }
+
+    /// The shards that have track files. No other one is opened for that.
+    pub(super) fn shards_with_tracks(&self) -> impl Iterator<Item = usize> {
+        (0..self.shard_count()).filter(|&at| self.0.shards[at].may_have_tracks())
     }
 
     /// Shard `at`, which must exist.
@@ -395,7 +454,7 @@ impl Dataset {
             return Ok(shard);
         }
         let shard = slot.open()?;
-        shard.prove_kind(self.0.shards[0].open()?)?;
+        shard.prove_kind(self.0.shards[self.0.kinds[at]].open()?)?;
         Ok(shard)
     }
 

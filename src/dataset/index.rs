@@ -46,6 +46,8 @@ pub(crate) struct Index {
     pub sections: Vec<SectionEntry>,
     pub binding: DataBinding,
     pub meta: Meta,
+    /// The track file, if the shard has one.
+    pub tracks: Option<DataBinding>,
     frames: SectionEntry,
     clips: SectionEntry,
     strings: SectionEntry,
@@ -65,8 +67,9 @@ impl Index {
         let binding = proven_bytes(bytes, &data)?.first_chunk().map(DataBinding::from_bytes);
         let binding = binding.ok_or_else(|| missing(SectionId::DATA))?;
         let meta = parse_meta(bytes, &find(SectionId::META)?)?;
+        let tracks = sections.iter().find(|s| s.id == SectionId::TRACKS).map(|s| tracks_of(bytes, s)).transpose()?;
         let header_crc32 = LE::read_u32(&head_bytes(bytes)?[header::BYTES - 4..]);
-        Ok(Index { header, header_crc32, sections, binding, meta, frames, clips, strings })
+        Ok(Index { header, header_crc32, sections, binding, meta, tracks, frames, clips, strings })
     }
 
     /// What survives of a damaged index, given the presumed places of its frame table, clip table and string pool.
@@ -74,7 +77,8 @@ impl Index {
     /// A wrong guess does no harm, because entries and strings are checked when they are used.
     pub fn unproven(header: Header, [frames, clips, strings]: [SectionEntry; 3]) -> Self {
         let binding = DataBinding { length: 0, sha256: [0; 32], edge_crc32: 0 };
-        Index { header, header_crc32: 0, sections: Vec::new(), binding, meta: Meta::default(), frames, clips, strings }
+        let (meta, tracks) = (Meta::default(), None);
+        Index { header, header_crc32: 0, sections: Vec::new(), binding, meta, tracks, frames, clips, strings }
     }
 
     /// The entry of clip `ordinal` of this shard.
@@ -311,6 +315,12 @@ pub(crate) fn proven_bytes<'a>(bytes: &'a (impl Bytes + ?Sized), s: &SectionEntr
             .found(format!("{crc:#010x}")));
     }
     Ok(found)
+}
+
+fn tracks_of(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<DataBinding> {
+    prove_length(s, 1, data_binding::BYTES)?;
+    let binding = proven_bytes(bytes, s)?.first_chunk().map(DataBinding::from_bytes);
+    binding.ok_or_else(|| missing(SectionId::TRACKS))
 }
 
 fn parse_meta(bytes: &(impl Bytes + ?Sized), s: &SectionEntry) -> Result<Meta> {

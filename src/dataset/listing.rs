@@ -17,6 +17,8 @@ pub(crate) struct ShardFiles {
     pub index: PathBuf,
     /// `None` if only the index was given. Its name, or the digest in it, then leads to the record file.
     pub record: Option<PathBuf>,
+    /// `None` if no `dataset.json` lists it. Then its name, or the digest in the index, leads to it, if there is one.
+    pub tracks: Option<PathBuf>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
@@ -67,6 +69,7 @@ fn listed(path: &Path, source: &Source) -> Result<Listing> {
     let files = |shard: &ShardJson| ShardFiles {
         index: path.with_file_name(&shard.index_file),
         record: Some(path.with_file_name(&shard.record_file)),
+        tracks: shard.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file)),
         listed: Some(shard.clone()),
     };
     Ok(Listing { shards: json.shards.iter().map(files).collect(), json: Some((path.to_owned(), json)) })
@@ -75,27 +78,31 @@ fn listed(path: &Path, source: &Source) -> Result<Listing> {
 /// The files of one shard, by the path of either.
 pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
     if path.extension().is_none_or(|e| e != "rec") {
-        return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, listed: None });
+        return Ok(ShardFiles { index: path.with_extension("vidx"), record: None, tracks: None, listed: None });
     }
     let (beside, record) = (path.with_extension("vidx"), Some(path.to_owned()));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let listing = path.with_file_name(dataset_json::FILE_NAME);
     let json = match source {
         Source::Local(_) if beside.exists() || !path.exists() => {
-            return Ok(ShardFiles { index: beside, record, listed: None });
+            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
         Source::Local(_) => read(&listing).ok(),
         // Nothing is listed, so names with digits of a digest are looked up.
         #[cfg(feature = "remote")]
         Source::Remote(_) if names::stem(&name) == path.file_stem().unwrap_or_default() => {
-            return Ok(ShardFiles { index: beside, record, listed: None });
+            return Ok(ShardFiles { index: beside, record, tracks: None, listed: None });
         }
         #[cfg(feature = "remote")]
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
     };
     let listed = json.and_then(|json| json.shards.into_iter().find(|shard| shard.record_file == name));
     match listed {
-        Some(listed) => Ok(ShardFiles { index: path.with_file_name(&listed.index_file), record, listed: Some(listed) }),
+        Some(listed) => {
+            let tracks = listed.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file));
+            let index = path.with_file_name(&listed.index_file);
+            Ok(ShardFiles { index, record, tracks, listed: Some(listed) })
+        }
         None => {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
             Err(Error::io("find the index of the record file", path, missing)

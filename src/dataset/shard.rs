@@ -12,9 +12,11 @@ use super::index::Index;
 use super::listing::ShardFiles;
 use super::open_options::Source;
 use super::storage::{self, IndexBytes, Records, plain_record_bytes};
+use super::track_file::TrackFile;
 use crate::disk::map;
 use crate::format::clip_entry::ClipEntry;
-use crate::format::dataset_json::ShardJson;
+use crate::format::data_binding::DataBinding;
+use crate::format::dataset_json::{ShardJson, TrackFileJson};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, data_binding, names, recordio};
@@ -36,6 +38,7 @@ pub(crate) struct Shard {
     pub records: Records,
     pub index_bytes: IndexBytes,
     pub index: Index,
+    pub tracks: Option<TrackFile>,
 }
 
 impl Shard {
@@ -48,6 +51,9 @@ impl Shard {
         })?;
         shard.prove_binding()?;
         shard.prove_listed(files.listed.as_ref())?;
+        if let (Some(tracks), Source::Local(_)) = (&shard.tracks, source) {
+            tracks.open()?;
+        }
         Ok(shard)
     }
 
@@ -61,9 +67,10 @@ impl Shard {
         let index_path = files.index.clone();
         let index_bytes = IndexBytes::open(&index_path, io)?;
         let index = Index::prove(&index_bytes).map_err(|e| e.file(&index_path))?;
-        let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
+        let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let records = Records::open(&record_path, io)?;
-        Ok(Shard { record_path, index_path, records, index_bytes, index })
+        let tracks = tracks_of(files, &index, source);
+        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks })
     }
 
     /// Opens a remote index and record file: both heads at once, then both tails.
@@ -82,9 +89,10 @@ impl Shard {
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
         let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
-        let record_path = files.record.clone().unwrap_or_else(|| record_of(&index_path, &index));
+        let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
-        Ok(Shard { record_path, index_path, records: Records::Remote(Arc::new(file)), index_bytes, index })
+        let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
+        Ok(Shard { record_path, index_path, records: Records::Remote(Arc::new(file)), index_bytes, index, tracks })
     }
 
     /// Checks in constant time that this is the shard that `dataset.json` lists.
@@ -93,7 +101,10 @@ impl Shard {
         let Some(listed) = listed.filter(|listed| !listed.is(&found)) else { return Ok(()) };
         let words = |s: &ShardJson| {
             let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
-            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}", s.clips, s.frames, s.bytes, s.sha256)
+            let tracks = s.track_file.as_ref();
+            let tracks =
+                tracks.map_or(String::new(), |t| format!(", tracks in {} bytes, SHA-256 {}", t.bytes, t.sha256));
+            format!("{} clips, {} frames, {} bytes, SHA-256 {}{index}{tracks}", s.clips, s.frames, s.bytes, s.sha256)
         };
         Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
             .file(&self.index_path)
@@ -150,6 +161,11 @@ impl Shard {
             bytes: self.index.binding.length,
             sha256: data_binding::hex(&self.index.binding.sha256),
             index_crc32: Some(self.index.header_crc32),
+            track_file: self.tracks.as_ref().map(|tracks| TrackFileJson {
+                file: name(&tracks.path),
+                bytes: tracks.binding.length,
+                sha256: data_binding::hex(&tracks.binding.sha256),
+            }),
         }
     }
 
@@ -174,8 +190,9 @@ impl Shard {
 
     /// Returns an error unless everything read so far was in the files, and not zeros in place of lost pages.
     pub fn prove_whole(&self) -> Result<()> {
+        let tracks = self.tracks.as_ref().filter(|tracks| tracks.lost() > 0);
         match (self.index_bytes.lost(), self.records.lost()) {
-            (0, 0) => Ok(()),
+            (0, 0) => tracks.map_or(Ok(()), |tracks| Err(map::lost(&tracks.path))),
             (0, _) => Err(map::lost(&self.record_path)),
             _ => Err(map::lost(&self.index_path)),
         }
@@ -301,13 +318,20 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
     Ok((header, record_header::BYTES + labels))
 }
 
-/// The record file of an index that was given by itself: the file of the same name, or else the one whose name has the
-/// digest in the index.
-fn record_of(index_path: &Path, index: &Index) -> PathBuf {
-    let same = index_path.with_extension("rec");
+/// The track file that an index says there is.
+fn tracks_of(files: &ShardFiles, index: &Index, source: &Source) -> Option<TrackFile> {
+    let binding = index.tracks?;
+    let path = files.tracks.clone().unwrap_or_else(|| beside(&files.index, &binding, "vtrk"));
+    Some(TrackFile::new(path, binding, index.header.clip_count, source))
+}
+
+/// The record file or track file of an index that was given by itself: the file of the same name, or else the one whose
+/// name has the digest in the index.
+fn beside(index_path: &Path, binding: &DataBinding, ending: &str) -> PathBuf {
+    let same = index_path.with_extension(ending);
     let name = index_path.file_name().unwrap_or_default().to_string_lossy();
     if !is_remote(index_path) && same.exists() || names::stem(&name) == same.file_stem().unwrap_or_default() {
         return same;
     }
-    index_path.with_file_name(names::with_digest(names::stem(&name), &index.binding.sha256, "rec"))
+    index_path.with_file_name(names::with_digest(names::stem(&name), &binding.sha256, ending))
 }

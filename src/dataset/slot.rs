@@ -84,6 +84,12 @@ impl Slot {
         self.shard.get().map_or_else(|| self.listed().map_or(0, |s| s.frames), open)
     }
 
+    /// Whether it has a track file, as far as that is known without opening it.
+    pub fn may_have_tracks(&self) -> bool {
+        let listed = || self.listed().is_none_or(|shard| shard.track_file.is_some());
+        self.shard.get().map_or_else(listed, |shard| shard.tracks.is_some())
+    }
+
     /// What `dataset.json` should say about it.
     pub fn to_json(&self) -> Option<ShardJson> {
         self.shard.get().map(Shard::to_json).or_else(|| self.listed().cloned())

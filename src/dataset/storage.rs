@@ -277,6 +277,26 @@ impl Records {
         }
     }
 
+    /// How often the tables of a remote file were given up.
+    pub fn generation(&self) -> usize {
+        match self {
+            #[cfg(feature = "remote")]
+            Records::Remote(file) => file.generation(),
+            _ => 0,
+        }
+    }
+
+    /// Gives up the tables of a remote file that were read in generation `seen`, because some of them proved wrong. Returns
+    /// whether that was possible.
+    pub fn forget_tables(&self, seen: usize) -> bool {
+        let _ = seen;
+        match self {
+            #[cfg(feature = "remote")]
+            Records::Remote(file) => file.forget_tables(seen),
+            _ => false,
+        }
+    }
+
     /// Reads the record that `entry` points to into `buffer`, for [`loaded`]. It reads the likely length first, and doubles
     /// it as long as the record is longer. `around` is a range of the file with this record and what will be read next.
     pub fn load(&self, entry: &FrameEntry, around: impl Fn() -> Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {

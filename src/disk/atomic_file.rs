@@ -122,6 +122,15 @@ impl AtomicFile {
         }
     }
 
+    /// Reads the bytes at `offset`, all of which must be there. [`cut`](Self::cut) has to follow before the next write.
+    #[cfg(feature = "pack")]
+    pub fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        let file = self.out.get_mut();
+        file.seek(SeekFrom::Start(offset))
+            .and_then(|_| io::Read::read_exact(file, bytes))
+            .map_err(|e| Error::io("read", &self.temporary.path, e))
+    }
+
     /// Truncates the file to `length` bytes. The next write goes there.
     #[cfg(any(feature = "pack", feature = "remote"))]
     pub fn cut(&mut self, length: u64) -> Result<()> {

@@ -8,6 +8,8 @@ use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
+/// How often a folder is created again that others remove.
+const CREATIONS: u32 = 100;
 
 /// A lock on a folder, held while a data set is written there. The system releases it when a process dies.
 ///
@@ -34,20 +36,24 @@ impl FolderLock {
     /// Like [`take`](Self::take); `None` if another process holds the lock.
     pub fn try_take(dir: &Path) -> Result<Option<Self>> {
         refuse_to_write(dir)?;
-        fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+        create(dir)?;
         let path = dir.join(NAME);
         let io = |e| Error::io("create", &path, e);
+        let mut tries = 0;
         loop {
             let file = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
                 // Its former owner has removed the folder in the meantime.
-                Err(e) if e.kind() == io::ErrorKind::NotFound && !dir.exists() => {
-                    fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+                Err(e) if e.kind() == io::ErrorKind::NotFound && (!dir.exists() || tries < CREATIONS) => {
+                    tries += 1;
+                    create(dir)?;
                     continue;
                 }
                 file => file.map_err(io)?,
             };
             match try_lock(&file) {
                 Ok(true) => {}
+                // Whoever looks whether it is held has it for a moment.
+                Ok(false) if is_looked_at(&file) => continue,
                 Ok(false) => return Ok(None),
                 Err(e) => return Err(io(e)),
             }
@@ -56,6 +62,62 @@ impl FolderLock {
             }
         }
     }
+}
+
+/// Creates a folder and those that it is in, unless they are there. Others may remove empty ones meanwhile.
+fn create(dir: &Path) -> Result<()> {
+    let mut created = fs::create_dir_all(dir);
+    for _ in 0..CREATIONS {
+        match &created {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => created = fs::create_dir_all(dir),
+            _ => break,
+        }
+    }
+    created.map_err(|e| Error::io("create the folder", dir, e))
+}
+
+#[cfg(feature = "pack")]
+impl FolderLock {
+    /// By what a process of this machine finds the lock again. `None` where the system has no names for that.
+    pub fn name(&self) -> Option<LockName> {
+        let path = std::path::absolute(&self.path).ok()?;
+        Some(LockName { id: id_of(&self._file)?, path })
+    }
+}
+
+/// A lock, as another process of the same machine finds it.
+#[cfg(feature = "pack")]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct LockName {
+    path: PathBuf,
+    /// The start of the machine, and the file: another machine may have another file of this path.
+    id: String,
+}
+
+#[cfg(feature = "pack")]
+impl LockName {
+    /// Whether this machine has the file, and nobody holds the lock. It takes it from nobody.
+    pub fn is_free(&self) -> bool {
+        let Ok(file) = OpenOptions::new().read(true).open(&self.path) else { return false };
+        id_of(&file).is_some_and(|id| id == self.id) && file.try_lock_shared().is_ok()
+    }
+}
+
+/// Whether those who hold an open file's lock only look at it.
+fn is_looked_at(file: &File) -> bool {
+    file.try_lock_shared().is_ok_and(|()| file.unlock().is_ok())
+}
+
+#[cfg(all(feature = "pack", target_os = "linux"))]
+fn id_of(file: &File) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let (start, meta) = (fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?, file.metadata().ok()?);
+    Some(format!("{} {}:{}", start.trim(), meta.dev(), meta.ino()))
+}
+
+#[cfg(all(feature = "pack", not(target_os = "linux")))]
+fn id_of(_: &File) -> Option<String> {
+    None
 }
 
 impl Drop for FolderLock {
@@ -95,6 +157,27 @@ pub(crate) fn is_still_named(_: &File, _: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(all(feature = "pack", target_os = "linux"))]
+    fn whoever_looks_takes_a_lock_from_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = FolderLock::take(dir.path()).unwrap();
+        let name = lock.name().unwrap();
+        assert!(!name.is_free(), "it is held");
+        drop(lock);
+        assert!(!name.is_free(), "there is no file");
+        fs::write(dir.path().join(NAME), b"").unwrap();
+        let other = LockName { id: "another machine".into(), ..name.clone() };
+        assert!(!other.is_free());
+        let left = fs::File::open(dir.path().join(NAME)).unwrap();
+        assert!(LockName { id: id_of(&left).unwrap(), ..name }.is_free());
+        left.lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| left.unlock());
+            FolderLock::take(dir.path()).unwrap();
+        });
+    }
 
     #[test]
     fn a_second_one_waits_and_nothing_stays() {

@@ -7,9 +7,9 @@ use super::options::EditOptions;
 use super::output_plan::{Describe, InputSet, OutputPlan};
 use super::report::{EditReport, WholeSize};
 use super::{classes, groups, unlabeled};
-use crate::dataset::listing;
+use crate::dataset::{joined_classes, listing};
 use crate::format::dataset_json::{self, DatasetJson};
-use crate::location::refuse_to_write;
+use crate::location::is_remote;
 use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as more shards; its own shards do not change. An item of
@@ -30,7 +30,12 @@ pub fn append(
     progress: &mut ProgressFn<'_>,
 ) -> Result<EditReport> {
     let to = to.as_ref();
-    refuse_to_write(to)?;
+    if is_remote(to) {
+        let e = Error::usage("data sets grow in local folders only").file(to);
+        return Err(
+            e.help("fetch it, append to the copy, and push that with the option to overwrite (`vidrec push --force`)")
+        );
+    }
     if !to.is_dir() {
         return Err(Error::io("open the data set", to, std::io::ErrorKind::NotFound.into()));
     }
@@ -46,7 +51,8 @@ pub fn append(
     let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
     let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
     let (clips, frames) = (before.clips, before.frames);
-    let writer = Writer::extend(to, meta, lock, before)?;
+    let mut writer = Writer::extend(to, meta, lock, before)?;
+    writer.join_tracks(old.tracks()?.iter())?;
     let report = copy::fill_one(&plan, writer, to, options, progress)?;
     let whole = Some(WholeSize { clips: clips + report.clips, frames: frames + report.frames });
     Ok(EditReport { whole, ..report })
@@ -55,7 +61,7 @@ pub fn append(
 fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {
     let group = groups::size(old)?;
     groups::require(more, group)?;
-    let union = classes::union(&[old.clone(), more.clone()])?;
+    let union = joined_classes(&[old.clone(), more.clone()])?;
     if union.classes.len() > old.classes().len() {
         let new = &union.classes[old.classes().len()];
         return Err(Error::usage(format!("class \"{new}\" is new to the data set")).hint(Hint::Merge));

@@ -9,7 +9,7 @@ use super::report::EditReport;
 use crate::disk::{folder_of, publication};
 use crate::progress::{Counter, ProgressFn};
 use crate::writer::{OpenShard, Sharding};
-use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, Writer, WriterOptions, Written};
+use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, TrackView, Writer, WriterOptions, Written};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(
@@ -59,12 +59,23 @@ fn fill(
     let total = plans.iter().map(|(plan, _)| plan.picks.len() as u64).sum();
     let mut counter = Counter::new(Some(total), progress);
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
+        join_tracks(plan, writer)?;
+    }
+    for ((plan, _), writer) in plans.iter().zip(&mut writers) {
         stream(plan, options.shards, writer, &mut counter)?;
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
     let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(ready.written, plan, out)).collect();
     publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
     Ok(reports)
+}
+
+/// Makes the tracks of all inputs known before anything is copied, so that those that differ are found first.
+fn join_tracks(plan: &OutputPlan<'_>, writer: &mut Writer) -> Result<()> {
+    plan.sources.iter().try_for_each(|source| {
+        let place = source.set.record_files().next().unwrap_or(Path::new(""));
+        writer.join_tracks(source.set.tracks()?.iter()).map_err(|e| e.file(place))
+    })
 }
 
 fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
@@ -122,7 +133,9 @@ fn append(writer: &mut Writer, info: &crate::ClipInfo, clip: &Clip<'_>) -> Resul
     frames.iter().try_for_each(|frame| frame.check()).map_err(advise_repair)?;
     let data: Vec<_> =
         frames.iter().map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() }).collect();
-    writer.append(info, &data)?;
+    let tracks = clip.tracks().and_then(|tracks| tracks.all()).map_err(advise_repair)?;
+    writer.append_payloads(info, &data, &tracks.iter().map(TrackView::payload).collect::<Vec<_>>())?;
+    tracks.iter().try_for_each(TrackView::prove_still_there)?;
     frames.iter().try_for_each(|frame| frame.prove_still_there())
 }
 

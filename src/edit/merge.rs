@@ -6,6 +6,7 @@ use super::options::EditOptions;
 use super::output_plan::{Describe, InputSet, OutputPlan, Pick, not_copied};
 use super::report::EditReport;
 use super::{classes, copy, groups, meta, unlabeled};
+use crate::dataset::joined_classes;
 use crate::{Dataset, Error, ProgressFn, Result};
 
 /// Writes the clips of all data sets, one set after the other, as one. An item of `progress` is a clip.
@@ -33,7 +34,7 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
     for other in sets {
         groups::require(other, group)?;
     }
-    let union = classes::union(sets)?;
+    let union = joined_classes(sets)?;
     let (mut meta, note) = meta::joined(sets)?;
     meta.classes = union.classes;
     let mut notes: Vec<String> = note.into_iter().collect();

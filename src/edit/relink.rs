@@ -39,12 +39,18 @@ pub(super) fn run(
         }
         first += shard.clip_count();
         let binding = &shard.index.binding;
-        let index = index.finish(binding, &meta_of(plan, shard))?;
+        let tracks = shard.tracks.as_ref();
+        let index = index.finish(binding, tracks.map(|tracks| &tracks.binding), &meta_of(plan, shard))?;
         let (record, is_copy) = share(&shard.record_path, &path("rec"))?;
         copied += u64::from(is_copy);
-        bytes += index.length + binding.length;
+        let tracks = tracks.map(|tracks| share(&tracks.path, &path("vtrk"))).transpose()?;
+        bytes += index.length + binding.length + index.tracks.map_or(0, |tracks| tracks.length);
         let json = index.listed(names::with_digest(&stem, &binding.sha256, "rec"), binding);
         files.extend([(record, json.record_file.clone()), (index.file.seal(), json.index_file.clone())]);
+        if let (Some((tracks, is_copy)), Some(listed)) = (tracks, &json.track_file) {
+            files.push((tracks, listed.file.clone()));
+            copied += u64::from(is_copy);
+        }
         shards.push(json);
     }
     let json = DatasetJson::new(&meta_of(plan, set.shard(0)?), shards);
@@ -52,7 +58,7 @@ pub(super) fn run(
     let mut notes = plan.notes.clone();
     notes.push(match copied {
         0 => "no label changed: the output shares the record files with the input (hard links)".into(),
-        n => format!("no label changed, but {n} record files could not be linked and were copied"),
+        n => format!("no label changed, but {n} files could not be linked and were copied"),
     });
     Ok(EditReport {
         output: out.display().to_string(),

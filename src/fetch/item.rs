@@ -11,13 +11,14 @@ use crate::{Error, Result};
 
 /// A file to fetch.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// Where it is.
     pub location: PathBuf,
     /// Its name in the folder of the copy.
     pub name: String,
     /// Its length, if `dataset.json` says it.
     pub length: Option<u64>,
+    is_records: bool,
     proof: Proof,
 }
 
@@ -30,14 +31,17 @@ enum Proof {
 }
 
 /// The files that a `dataset.json` at `listing` lists.
-pub(super) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
+pub(crate) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
     let item = |name: &str, length, proof| {
         let location = listing.with_file_name(name);
-        Item { location, name: name.to_owned(), length, proof }
+        Item { location, name: name.to_owned(), length, is_records: false, proof }
     };
     let of_shard = |shard: &ShardJson| {
         let record = item(&shard.record_file, Some(shard.bytes), Proof::Sha256(shard.sha256.clone()));
-        [record, item(&shard.index_file, None, Proof::IndexOf(shard.clone()))]
+        let record = Item { is_records: true, ..record };
+        let listed = shard.track_file.as_ref();
+        let tracks = listed.map(|t| item(&t.file, Some(t.bytes), Proof::Sha256(t.sha256.clone())));
+        [record, item(&shard.index_file, None, Proof::IndexOf(shard.clone()))].into_iter().chain(tracks)
     };
     let failures = json.failures.iter().map(|f| item(&f.file, None, Proof::Sha256(f.sha256.clone())));
     json.shards.iter().flat_map(of_shard).chain(failures).collect()
@@ -46,7 +50,23 @@ pub(super) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
 impl Item {
     /// Whether this is a record file, whose bytes count as progress.
     pub fn is_records(&self) -> bool {
-        self.length.is_some()
+        self.is_records
+    }
+
+    /// Whether its name has digits of its digest, as far as `dataset.json` says that.
+    pub fn has_digits(&self) -> bool {
+        let (stem, ending) = self.name.rsplit_once('.').unwrap_or((&self.name, ""));
+        match (&self.proof, stem.strip_prefix(names::stem(&self.name)).and_then(|rest| rest.strip_prefix('-'))) {
+            (_, None) => false,
+            (Proof::Sha256(sha256), Some(digits)) => !ending.is_empty() && sha256.starts_with(digits),
+            (Proof::IndexOf(_), Some(_)) => true,
+        }
+    }
+
+    /// Compares a length in bytes with the listed one.
+    pub fn prove_length(&self, found: u64) -> Result<()> {
+        let listed = self.length.unwrap_or(found);
+        same("fetch-digest", "length", &listed.to_string(), &found.to_string()).map_err(|e| e.file(&self.location))
     }
 
     /// Proves that the file at `copy`, whose bytes have the digest `sha256`, is the listed one.

@@ -17,5 +17,6 @@ mod report;
 mod transfer;
 
 pub use fetch::fetch;
+pub(crate) use item::{Item, items};
 pub use options::FetchOptions;
 pub use report::FetchReport;

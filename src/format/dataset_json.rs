@@ -78,13 +78,36 @@ pub struct ShardJson {
     /// CRC-32 from the header of the index file. It covers the whole index. Absent in data sets of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_crc32: Option<u32>,
+    /// The track file; absent if the shard has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub track_file: Option<TrackFileJson>,
+}
+
+/// The track file of a shard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrackFileJson {
+    /// Its name, in the same folder.
+    pub file: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its SHA-256 in lower-case hexadecimal digits.
+    pub sha256: String,
 }
 
 impl ShardJson {
     /// Whether `found` matches this description in everything that this says.
     pub(crate) fn is(&self, found: &ShardJson) -> bool {
         let index_crc32 = self.index_crc32.and(found.index_crc32);
-        *self == ShardJson { index_crc32, ..found.clone() }
+        // Earlier versions list no track file, also where the index has one.
+        let track_file = self.track_file.as_ref().and(found.track_file.clone());
+        let is_missing = self.track_file.is_some() && track_file.is_none();
+        !is_missing && *self == ShardJson { index_crc32, track_file, ..found.clone() }
+    }
+
+    /// Names of the shard's files: record file, index and, if there is one, track file.
+    pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
+        let tracks = self.track_file.iter().map(|tracks| tracks.file.as_str());
+        [self.record_file.as_str(), self.index_file.as_str()].into_iter().chain(tracks)
     }
 }
 
@@ -119,7 +142,7 @@ impl DatasetJson {
 
     /// Names of all files of the data set, except `dataset.json` itself.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
-        let shards = self.shards.iter().flat_map(|s| [s.record_file.as_str(), s.index_file.as_str()]);
+        let shards = self.shards.iter().flat_map(ShardJson::file_names);
         shards.chain(self.failures.iter().map(|f| f.file.as_str()))
     }
 
@@ -136,6 +159,10 @@ impl DatasetJson {
         let shards = object.get("shards").and_then(Value::as_array);
         if shards.is_some_and(|shards| !shards.iter().all(Value::is_object)) {
             return Err(serde::de::Error::custom("a shard is not an object"));
+        }
+        let mut track_files = shards.into_iter().flatten().filter_map(|shard| shard.get("track_file"));
+        if !track_files.all(|file| file.is_object() || file.is_null()) {
+            return Err(serde::de::Error::custom("a track file is not an object"));
         }
         Self::deserialize(Value::Object(object))
     }

@@ -13,7 +13,10 @@ pub const BYTES: usize = 64;
 pub const MAGIC: [u8; 8] = *b"\x89VIDX\r\n\x1a";
 
 /// The version that this crate writes. Readers refuse a different major number and accept any minor number.
-pub const VERSION: (u16, u16) = (1, 0);
+pub const VERSION: (u16, u16) = (1, 1);
+
+/// The version of a file without tracks, which has the same bytes as before there were any.
+pub const VERSION_WITHOUT_TRACKS: (u16, u16) = (1, 0);
 
 /// The required flags that this crate knows. A reader refuses a file with any other required flag.
 pub const KNOWN_REQUIRED_FLAGS: u32 = 0;

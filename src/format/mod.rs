@@ -15,6 +15,7 @@ pub mod names;
 pub mod record_header;
 pub mod recordio;
 pub mod section;
+pub mod track;
 
 /// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
 pub fn crc32(bytes: &[u8]) -> u32 {

@@ -34,8 +34,14 @@ pub(crate) fn shard(ordinal: usize) -> String {
 #[cfg(feature = "pack")]
 pub(crate) fn of_part(part: u32, ordinal: usize, name: &str) -> String {
     let rest = name.strip_prefix(&shard(ordinal)).unwrap_or(name);
+    format!("{}{rest}", stem_of_part(part, ordinal))
+}
+
+/// Such a name without digits and ending.
+#[cfg(feature = "pack")]
+pub(crate) fn stem_of_part(part: u32, ordinal: usize) -> String {
     let of_part = shard(part as usize);
-    if ordinal == 0 { format!("{of_part}{rest}") } else { format!("{of_part}.{ordinal}{rest}") }
+    if ordinal == 0 { of_part } else { format!("{of_part}.{ordinal}") }
 }
 
 /// `STEM-DIGITS.ENDING`, where the digits are the first digits of the SHA-256 of the file's contents.
@@ -56,7 +62,7 @@ pub(crate) fn stem(name: &str) -> &str {
 /// Whether a file's name is one that vidrec gives to files of a data set, so that it may remove the file with the data
 /// set.
 pub(crate) fn is_ours(name: &str) -> bool {
-    let shard = name.starts_with("shard-") && (name.ends_with(".rec") || name.ends_with(".vidx"));
+    let shard = name.starts_with("shard-") && [".rec", ".vidx", ".vtrk"].iter().any(|end| name.ends_with(end));
     let failures = name == FAILURES || (stem(name) == "failures" && name.ends_with(".jsonl"));
     shard || failures || name == LISTING
 }
@@ -79,8 +85,13 @@ mod tests {
 
     #[test]
     fn only_names_that_vidrec_gives_are_its_own() {
-        for ours in ["shard-00000.rec", "shard-00000-abababababab.vidx", "failures-abababababab.jsonl", "dataset.json"]
-        {
+        for ours in [
+            "shard-00000.rec",
+            "shard-00000-abababababab.vidx",
+            "shard-00000-abababababab.vtrk",
+            "failures-abababababab.jsonl",
+            "dataset.json",
+        ] {
             assert!(is_ours(ours), "{ours}");
         }
         for other in ["train.rec", "shard-00000.idx", "failures-old.jsonl", "notes.txt"] {

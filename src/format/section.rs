@@ -27,8 +27,11 @@ impl SectionId {
     /// Class names, settings and provenance as JSON.
     pub const META: SectionId = SectionId(*b"META");
 
-    /// The sections that every file has, in the order that vidrec writes them.
-    pub const ALL: [SectionId; 5] = [Self::FRAMES, Self::CLIPS, Self::STRINGS, Self::DATA, Self::META];
+    /// The identity of the track file, in a file that has one.
+    pub const TRACKS: SectionId = SectionId(*b"TRKS");
+
+    /// The sections that this crate knows, in the order in which it writes them. All but the last are in every file.
+    pub const ALL: [SectionId; 6] = [Self::FRAMES, Self::CLIPS, Self::STRINGS, Self::DATA, Self::META, Self::TRACKS];
 
     /// The id as text, for messages.
     pub fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl SectionId {
             b"STRS" => "section STRS",
             b"DATA" => "section DATA",
             b"META" => "section META",
+            b"TRKS" => "section TRKS",
             _ => "section",
         }
     }

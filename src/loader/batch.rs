@@ -6,6 +6,7 @@ use super::aligned::Aligned;
 use super::draw::ColorDraw;
 use super::field::Field;
 use super::options::Dtype;
+use super::track_batch::TrackBatch;
 use crate::machine::Shortage;
 use crate::{Error, Result};
 
@@ -98,10 +99,13 @@ pub struct SampleParams {
 pub struct Batch {
     /// The data, row-major in [`shape`](Self::shape).
     pub data: BatchData,
-    /// Label of each clip; -1 for none.
+    /// Label of each clip; -1 for none. In a mix, those that [`MixLabels`](super::MixLabels) gives.
     pub labels: Vec<i64>,
-    /// Ordinal of each clip in the data set.
+    /// Ordinal of each clip in the data set; in a [`Mix`](super::Mix) among the clips of all sources, one source after
+    /// another.
     pub clips: Vec<u64>,
+    /// The number of the source of each clip in [`Mix::names`](super::Mix::names); empty without a mix.
+    pub source_ids: Vec<u32>,
     /// False for a clip that only fills the last batch and should not count.
     pub mask: Vec<bool>,
     /// For each frame of each clip, whether it is one that was asked for: row-major, B x T. False for a frame that
@@ -110,7 +114,12 @@ pub struct Batch {
     pub frame_mask: Vec<bool>,
     /// The attributes that were asked for ([`LoaderOptions::fields`](super::LoaderOptions::fields)), by name.
     pub fields: Vec<(String, Field)>,
-    /// What was drawn for each clip.
+    /// The values of the tracks that were asked for ([`LoaderOptions::tracks`](super::LoaderOptions::tracks)), by name.
+    pub tracks: Vec<(String, TrackBatch)>,
+    /// For each camera of each sample, whether there is a clip of it: row-major, B x V. Empty without
+    /// [`Cameras`](super::Cameras).
+    pub camera_mask: Vec<bool>,
+    /// What was drawn for each clip; with cameras, for the first camera of each sample.
     pub params: Vec<SampleParams>,
     shape: [usize; 5],
 }
@@ -121,7 +130,13 @@ impl Batch {
         self.fields.iter().find(|(found, _)| found == name).map(|(_, field)| field)
     }
 
-    /// The dimensions, in the order of the layout: `[B, T, C, H, W]`, `[B, C, T, H, W]` or `[B, T, H, W, C]`.
+    /// The track of this name, if it was asked for.
+    pub fn track(&self, name: &str) -> Option<&TrackBatch> {
+        self.tracks.iter().find(|(found, _)| found == name).map(|(_, track)| track)
+    }
+
+    /// The dimensions, in the order of the layout: `[B, T, C, H, W]`, `[B, C, T, H, W]` or `[B, T, H, W, C]`. With V
+    /// [`Cameras`](super::Cameras) the first one is B * V: those of a sample lie side by side.
     pub fn shape(&self) -> [usize; 5] {
         self.shape
     }
@@ -148,9 +163,12 @@ impl Batch {
         self.shape = shape;
         self.labels.clear();
         self.clips.clear();
+        self.source_ids.clear();
         self.mask.clear();
         self.frame_mask.clear();
         self.fields.clear();
+        self.tracks.clear();
+        self.camera_mask.clear();
         self.params.clear();
     }
 

@@ -16,9 +16,11 @@ mod draw;
 mod feed;
 mod field;
 pub(crate) mod kernel;
+mod mix;
 mod options;
 mod require;
 mod state;
+mod track_batch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,10 +38,13 @@ pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
 use feed::{Engine, Shelf, fill, fill_into};
 pub use field::Field;
 pub use kernel::{Channels, ColorMatrix};
+pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
-    Batching, Budget, Draws, Dtype, Layout, LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling,
+    Batching, Budget, Cameras, CamerasCrop, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame, Pictures,
+    Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
 };
 pub use state::LoaderState;
+pub use track_batch::{TrackBatch, TrackData};
 
 /// Gives the batches of a data set, epoch after epoch.
 ///
@@ -144,6 +149,38 @@ impl Loader {
         let mut engine = Engine::new(dataset, options)?;
         engine.resume(state)?;
         Ok(Loader::of(engine))
+    }
+
+    /// A loader of a mix of data sets. An epoch has as many samples as the mix says.
+    ///
+    /// As [`new`](Self::new); but [`Sampling::order`] only says in which order the samples of each source come. By
+    /// default they are shuffled, those of a remote source in blocks;
+    /// [`Order::Shuffled`](crate::order::Order::Shuffled) and [`Order::Blocks`](crate::order::Order::Blocks) are for
+    /// all sources. Each round through a source draws new crops, flips, colors and frames for its clips.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); and buckets, sizes or another order.
+    pub fn mix(mix: &Mix, options: LoaderOptions) -> Result<Self> {
+        Ok(Loader::of(Engine::of_mix(mix, options)?))
+    }
+
+    /// A loader of a mix that resumes exactly where another one stood, also on another number of ranks and in another
+    /// epoch: as [`resume`](Self::resume). The weights may be others from there on, but not before.
+    ///
+    /// # Errors
+    ///
+    /// As [`mix`](Self::mix); and a state of another mix, seed or length of epoch.
+    pub fn resume_mix(mix: &Mix, options: LoaderOptions, state: &LoaderState) -> Result<Self> {
+        let mut engine = Engine::of_mix(mix, options)?;
+        engine.resume(state)?;
+        Ok(Loader::of(engine))
+    }
+
+    /// How much all ranks together have used of each source of a mix after `batches` batches of `epoch`, counted from
+    /// the first sample of epoch 0; empty without a mix.
+    pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
+        self.engine.sources(epoch, batches)
     }
 
     fn of(engine: Engine) -> Self {
@@ -299,6 +336,7 @@ const _: () = {
     held::<LoaderState>();
     held::<LoaderStats>();
     held::<Epochs>();
+    held::<Mix>();
     held::<Batch>();
     held::<Batches>();
     held::<BatchesInto<Vec<u8>>>();

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Blocks, Homes, Permutation, Weights};
+use super::source_order::check_blocks;
+use super::{Blocks, Homes, Mixed, Permutation, Weights};
 use crate::words::unknown;
 use crate::{Error, Result};
 
@@ -21,8 +22,8 @@ use crate::{Error, Result};
 /// ```
 ///
 /// As a word (`FromStr`, `Display`): `sequential`, `shuffled`, `blocks` (64 samples, mixed within 8 blocks) or `homes`
-/// (such blocks, a home for each rank, an exchange of 1). `Display` also prints `given` and `weighted`, which need more
-/// than a word.
+/// (such blocks, a home for each rank, an exchange of 1). `Display` also prints `given`, `weighted` and `mix`, which
+/// need more than a word.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Order {
@@ -70,6 +71,9 @@ pub enum Order {
     /// As many draws as there are samples, *with replacement*: a sample may come several times in an epoch, each
     /// time with another crop, or never.
     Weighted(Arc<Weights>),
+    /// Samples of several sources by quotas: [`Mixed`], which has a seed of its own.
+    /// [`Loader::mix`](crate::Loader::mix) makes it.
+    Mixed(Arc<Mixed>),
 }
 
 impl Order {
@@ -145,6 +149,9 @@ impl Order {
             Order::Weighted(weights) if weights.len() != n => {
                 Err(Error::usage("not one weight for each sample").expected(n).found(weights.len()))
             }
+            Order::Mixed(mixed) if mixed.samples() != n => {
+                Err(Error::usage("the mix is of another number of samples").expected(n).found(mixed.samples()))
+            }
             _ => Ok(()),
         }
     }
@@ -160,14 +167,8 @@ impl Order {
             }
             Order::Given(list) => Kind::Given(list.clone()),
             Order::Weighted(weights) => Kind::Weighted { weights: weights.clone(), seed, epoch },
+            Order::Mixed(mixed) => Kind::Mixed { mixed: mixed.clone(), epoch },
         })
-    }
-}
-
-fn check_blocks(block: u32, window: u32) -> Result<()> {
-    match [("block", block), ("window", window)].into_iter().find(|&(_, number)| number == 0) {
-        Some((option, _)) => Err(Error::usage(format!("order of blocks: {option}")).expected("1 or more").found(0)),
-        None => Ok(()),
     }
 }
 
@@ -180,6 +181,7 @@ impl fmt::Display for Order {
             Order::Homes { .. } => "homes",
             Order::Given(_) => "given",
             Order::Weighted(_) => "weighted",
+            Order::Mixed(_) => "mix",
         })
     }
 }
@@ -210,6 +212,7 @@ enum Kind {
     Homes(Homes),
     Given(Arc<[u64]>),
     Weighted { weights: Arc<Weights>, seed: u64, epoch: u64 },
+    Mixed { mixed: Arc<Mixed>, epoch: u64 },
 }
 
 impl EpochOrder {
@@ -222,6 +225,7 @@ impl EpochOrder {
             Kind::Homes(homes) => homes.len(),
             Kind::Given(list) => list.len() as u64,
             Kind::Weighted { weights, .. } => weights.len(),
+            Kind::Mixed { mixed, .. } => mixed.samples_per_epoch(),
         }
     }
 
@@ -235,6 +239,16 @@ impl EpochOrder {
         matches!(self.0, Kind::Given(_) | Kind::Weighted { .. })
     }
 
+    /// The sample at `position`, and in a mix the round through its source; `None` past the end.
+    pub(crate) fn drawn(&self, position: u64) -> Option<(u64, Option<u64>)> {
+        match &self.0 {
+            Kind::Mixed { mixed, epoch } => {
+                mixed.in_epoch(*epoch, position).map(|draw| (draw.sample, Some(draw.round)))
+            }
+            _ => self.get(position).map(|sample| (sample, None)),
+        }
+    }
+
     /// The sample at `position`; `None` past the end.
     pub fn get(&self, position: u64) -> Option<u64> {
         match &self.0 {
@@ -246,6 +260,7 @@ impl EpochOrder {
             Kind::Weighted { weights, seed, epoch } => {
                 (position < weights.len()).then(|| weights.draw(*seed, *epoch, position))
             }
+            Kind::Mixed { mixed, epoch } => mixed.in_epoch(*epoch, position).map(|draw| draw.sample),
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! An [`Order`] says which sample is at each position of an epoch. [`Permutation`] shuffles all of them exactly,
 //! without a table; [`Blocks`] keeps neighbors close for slow disks; [`Homes`] gives each node of a cluster blocks of
-//! its own; [`Weights`] balances classes. [`Ranks`] deals the positions out in batches. All are random access, so a run
-//! can enter an epoch anywhere at once. [`Order::neighbors_share_a_batch`] says how well an order mixes.
+//! its own; [`Weights`] balances classes; [`Mixed`] mixes several sources by quotas. [`Ranks`] deals
+//! the positions out in batches. All are random access, so a run can enter an epoch anywhere at once.
+//! [`Order::neighbors_share_a_batch`] says how well an order mixes.
 //!
 //! ```
 //! use vidrec::order::{LastBatch, Permutation, Ranks};
@@ -20,14 +21,21 @@
 mod blocks;
 mod homes;
 mod kinds;
+mod mixed;
 mod mixing;
 mod permutation;
+mod quotas;
 mod ranks;
+mod shares;
+mod source_order;
 mod weights;
 
 pub use blocks::Blocks;
 pub use homes::Homes;
 pub use kinds::{EpochOrder, Order};
+pub use mixed::{Draw, Mixed};
 pub use permutation::Permutation;
 pub use ranks::{LastBatch, Ranks, Slot};
+pub use shares::Shares;
+pub use source_order::SourceOrder;
 pub use weights::Weights;

@@ -91,7 +91,7 @@ pub fn estimate<P: AsRef<Path>>(
     video::init();
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
-    let probe = Probe::run(&present, options, PROBES, PROBE_TIME, &mut |how_far| tell(progress, how_far))?;
+    let probe = Probe::run(&plan, &present, options, (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
@@ -128,7 +128,8 @@ pub(super) fn check_space(
     }
     let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
-    let probe = Probe::run(&present, options, QUICK_PROBES, QUICK_TIME, &mut |_| tell(progress, &nothing_done))?;
+    let probe =
+        Probe::run(plan, &present, options, (QUICK_PROBES, QUICK_TIME), &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
@@ -153,10 +154,10 @@ struct Probe {
 impl Probe {
     /// Packs `count` of the videos in memory, or as many as can be begun within `limit`.
     fn run(
+        plan: &PackPlan,
         jobs: &[&Job],
         options: &PackOptions,
-        count: u32,
-        limit: Duration,
+        (count, limit): (u32, Duration),
         tell: &mut dyn FnMut(&Progress) -> Result<()>,
     ) -> Result<Self> {
         let n = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
@@ -171,7 +172,8 @@ impl Probe {
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
-                let packed = gate.pack(|alone| pack_one(chosen[i], options.recipe(&store), &mut held, alone));
+                let packed =
+                    gate.pack(|alone| pack_one(chosen[i], options.recipe(&store, &plan.tracks), &mut held, alone));
                 (packed, begun.elapsed(), held)
             })
         };

@@ -3,6 +3,7 @@
 //! ```text
 //! inputs -> plan/ (jobs) -> work/ (clips, one video on each thread) -> run/ (shards, journal, report)
 //!
+//! track/         numbers and texts beside the frames, from files that manifests name
 //! pack.rs        plan, work and run in turn; options.rs: the options of all three
 //! parts/         the same in parts, on many machines
 //! estimate.rs    the same for a few videos, and nothing is written
@@ -21,17 +22,20 @@ mod parts;
 mod plan;
 mod run;
 mod serve;
+mod track;
 mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
 pub use pack::{pack, pack_plan};
 pub use parts::{
-    PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts, write_plan,
+    InParts, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts,
+    write_plan,
 };
 pub use plan::{Attributes, InputOptions, Job, ManifestColumns, PackPlan, PassedOver, Segment, SegmentClock};
 pub use run::{Failure, Interrupted, MaxFailures, OnError, PackReport, RunOptions, Warning};
 pub use serve::serve;
+pub use track::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub use work::{FrameOptions, PackStage, PictureOptions, Resources, VideoLimits};
 
 pub use crate::writer::Sharding;

@@ -5,11 +5,12 @@ use serde_json::Value;
 
 use super::plan::{InputOptions, SegmentClock};
 use super::run::RunOptions;
-use super::work::{FrameOptions, PictureOptions, Recipe, Resources, VideoLimits, VideoStore};
+use super::track::{PlannedTrack, TrackSpec};
+use super::work::{FrameOptions, PictureOptions, Recipe, Resources, SOUND, VideoLimits, VideoStore};
 use crate::sampler::Short;
-use crate::video::{Decode, FrameSize};
+use crate::video::{AudioOptions, Decode, FrameSize};
 use crate::writer::Sharding;
-use crate::{Error, JsonObject, Result, jpeg, limits};
+use crate::{Error, Hint, JsonObject, Result, jpeg, limits};
 
 /// How videos are packed. The same inputs and options give the same bytes, whatever [`Resources`] they may use.
 ///
@@ -31,6 +32,8 @@ pub struct PackOptions {
     pub frames: FrameOptions,
     /// How frames are stored.
     pub pictures: PictureOptions,
+    /// Whether, and how, the sound of videos becomes the track `audio`. Default: it does not.
+    pub audio: Option<AudioOptions>,
     /// What a video may take.
     pub limits: VideoLimits,
     /// How much of the machine the work may use.
@@ -70,6 +73,17 @@ struct Settings {
     max_pixels: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_duration: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tracks: Vec<TrackSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audio: Option<AudioSetting>,
+}
+
+/// How sound is stored.
+#[derive(Serialize)]
+struct AudioSetting {
+    rate: u32,
+    channels: String,
 }
 
 /// What determines the bytes of a picture.
@@ -153,6 +167,8 @@ impl Settings {
             shard_bytes,
             max_pixels: Some(options.limits.max_pixels).filter(|&most| most != limits::MAX_PIXELS),
             max_duration: options.limits.max_duration.map(|most| most.as_secs_f64()),
+            tracks: options.input.tracks.clone(),
+            audio: options.audio.map(|audio| AudioSetting { rate: audio.rate, channels: audio.channels.to_string() }),
         }
     }
 }
@@ -161,12 +177,24 @@ impl PackOptions {
     pub(super) fn check(&self) -> Result<()> {
         self.frames.check()?;
         self.run.sharding.check()?;
+        if self.audio.is_some() && self.input.tracks.iter().any(|track| track.name == SOUND) {
+            return Err(
+                Error::usage(format!("two tracks have the name \"{SOUND}\"")).hint(Hint::OnlyOne("audio", "track"))
+            );
+        }
         jpeg::Encoder::new(self.pictures.quality).map(drop)
     }
 
     /// What decides what a video becomes.
-    pub(super) fn recipe<'a>(&'a self, store: &'a VideoStore) -> Recipe<'a> {
-        Recipe { frames: &self.frames, pictures: &self.pictures, limits: &self.limits, store }
+    pub(super) fn recipe<'a>(&'a self, store: &'a VideoStore, tracks: &'a [PlannedTrack]) -> Recipe<'a> {
+        Recipe {
+            frames: &self.frames,
+            pictures: &self.pictures,
+            limits: &self.limits,
+            store,
+            tracks,
+            audio: self.audio,
+        }
     }
 
     /// Everything that determines the bytes, as it is stored.
@@ -188,6 +216,7 @@ mod tests {
     use super::super::plan::InputOptions;
     use super::*;
     use crate::sampler::{Pace, Rule};
+    use crate::video::AudioChannels;
 
     #[test]
     fn settings_that_change_nothing_are_absent() {
@@ -202,7 +231,11 @@ mod tests {
     #[test]
     fn settings_name_all_that_determines_the_bytes() {
         let options = PackOptions {
-            input: InputOptions { shuffle_seed: Some(3), ..InputOptions::default() },
+            input: InputOptions {
+                shuffle_seed: Some(3),
+                tracks: vec!["a=b,frames".parse().unwrap()],
+                ..InputOptions::default()
+            },
             frames: FrameOptions {
                 rule: Rule::RandomClip { stride: 2 },
                 draws: 4,
@@ -225,12 +258,14 @@ mod tests {
             },
             run: RunOptions { sharding: Sharding::Count(2), ..RunOptions::default() },
             resources: Resources::default(),
+            audio: Some(AudioOptions { rate: 16_000, channels: AudioChannels::Stereo }),
         };
         let expected = json!({
             "frames": 8, "sample": "random-clip:2", "short": "repeat-last", "seed": 0, "draws": 4,
             "picture_fps": "30000/1001", "segment_clock": "first-frame", "decode": "all", "shuffle_seed": 3,
             "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
             "optimize": true, "pass_through": true, "reduce_depth": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
+            "tracks": ["a=b,frames"], "audio": {"rate": 16_000, "channels": "stereo"},
         });
         assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());
         let by_pace = PackOptions {

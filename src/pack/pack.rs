@@ -8,12 +8,13 @@ use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
 use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::serve::hello;
-use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each};
+use super::track::PlannedTrack;
+use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::disk::{FolderLock, publication};
 use crate::format::meta::Meta;
 use crate::machine::Shortage;
 use crate::progress::ProgressFn;
-use crate::{Error, Result, video};
+use crate::{Error, Result, TrackSchema, video};
 
 /// Packs `inputs` into the data set directory `out`.
 ///
@@ -109,7 +110,8 @@ pub(super) fn pack_as(
     let meta = how.meta;
     let mode = options.run.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
-    let start_pool = |command| Pool::start(command, hello(options)?, options.limits.timeout, &options.input.storage);
+    let start_pool =
+        |command| Pool::start(command, hello(options)?, options.limits.timeout, (&options.input.storage, &plan.tracks));
     let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
@@ -122,15 +124,26 @@ pub(super) fn pack_as(
     if how.probes && interrupted.is_none() && existing.is_none() && pool.is_none() {
         check_space(plan, out, options, progress)?;
     }
-    let done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
+    let mut done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
         Beginning::At(done) => *done,
         Beginning::Published(report) => return Ok(*report),
     };
+    // Each shard numbers the tracks alike, whatever its clips have.
+    let audio = options.audio.as_ref().map(sound_schema);
+    let tracks: Vec<TrackSchema> = plan.tracks.iter().map(PlannedTrack::schema).chain(audio).collect();
+    done.0.join_tracks(tracks.iter())?;
     let run = PackRun::new(out, plan, &options.run, done, progress);
     let copies = existing.as_ref().map(|existing| existing.copies(plan));
     let threads = options.resources.threads_for(plan.jobs.len());
     let store = VideoStore::new(&options.input.storage);
-    let sources = Sources::new(&plan.jobs, options.recipe(&store), &options.resources, copies, pool.as_ref(), threads);
+    let sources = Sources::new(
+        &plan.jobs,
+        options.recipe(&store, &plan.tracks),
+        &options.resources,
+        copies,
+        pool.as_ref(),
+        threads,
+    );
     work(run, &sources, plan.jobs.len(), threads).finish(out, started)
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use object_store::client::HttpError;
 use object_store::path::Path as Key;
 use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
 
@@ -60,6 +61,8 @@ pub(super) enum FinalKind {
     Replaced,
     /// The object ends before the range begins.
     BeyondEnd,
+    /// The server does not know how to do this.
+    Unsupported,
     Other,
 }
 
@@ -71,11 +74,11 @@ pub(super) struct Got {
     pub first_byte: Duration,
 }
 
-fn refuse(what: impl Into<String>, help: &'static str) -> Failure {
+pub(super) fn refuse(what: impl Into<String>, help: &'static str) -> Failure {
     Failure::Final { what: what.into(), help, kind: FinalKind::Other }
 }
 
-fn passing(what: impl Into<String>) -> Failure {
+pub(super) fn passing(what: impl Into<String>) -> Failure {
     Failure::Passing { what: what.into(), wait: None, is_overload: false, is_unreached: false }
 }
 
@@ -173,7 +176,7 @@ fn cause(e: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// What a failed request means, and what to do about it.
-fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
+pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
     use object_store::Error as E;
     let status = answer.status();
     let said = |what: &str| status.map_or_else(|| what.to_owned(), |status| format!("{what} (HTTP {status})"));
@@ -187,6 +190,9 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
             false => refuse(none.to_string(), "run the command by hand, and sign in if it asks for that"),
         };
     }
+    if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {
+        return passing(said("an answer that says why broke off"));
+    }
     match (e, status) {
         (E::NotFound { .. }, _) => {
             let help = "check the location: bucket or host, and path";
@@ -197,6 +203,10 @@ fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Failure {
             Failure::Final { what, help: "open the data set again", kind: FinalKind::Replaced }
         }
         (E::PermissionDenied { .. } | E::Unauthenticated { .. }, _) | (_, Some(401 | 403)) => refused(),
+        (E::NotImplemented { .. }, _) | (_, Some(501)) => {
+            let what = said("the server cannot do this");
+            Failure::Final { what, help: "use another server", kind: FinalKind::Unsupported }
+        }
         (E::NotSupported { .. }, _) => refuse(
             said("the server does not serve parts of files (ranges)"),
             "use another server, or fetch a local copy first",

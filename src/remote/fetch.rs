@@ -9,38 +9,38 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{Either, select};
-use object_store::ObjectStore;
 use object_store::path::Path as Key;
 
 use super::attempt::{Ask, Failure, FinalKind, Got, Version, attempt};
 use super::counters::{Counters, add};
 use super::gate::{Gate, Outcome};
 use super::sink::Sink;
+use super::store::Client;
 use crate::Error;
 use crate::random::Random;
 
 /// The longest that a server may send nothing, before the request is made once more; and once it seems to be down.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(super) const SILENCE: Duration = Duration::from_secs(10);
 const SILENCE_OF_FAILING: Duration = Duration::from_secs(2);
 /// The first wait before a retry, and the longest.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 /// Tries to reach a server that has never answered: as a rule its address is wrong.
-const FIRST_TRIES: u32 = 3;
+pub(super) const FIRST_TRIES: u32 = 3;
 /// What a deadline adds for a range, so that a slow link that works is not an error.
-const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
+pub(super) const SLOWEST_BYTES_PER_SECOND: u64 = 256 << 10;
 
 /// The client of one store in this process, and what it has learned.
 pub(super) struct Link {
-    pub store: Arc<dyn ObjectStore>,
+    pub client: Client,
     pub gate: Gate,
     pub counters: Arc<Counters>,
     pub timeout: Duration,
     pace: Mutex<Pace>,
     /// Whether the server has ever answered.
-    is_reached: AtomicBool,
+    pub is_reached: AtomicBool,
     /// Whether all patience was used up for a range, and no request has succeeded since. Then others get one try, so that
     /// not each of them takes as long to fail.
-    is_failing: AtomicBool,
+    pub is_failing: AtomicBool,
 }
 
 /// What is fetched.
@@ -52,9 +52,11 @@ pub(super) struct Target {
     pub version: Option<Version>,
 }
 
-/// Why a range could not be fetched, once for all who wait for it.
+/// Why a request failed, once for all who wait for it.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchError {
+    /// Completes "could not …".
+    doing: &'static str,
     location: PathBuf,
     range: Option<Range<u64>>,
     what: String,
@@ -67,7 +69,29 @@ impl FetchError {
     /// For those who wait for what was never asked for, or whose request ended without an answer.
     pub(super) fn lost(location: &Path) -> Self {
         let (location, what) = (location.to_owned(), "the request was not finished".to_owned());
-        FetchError { location, range: None, what, help: "", tries: 0, kind: None }
+        FetchError { doing: "fetch", location, range: None, what, help: "", tries: 0, kind: None }
+    }
+
+    /// For requests that do something else than to fetch a range; `doing` completes "could not …".
+    pub(super) fn of(
+        doing: &'static str,
+        location: &Path,
+        what: impl Into<String>,
+        help: &'static str,
+        tries: u32,
+        kind: Option<FinalKind>,
+    ) -> Self {
+        FetchError { doing, location: location.to_owned(), range: None, what: what.into(), help, tries, kind }
+    }
+
+    /// How often it was tried.
+    pub(super) fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    /// Whether the server cannot do what it was asked for.
+    pub(super) fn is_unsupported(&self) -> bool {
+        self.kind == Some(FinalKind::Unsupported)
     }
 
     /// Whether there is no such object.
@@ -87,7 +111,7 @@ impl FetchError {
         let tries = if self.tries > 1 { format!(" after {} tries", self.tries) } else { String::new() };
         let e = match self.is_missing() {
             true => Error::missing("there is no such object").file(&self.location),
-            false => Error::lost(format!("could not fetch{tries}: {place}{}", self.what)).file(&self.location),
+            false => Error::lost(format!("could not {}{tries}: {place}{}", self.doing, self.what)).file(&self.location),
         };
         if self.help.is_empty() { e } else { e.help(self.help) }
     }
@@ -107,9 +131,9 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    pub fn new(store: Arc<dyn ObjectStore>, counters: Arc<Counters>, timeout: Duration) -> Self {
+    pub fn new(client: Client, counters: Arc<Counters>, timeout: Duration) -> Self {
         Link {
-            store,
+            client,
             gate: Gate::new(counters.clone()),
             counters,
             timeout,
@@ -155,7 +179,7 @@ impl Link {
     ) -> Result<(Sink, Version), FetchError> {
         let failed = |what: String, help, tries, kind| {
             let range = range.clone().ok();
-            FetchError { location: target.location.clone(), range, what, help, tries, kind }
+            FetchError { doing: "fetch", location: target.location.clone(), range, what, help, tries, kind }
         };
         let size = range.as_ref().map_or(0, |range| range.end - range.start);
         let allowed = self.timeout.saturating_add(Duration::from_secs(size / SLOWEST_BYTES_PER_SECOND));
@@ -221,7 +245,7 @@ impl Link {
         // What has arrived is kept.
         let range = range.clone().map(|range| sink.at()..range.end);
         let silence = if self.is_failing.load(Relaxed) { SILENCE_OF_FAILING } else { SILENCE };
-        let (store, key, version) = (self.store.clone(), target.key.clone(), target.version.clone());
+        let (store, key, version) = (self.client.store.clone(), target.key.clone(), target.version.clone());
         Ask { store, key, range, version, silence, received: Arc::default() }
     }
 
@@ -302,7 +326,7 @@ fn outcome<E>(one: &Result<Result<Got, Failure>, E>) -> Outcome {
 
 /// How long to wait before try `tries + 1`: twice as long each time, and a random part of it, so that clients that failed
 /// together do not come back together.
-fn backoff(tries: u32, salt: u64) -> Duration {
+pub(super) fn backoff(tries: u32, salt: u64) -> Duration {
     let (first, most) = WAITS;
     let whole = first.saturating_mul(1 << tries.min(16).saturating_sub(1)).min(most);
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());

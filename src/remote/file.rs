@@ -119,6 +119,13 @@ impl RemoteFile {
         &self.remote
     }
 
+    /// What tells its version from others: the ETag; the time of the last change where the server gives none; nothing where
+    /// it gives neither.
+    #[cfg(feature = "pack")]
+    pub fn version(&self) -> &str {
+        self.target.version.as_ref().map_or("", |version| &version.tag)
+    }
+
     /// The first bytes, which came when the object was opened.
     #[cfg(feature = "pack")]
     pub(super) fn head(&self) -> &[u8] {
@@ -202,15 +209,13 @@ impl RemoteFile {
     /// Starts one request for pages that are to be kept.
     fn start_kept(&self, pages: Range<u64>) -> Result<()> {
         let Some(kept) = self.kept.clone() else { return Ok(()) };
-        let giving_up = GiveUp(kept.clone(), pages.clone());
+        let claimed = Claimed(kept, Some(pages.clone()));
         let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
         runtime::handle()?.spawn(async move {
             let sink = Sink::new(pages.start, [pages.clone()]);
-            if let Ok(stretches) = fetch(&link, &target, pages, sink).await {
-                stretches.iter().for_each(|stretch| kept.store(stretch.range.start, &stretch.bytes));
+            if let Ok(mut stretches) = fetch(&link, &target, pages, sink).await {
+                claimed.store(&stretches.pop().map(|stretch| stretch.bytes).unwrap_or_default());
             }
-            // Of what was stored, nothing is left to give up.
-            drop(giving_up);
         });
         Ok(())
     }
@@ -489,10 +494,10 @@ impl Answering {
                 }
             }
             Part::Keep(pages) => {
-                if let (Some(kept), Ok(bytes)) = (&self.file.kept, &bytes) {
-                    kept.store(pages.start, bytes);
+                match (&self.file.kept, &bytes) {
+                    (Some(kept), Ok(bytes)) => kept.store(pages, bytes),
+                    _ => self.file.give_up(pages),
                 }
-                self.file.give_up(pages);
                 self.file.remote.memory.give(part.bytes());
             }
         }
@@ -506,12 +511,18 @@ impl Drop for Answering {
     }
 }
 
-/// Gives up pages of the cache when dropped, unless they are stored.
-struct GiveUp(Kept, Range<u64>);
+/// Claimed pages of the cache, which are given up when this is dropped, unless they were stored.
+struct Claimed(Kept, Option<Range<u64>>);
 
-impl Drop for GiveUp {
+impl Claimed {
+    fn store(mut self, bytes: &[u8]) {
+        self.1.take().iter().for_each(|pages| self.0.store(pages, bytes));
+    }
+}
+
+impl Drop for Claimed {
     fn drop(&mut self) {
-        self.0.give_up(self.1.clone());
+        self.1.take().into_iter().for_each(|pages| self.0.give_up(pages));
     }
 }
 

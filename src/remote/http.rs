@@ -20,6 +20,11 @@ pub(super) struct Answer {
     region: OnceLock<String>,
 }
 
+tokio::task_local! {
+    /// That of the request which this task makes, where object_store takes no extensions along.
+    pub(super) static ANSWER: Arc<Answer>;
+}
+
 impl Answer {
     /// The status of the last response; `None` before the first.
     pub fn status(&self) -> Option<u16> {
@@ -59,6 +64,7 @@ struct Watched(HttpClient);
 impl HttpService for Watched {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let answer = request.extensions().get::<Arc<Answer>>().cloned();
+        let answer = answer.or_else(|| ANSWER.try_with(Arc::clone).ok());
         let response = self.0.execute(request).await?;
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);

@@ -65,10 +65,15 @@ impl Kept {
         Plan::NoRoom
     }
 
-    /// Keeps what was fetched of pages that [`plan`](Self::plan) named.
-    pub fn store(&self, at: u64, bytes: &[u8]) {
-        if let Err(e) = self.pages.store(at, bytes) {
+    /// Keeps what was fetched of pages that [`plan`](Self::plan) named, or gives them up. Afterwards they are nothing of the
+    /// caller's: once they are there, another thread may find them wrong and claim them again.
+    pub fn store(&self, pages: &Range<u64>, bytes: &[u8]) {
+        if bytes.len() as u64 != pages.end - pages.start {
+            return self.give_up(pages.clone());
+        }
+        if let Err(e) = self.pages.store(pages.start, bytes) {
             self.counters.cache_failed(&e);
+            self.give_up(pages.clone());
         }
     }
 

@@ -9,6 +9,8 @@
 //!          fill_once, file        what it holds of tables; reading one version of an object
 //!          kept                   what the cache on disk holds
 //!          reader                 an object read as a file is: for videos
+//! written  send                  one request that writes, asks or removes, with patience
+//!          bucket, pieces        a folder of objects that is written to; an object written in parts
 //! whole    coming                 one range after another, for a copy of the object
 //!          filling                one after another, for the cache on disk
 //! ```
@@ -16,10 +18,13 @@
 mod attempt;
 mod authorities;
 mod aws;
+mod bucket;
 mod coming;
 mod counters;
 mod fetch;
 mod file;
+#[cfg(feature = "pack")]
+mod file_pieces;
 mod fill_once;
 mod filling;
 mod gate;
@@ -29,6 +34,7 @@ mod kept;
 mod later;
 mod memory;
 mod per_process;
+mod pieces;
 #[cfg(feature = "pack")]
 mod reader;
 mod recent;
@@ -36,18 +42,21 @@ mod refusal;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;
 mod runtime;
+mod send;
 mod sink;
 mod sizes;
 mod store;
 mod url;
 mod volume;
 
+pub(crate) use bucket::{Bucket, Tag};
 pub(crate) use coming::Coming;
 pub(crate) use file::{Opening, Part, RemoteFile, RunPlan};
 pub(crate) use filling::{Filled, Filling};
 pub(crate) use memory::Memory;
+pub(crate) use pieces::Pieces;
 #[cfg(feature = "pack")]
-pub(crate) use reader::{KEPT_BYTES, ObjectBytes, ObjectReader};
+pub(crate) use reader::{ObjectBytes, ObjectReader};
 pub(crate) use remote::Remote;
 pub(crate) use sizes::REQUEST_BYTES;
 #[cfg(feature = "pack")]

@@ -13,8 +13,9 @@ use crate::Result;
 /// What the first request of a sequence asks for, and the most that one does. A sequence doubles.
 const FIRST_BYTES: u64 = 1 << 20;
 const MOST_BYTES: u64 = 4 << 20;
-/// The most bytes of an object that are kept in memory: an object of this size is fetched once, however it is read.
-pub(crate) const KEPT_BYTES: u64 = 16 << 20;
+/// The most bytes of an object that are kept in memory beside its head: an object of this size is fetched once, however it
+/// is read.
+const KEPT_BYTES: u64 = 16 << 20;
 
 /// The bytes of an object, of which those read last are in memory. Several readers may share them.
 #[derive(Debug)]
@@ -41,6 +42,11 @@ impl ObjectBytes {
 
     pub fn len(&self) -> u64 {
         self.file.len()
+    }
+
+    /// The most bytes that are kept in memory.
+    pub fn kept_bytes(&self) -> u64 {
+        self.len().min(KEPT_BYTES + self.file.head().len() as u64)
     }
 
     /// Reads from byte `at` on as much as is at hand, and at least one byte before the end.

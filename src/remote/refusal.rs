@@ -55,6 +55,12 @@ pub(super) fn of(text: &str, status: Option<u16>, region: Option<&str>) -> Refus
     Refusal { what, help: help.unwrap_or(known) }
 }
 
+/// What to do about a refusal of a request that writes, by what to do about one that reads.
+pub(super) fn help_to_write(help: &'static str) -> &'static str {
+    let is_about_reading = help.contains("the right to read");
+    if is_about_reading { "check the credentials, and the right to write there (on S3, s3:PutObject)" } else { help }
+}
+
 /// The text of an element of XML that has no elements in it.
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;

@@ -112,8 +112,8 @@ impl Remote {
         if let Some(link) = links.get(&address.store) {
             return Ok(link.clone());
         }
-        let store = store::connect(address, &self.storage.options)?;
-        let link = Arc::new(Link::new(store, self.counters.clone(), self.storage.timeout));
+        let client = store::connect(address, &self.storage.options)?;
+        let link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
         links.insert(address.store.clone(), link.clone());
         Ok(link)
     }

@@ -12,6 +12,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::authorities::{self, CA_BUNDLE};
@@ -36,16 +37,34 @@ const CONNECTION: [(ClientConfigKey, &str); 4] = [
     (ClientConfigKey::UserAgent, concat!("vidrec/", env!("CARGO_PKG_VERSION"))),
 ];
 
+/// The client of a store, by what it is used for.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub store: Arc<dyn ObjectStore>,
+    /// For objects that are written in parts; `None` for web servers, which are read only.
+    pub parts: Option<Arc<dyn MultipartStore>>,
+}
+
+impl Client {
+    fn of<S: ObjectStore + MultipartStore>(store: S) -> Self {
+        let store = Arc::new(store);
+        Client { store: store.clone(), parts: Some(store) }
+    }
+}
+
 /// Makes the client for the store of `address`.
-pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(address: &Address, options: &BTreeMap<String, String>) -> Result<Client> {
     // Whoever installed another provider in this process has TLS already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let failed = |e: object_store::Error| cannot_connect(address, &e);
     match &*address.scheme {
-        "s3" => s3(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
-        "gs" => gcs(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
-        "az" => azure(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
-        _ => web(address, options)?.build().map(|store| Arc::new(store) as _).map_err(failed),
+        "s3" => s3(address, options)?.build().map(Client::of).map_err(failed),
+        "gs" => gcs(address, options)?.build().map(Client::of).map_err(failed),
+        "az" => azure(address, options)?.build().map(Client::of).map_err(failed),
+        _ => {
+            let store = web(address, options)?.build().map_err(failed)?;
+            Ok(Client { store: Arc::new(store), parts: None })
+        }
     }
 }
 
@@ -71,6 +90,10 @@ fn s3(address: &Address, options: &BTreeMap<String, String>) -> Result<AmazonS3B
     }
     for (name, value) in given {
         builder = builder.with_config(name, value);
+    }
+    if builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).is_none_or(|set| set == "false") {
+        // Objects are removed one by one: not every server can remove several with one request.
+        builder = builder.with_config(AmazonS3ConfigKey::DisableBulkDelete, "true");
     }
     let profile = aws::Profile::read()?;
     builder = aws::complete(builder, &profile)?;
@@ -173,8 +196,8 @@ mod tests {
                 let known = if location.starts_with("https") { &options[..1] } else { &options };
                 connect(&address, &known.iter().cloned().collect())
             };
-            with(option.0, option.1).unwrap_or_else(|e| panic!("{location}: {e}"));
-            let e = with("colour", "hunter2").unwrap_err().to_string();
+            with(option.0, option.1).map(drop).unwrap_or_else(|e| panic!("{location}: {e}"));
+            let e = with("colour", "hunter2").map(drop).unwrap_err().to_string();
             assert!(
                 e.contains("colour") && e.contains(location.split(':').next().unwrap()) && !e.contains("hunter2"),
                 "{e}"

@@ -8,6 +8,7 @@ mod run;
 mod salvage;
 mod scan;
 mod shards;
+mod tracks;
 
 use std::fs;
 use std::path::Path;
@@ -19,6 +20,7 @@ pub use self::report::{LostClip, PartlyLost, RepairOptions, RepairReport};
 use self::run::Run;
 use self::salvage::Salvage;
 use self::shards::{Files, ShardFiles};
+use self::tracks::OldTracks;
 use crate::dataset::listing;
 use crate::format::meta::Meta;
 use crate::format::names;
@@ -75,8 +77,21 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
         let name = shard.name();
         let record = shard.record.as_deref().unwrap_or_default();
         let salvage = Salvage::new(&name, record, old, shard.listed.as_ref(), &meta.classes)?;
-        Run { name: &name, salvage, options, report: &mut report, sink: &mut sink, counter, left_out: false }
-            .shard(shard, old, meta)?;
+        let tracks = OldTracks::read(shard, old, salvage.clip_count());
+        if let Some((tracks, damage)) = tracks.as_ref().and_then(|t| Some((t, t.damage.as_ref()?))) {
+            report.damage.push(format!("{}: the track file: {damage}", tracks.name));
+        }
+        Run {
+            tracks: tracks.as_ref(),
+            name: &name,
+            salvage,
+            options,
+            report: &mut report,
+            sink: &mut sink,
+            counter,
+            left_out: false,
+        }
+        .shard(shard, old, meta)?;
     }
     sink.finish(&files, &mut report)?;
     report.whole = report.lost_nothing() && report.damage.is_empty();

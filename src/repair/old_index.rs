@@ -22,6 +22,7 @@ pub(super) struct OldIndex<'a> {
     pub frame_entries: u64,
     pub binding: Option<DataBinding>,
     pub meta: Option<Meta>,
+    pub tracks: Option<DataBinding>,
     /// Whether the whole file is intact.
     pub is_whole: bool,
     /// What is wrong with the file.
@@ -45,6 +46,7 @@ impl<'a> OldIndex<'a> {
             frame_entries: frames,
             binding: Some(index.binding),
             meta: Some(index.meta.clone()),
+            tracks: index.tracks,
             is_whole: true,
             damage: None,
             index: Some(index),
@@ -109,6 +111,7 @@ impl<'a> OldIndex<'a> {
             clip_entries: counts.map_or(0, |(clips, _)| clips),
             frame_entries: counts.map_or(0, |(_, frames)| frames),
             binding: proven(SectionId::DATA).and_then(|b| b.first_chunk()).map(DataBinding::from_bytes),
+            tracks: proven(SectionId::TRACKS).and_then(|b| b.first_chunk()).map(DataBinding::from_bytes),
             meta: proven(SectionId::META).and_then(|b| Meta::from_json(b).ok()),
             is_whole: false,
             damage: None,

@@ -8,16 +8,20 @@ use sha2::{Digest, Sha256};
 use super::report::RepairReport;
 use super::salvage::SalvagedClip;
 use super::shards::{Files, ShardFiles};
+use super::tracks::OldTracks;
 use crate::dataset::Io;
 use crate::dataset::{Source, listing};
 use crate::disk::publication::{self, Replaced};
-use crate::disk::{FolderLock, folder_of, write_file};
+use crate::disk::{FolderLock, Temporary, folder_of, write_file};
 use crate::format::data_binding::{DataBinding, hex};
 use crate::format::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::names;
-use crate::writer::{FinishedIndex, IndexWriter};
+use crate::format::track::directory::NewTrack;
+use crate::format::track::payload::Payload;
+use crate::format::track::schema::Schema;
+use crate::writer::{FinishedIndex, IndexWriter, TrackWriter};
 use crate::{Dataset, Error, FrameData, Result, Writer};
 
 pub(super) enum Sink {
@@ -30,16 +34,16 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    /// Starts a shard. `index_fits` says that its index is intact and matches the record file.
-    pub fn begin_shard(&mut self, shard: &ShardFiles, index_fits: bool) -> Result<()> {
+    /// Starts a shard. `index_fits` says that its index is intact and matches record file and track file.
+    pub fn begin_shard(&mut self, shard: &ShardFiles, tracks: Option<&OldTracks<'_>>, index_fits: bool) -> Result<()> {
         match self {
             Sink::Nowhere => Ok(()),
             Sink::New { writer, .. } => writer.next_shard(),
-            Sink::InPlace(indexes) => indexes.begin(shard, index_fits),
+            Sink::InPlace(indexes) => indexes.begin(shard, tracks, index_fits),
         }
     }
 
-    pub fn write(&mut self, clip: &SalvagedClip<'_>) -> Result<()> {
+    pub fn write(&mut self, clip: &SalvagedClip<'_>, tracks: &[Payload<'_>]) -> Result<()> {
         let source_index = |e: &FrameEntry| Some(e.source_index).filter(|&i| i != UNKNOWN_SOURCE_INDEX);
         match self {
             Sink::Nowhere => Ok(()),
@@ -49,9 +53,9 @@ impl Sink {
                     pts: f.entry.pts,
                     source_index: source_index(&f.entry),
                 });
-                writer.append(&clip.info, &data.collect::<Vec<_>>())
+                writer.append_payloads(&clip.info, &data.collect::<Vec<_>>(), tracks)
             }
-            Sink::InPlace(indexes) => indexes.push(clip),
+            Sink::InPlace(indexes) => indexes.push(clip, tracks),
         }
     }
 
@@ -88,12 +92,42 @@ impl Sink {
 
 /// New indexes for the shards that need one.
 pub(super) struct Indexes {
-    current: Option<IndexWriter>,
-    /// For each shard, its new index, the binding of its record file and its META; `None` if the old index is good.
-    finished: Vec<Option<(FinishedIndex, DataBinding, Meta)>>,
+    current: Option<(IndexWriter, Tracks)>,
+    /// `None` for each shard whose old index is good.
+    finished: Vec<Option<NewIndex>>,
     /// Whether a repair would have to change record files.
     needs_output: bool,
     lock: FolderLock,
+}
+
+/// What becomes of a track file.
+enum Tracks {
+    None,
+    /// It is intact and keeps its name.
+    Kept(DataBinding, String),
+    /// Another one takes the tracks that are intact. The damaged one stays where it is.
+    New(Box<TrackWriter>, Schema),
+}
+
+/// A new index for a record file.
+struct NewIndex {
+    index: FinishedIndex,
+    binding: DataBinding,
+    meta: Meta,
+    /// The name of a track file that stays.
+    kept_tracks: Option<String>,
+    /// A new track file.
+    tracks: Option<Temporary>,
+}
+
+impl NewIndex {
+    fn listed(&self, shard: &ShardFiles) -> ShardJson {
+        let mut json = self.index.listed(shard.name(), &self.binding);
+        if let (Some(listed), Some(name)) = (&mut json.track_file, &self.kept_tracks) {
+            listed.file.clone_from(name);
+        }
+        json
+    }
 }
 
 impl Indexes {
@@ -101,15 +135,33 @@ impl Indexes {
         Indexes { current: None, finished: Vec::new(), needs_output: false, lock }
     }
 
-    fn begin(&mut self, shard: &ShardFiles, index_fits: bool) -> Result<()> {
+    fn begin(&mut self, shard: &ShardFiles, tracks: Option<&OldTracks<'_>>, index_fits: bool) -> Result<()> {
+        self.current = None;
+        if index_fits {
+            return Ok(());
+        }
         // Named like the record file, whose name is unique.
-        let create = || IndexWriter::create(&shard.record_path.with_extension("vidx"));
-        self.current = if index_fits { None } else { Some(create()?) };
+        let path = |ending| shard.record_path.with_extension(ending);
+        let tracks = match tracks.map(|tracks| (tracks, tracks.binding)) {
+            None => Tracks::None,
+            Some((tracks, Some(binding))) => Tracks::Kept(binding, tracks.name.clone()),
+            Some((tracks, None)) if tracks.schema.tracks().is_empty() => Tracks::None,
+            Some((tracks, None)) => {
+                Tracks::New(Box::new(TrackWriter::create(&path("vtrk"), 0)?), tracks.schema.clone())
+            }
+        };
+        self.current = Some((IndexWriter::create(&path("vidx"))?, tracks));
         Ok(())
     }
 
-    fn push(&mut self, clip: &SalvagedClip<'_>) -> Result<()> {
-        let Some(index) = &mut self.current else { return Ok(()) };
+    fn push(&mut self, clip: &SalvagedClip<'_>, tracks: &[Payload<'_>]) -> Result<()> {
+        let Some((index, file)) = &mut self.current else { return Ok(()) };
+        if let Tracks::New(file, schema) = file {
+            let numbered = |track: &Payload<'_>| schema.number(&track.schema.name);
+            let with_number = tracks.iter().filter_map(|track| Some((numbered(track)?, track)));
+            let new = with_number.map(|(number, t)| NewTrack { number, facts: t.facts, bytes: t.bytes.into() });
+            file.push(&new.collect::<Vec<_>>())?;
+        }
         let entries: Vec<FrameEntry> = clip.frames.iter().map(|f| f.entry).collect();
         index.push(&clip.info, &entries)
     }
@@ -117,7 +169,18 @@ impl Indexes {
     fn end(&mut self, binding: Option<&DataBinding>, meta: &Meta) -> Result<()> {
         self.needs_output |= binding.is_none();
         let finished = match (self.current.take(), binding) {
-            (Some(index), Some(binding)) => Some((index.finish(binding, meta)?, *binding, meta.clone())),
+            (Some((index, tracks)), Some(&binding)) => {
+                let (bound, kept_tracks, tracks) = match tracks {
+                    Tracks::None => (None, None, None),
+                    Tracks::Kept(bound, name) => (Some(bound), Some(name), None),
+                    Tracks::New(file, schema) => {
+                        let (file, bound) = file.finish(&schema)?;
+                        (Some(bound), None, Some(file))
+                    }
+                };
+                let index = index.finish(&binding, bound.as_ref(), meta)?;
+                Some(NewIndex { index, binding, meta: meta.clone(), kept_tracks, tracks })
+            }
             _ => None,
         };
         self.finished.push(finished);
@@ -127,7 +190,12 @@ impl Indexes {
     /// Replaces the index of a single shard that is not part of a data set.
     fn replace(self, files: &Files, report: &mut RepairReport) -> Result<()> {
         for (shard, new) in files.shards.iter().zip(self.finished) {
-            let Some((index, ..)) = new else { continue };
+            let Some(new) = new else { continue };
+            if new.tracks.is_some() {
+                // Its name would be that of the damaged one.
+                report.needs_output = true;
+                continue;
+            }
             let path = &shard.index_path;
             if shard.listed.is_some() || is_listed(path) {
                 return Err(Error::usage("this shard belongs to a data set, which can only be repaired as a whole")
@@ -135,7 +203,7 @@ impl Indexes {
                     .help("give the folder"));
             }
             keep_broken(path)?;
-            index.file.publish()?;
+            new.index.file.publish()?;
             report.written.push(path.display().to_string());
         }
         Ok(())
@@ -145,18 +213,22 @@ impl Indexes {
     fn publish(self, folder: &Path, files: &Files, report: &mut RepairReport) -> Result<()> {
         let (mut shards, mut metas, mut staged, mut replaced) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (shard, new) in files.shards.iter().zip(self.finished) {
-            let Some((index, binding, meta)) = new else {
+            let Some(new) = new else {
                 let old = open(shard)?;
                 shards.extend(old.to_json().shards);
                 metas.extend(old.meta().cloned());
                 continue;
             };
-            let json = index.listed(shard.name(), &binding);
+            let json = new.listed(shard);
             replaced.extend(shard.index.as_ref().map(|_| shard.index_path.clone()));
             report.written.push(folder.join(&json.index_file).display().to_string());
-            staged.push((index.file.seal(), json.index_file.clone()));
+            staged.push((new.index.file.seal(), json.index_file.clone()));
+            if let (Some(file), Some(listed)) = (new.tracks, &json.track_file) {
+                report.written.push(folder.join(&listed.file).display().to_string());
+                staged.push((file, listed.file.clone()));
+            }
             shards.push(json);
-            metas.push(meta);
+            metas.push(new.meta);
         }
         let failures = failures(folder, files, report)?;
         let json = DatasetJson { failures, ..DatasetJson::new(&metas.swap_remove(0), shards) };
@@ -191,7 +263,8 @@ fn is_listed(index: &Path) -> bool {
 /// Opens a shard that is intact.
 fn open(shard: &ShardFiles) -> Result<Dataset> {
     let (index, record) = (shard.index_path.clone(), Some(shard.record_path.clone()));
-    Dataset::open_files(&[listing::ShardFiles { index, record, listed: None }], &Source::Local(Io::Map))
+    let tracks = shard.tracks.as_ref().map(|(path, _)| path.clone());
+    Dataset::open_files(&[listing::ShardFiles { index, record, tracks, listed: None }], &Source::Local(Io::Map))
 }
 
 /// The list of failures, if it has the digest that `dataset.json` lists, or the digest in its name.

@@ -97,6 +97,8 @@ pub(super) struct Losses {
     pub frame_times: Vec<u32>,
     /// No checksum proves the images or the label.
     pub unproven: bool,
+    /// Names of lost tracks; `*` for all, where nothing names them.
+    pub tracks: Vec<String>,
 }
 
 impl Losses {
@@ -117,6 +119,9 @@ impl Losses {
         }
         if !self.frame_times.is_empty() {
             object.insert("frames_without_time".into(), json!(self.frame_times));
+        }
+        if !self.tracks.is_empty() {
+            object.insert("tracks".into(), json!(self.tracks));
         }
         if self.unproven {
             object.insert("unproven".into(), true.into());

@@ -5,6 +5,7 @@ use super::output::Sink;
 use super::report::{LostClip, PartlyLost, RepairOptions, RepairReport};
 use super::salvage::{FOREIGN_WITHOUT_ENTRY, Fate, Salvage, SalvagedClip};
 use super::shards::ShardFiles;
+use super::tracks::OldTracks;
 use crate::format::data_binding::{DataBinding, edge_crc32};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
 use crate::progress::Counter;
@@ -13,6 +14,7 @@ use crate::{Error, Result};
 /// The repair of one shard.
 pub(super) struct Run<'r, 'a, 'p, 'f> {
     pub name: &'r str,
+    pub tracks: Option<&'r OldTracks<'r>>,
     pub salvage: Salvage<'a>,
     pub options: &'r RepairOptions,
     pub report: &'r mut RepairReport,
@@ -26,7 +28,8 @@ impl<'a> Run<'_, 'a, '_, '_> {
     pub fn shard(&mut self, shard: &ShardFiles, old: &OldIndex<'_>, meta: &Meta) -> Result<()> {
         let binding = binding(shard.record.as_deref().unwrap_or_default(), self.salvage.sha256);
         let binding_fits = old.binding == Some(binding);
-        self.sink.begin_shard(shard, old.is_whole && binding_fits)?;
+        let tracks_fit = old.tracks == self.tracks.and_then(|tracks| tracks.binding);
+        self.sink.begin_shard(shard, self.tracks, old.is_whole && binding_fits && tracks_fit)?;
         let draws = crate::edit::draws(meta);
         let clip_count = self.salvage.clip_count();
         self.report.clips += clip_count;
@@ -112,6 +115,8 @@ impl<'a> Run<'_, 'a, '_, '_> {
     }
 
     fn write(&mut self, mut clip: SalvagedClip<'a>) -> Result<()> {
+        let (tracks, lost) = self.tracks.map(|t| t.clip(clip.ordinal, clip.frames.len() as u32)).unwrap_or_default();
+        clip.losses.tracks = lost;
         let repair = clip.losses.to_json();
         if !repair.is_empty() {
             self.report.partly_lost.push(PartlyLost {
@@ -123,7 +128,7 @@ impl<'a> Run<'_, 'a, '_, '_> {
             clip.info.attributes.0.insert("repair".into(), repair.0.into());
         }
         self.report.salvaged += 1;
-        self.sink.write(&clip).map_err(|e: Error| e.in_clip(clip.ordinal))
+        self.sink.write(&clip, &tracks).map_err(|e: Error| e.in_clip(clip.ordinal))
     }
 }
 

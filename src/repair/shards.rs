@@ -5,19 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::old_index::OldIndex;
-use crate::dataset::{Io, Source, listing};
+use crate::dataset::{Index, Io, Source, listing};
 use crate::disk::folder_of;
 use crate::disk::map::MappedFile;
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::names;
 use crate::{Error, Result};
 
-/// The two files of a shard. Either may be missing.
+/// The files of a shard. Any of them may be missing.
 pub(super) struct ShardFiles {
     pub record_path: PathBuf,
     pub index_path: PathBuf,
     pub record: Option<MappedFile>,
     pub index: Option<MappedFile>,
+    /// The track file, if there is or was one, and its bytes.
+    pub tracks: Option<(PathBuf, Option<MappedFile>)>,
     /// The shard's description in `dataset.json`.
     pub listed: Option<ShardJson>,
 }
@@ -26,7 +28,9 @@ impl ShardFiles {
     fn open(record_path: PathBuf, index_path: PathBuf, listed: Option<ShardJson>) -> Result<Self> {
         let open = |path: &Path| if path.exists() { MappedFile::open(path).map(Some) } else { Ok(None) };
         let (record, index) = (open(&record_path)?, open(&index_path)?);
-        Ok(ShardFiles { record_path, index_path, record, index, listed })
+        let tracks = track_path(&record_path, &index_path, index.as_deref(), listed.as_ref());
+        let tracks = tracks.map(|path| open(&path).map(|map| (path, map))).transpose()?;
+        Ok(ShardFiles { record_path, index_path, record, index, tracks, listed })
     }
 
     pub fn name(&self) -> String {
@@ -182,6 +186,30 @@ fn record_of(index: &Path, is_there: impl Fn(&str) -> bool) -> Option<PathBuf> {
     };
     let found = Some(same).filter(|name| is_there(name)).or_else(said).or_else(of_its_number);
     found.map(|name| index.with_file_name(name))
+}
+
+/// The track file of a shard: the listed one, the one that the index binds, or the one that is named like the record file.
+fn track_path(record: &Path, index: &Path, bytes: Option<&[u8]>, listed: Option<&ShardJson>) -> Option<PathBuf> {
+    if let Some(tracks) = listed.and_then(|listed| listed.track_file.as_ref()) {
+        return Some(record.with_file_name(&tracks.file));
+    }
+    let same = index.with_extension("vtrk");
+    let bound = bytes.and_then(|bytes| Index::prove(bytes).ok()).map(|index| index.tracks);
+    match bound {
+        // The index is there and has no tracks.
+        Some(None) => None,
+        Some(Some(_)) if same.exists() => Some(same),
+        Some(Some(binding)) => {
+            let stem = names::stem(&file_name(index)).to_owned();
+            Some(index.with_file_name(names::with_digest(&stem, &binding.sha256, "vtrk")))
+        }
+        None => {
+            let stem = names::stem(&file_name(record)).to_owned();
+            let is_its = |name: &str| name.ends_with(".vtrk") && names::stem(name) == stem;
+            let found = listing::names_in(folder_of(record), is_its).unwrap_or_default();
+            found.first().filter(|_| found.len() == 1).map(|name| record.with_file_name(name))
+        }
+    }
 }
 
 fn file_name(path: &Path) -> String {

@@ -3,6 +3,7 @@
 mod pictures;
 mod report;
 mod scan;
+mod tracks;
 
 use std::path::Path;
 
@@ -74,6 +75,7 @@ fn verify_files(
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
         let mut pictures = pool.as_ref().map(|pool| Pictures::of(&shard, pool));
         let mut problems = scan::shard(&shard, pictures.as_mut(), counter)?;
+        problems.append(&mut tracks::check(&shard, counter)?);
         if let Err(e) = shard.prove_whole() {
             problems.insert(0, e.into());
         }
@@ -83,7 +85,7 @@ fn verify_files(
     }
     match (&files.json, Dataset::open_files(&files.shards, source)) {
         (Some((path, json)), Ok(dataset)) => report.problems.extend(compare_listing(path, json, &dataset)),
-        (_, Err(e)) if e.rule() == Some("dataset-classes") => report.problems.push(e.into()),
+        (_, Err(e)) if matches!(e.rule(), Some("dataset-classes" | "dataset-tracks")) => report.problems.push(e.into()),
         (_, Err(e)) if scan::stops(&e) => return Err(e),
         _ => {}
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::audio::AudioFacts;
+
 /// Facts about a video, for a person who asks why a picture looks as it does, and for reports.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -62,6 +64,9 @@ pub struct VideoFacts {
     /// Frames that were not decoded, because no wanted frame needs them. They are counted by their packets, and damage
     /// in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,
+    /// What was found of its sound, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio: Option<AudioFacts>,
     /// The first error in FFmpeg's words, with its place, or the first checksum that does not match.
     pub first_error: Option<String>,
 }

@@ -79,6 +79,7 @@
 //! ask for an exact size. An interlaced frame is taken whole, both fields woven, as PyAV and OpenCV return it: scaling
 //! down blends the fields, and no frame rate is invented.
 
+mod audio;
 mod container;
 mod decode;
 mod error;
@@ -93,6 +94,8 @@ mod sample;
 mod timeline;
 mod words;
 
+pub use audio::{AudioChannels, AudioFacts, AudioOptions};
+pub(crate) use audio::{Sound, read as read_audio};
 pub(crate) use container::VideoFile;
 pub use error::{Stage, VideoError};
 pub use facts::VideoFacts;

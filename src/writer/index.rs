@@ -9,7 +9,7 @@ use super::clip_info::ClipInfo;
 use crate::disk::AtomicFile;
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
 use crate::format::data_binding::{DataBinding, hex};
-use crate::format::dataset_json::ShardJson;
+use crate::format::dataset_json::{ShardJson, TrackFileJson};
 use crate::format::frame_entry::{self, FrameEntry};
 use crate::format::header::{self, Header};
 use crate::format::meta::Meta;
@@ -46,6 +46,8 @@ pub(crate) struct FinishedIndex {
     /// The header's CRC-32, which covers all sections through the section table.
     pub crc32: u32,
     pub sha256: [u8; 32],
+    /// The track file, if the shard has one.
+    pub tracks: Option<DataBinding>,
 }
 
 impl FinishedIndex {
@@ -53,6 +55,11 @@ impl FinishedIndex {
     pub fn listed(&self, record_file: String, binding: &DataBinding) -> ShardJson {
         ShardJson {
             index_file: names::with_digest(names::stem(&record_file), &self.sha256, "vidx"),
+            track_file: self.tracks.as_ref().map(|tracks| TrackFileJson {
+                file: names::with_digest(names::stem(&record_file), &tracks.sha256, "vtrk"),
+                bytes: tracks.length,
+                sha256: hex(&tracks.sha256),
+            }),
             record_file,
             clips: self.clips,
             frames: self.frames,
@@ -159,8 +166,9 @@ impl IndexWriter {
         Ok((self.frames.count, self.frames.crc.clone().finalize()))
     }
 
-    /// Completes the index and syncs it to the disk, under its temporary name.
-    pub fn finish(mut self, binding: &DataBinding, meta: &Meta) -> Result<FinishedIndex> {
+    /// Completes the index of a record file, and of a track file if there is one, and syncs it to the disk, under its
+    /// temporary name.
+    pub fn finish(mut self, binding: &DataBinding, tracks: Option<&DataBinding>, meta: &Meta) -> Result<FinishedIndex> {
         let meta = serde_json::to_vec(meta).map_err(|e| Error::usage(format!("settings: {e}")))?;
         if meta.len() as u64 > limits::MAX_META_BYTES {
             let e = Error::limit("class names and settings are too long").expected(limits::MAX_META_BYTES);
@@ -172,10 +180,14 @@ impl IndexWriter {
         sections.write(&mut self.file, SectionId::STRINGS, &self.strings.bytes)?;
         sections.write(&mut self.file, SectionId::DATA, &binding.to_bytes())?;
         sections.write(&mut self.file, SectionId::META, &meta)?;
+        if let Some(tracks) = tracks {
+            sections.write_as(&mut self.file, SectionId::TRACKS, 0, &tracks.to_bytes())?;
+        }
         let (length, crc32) = sections.finish(&mut self.file, self.clip_count, self.frames.count)?;
         self.file.sync()?;
         let sha256 = self.file.sha256()?;
-        Ok(FinishedIndex { file: self.file, clips: self.clip_count, frames: self.frames.count, length, crc32, sha256 })
+        let (clips, frames, tracks) = (self.clip_count, self.frames.count, tracks.copied());
+        Ok(FinishedIndex { file: self.file, clips, frames, length, crc32, sha256, tracks })
     }
 
     /// Removes the file even if it was marked as kept.
@@ -250,9 +262,13 @@ impl SectionWriter {
     }
 
     fn write(&mut self, file: &mut AtomicFile, id: SectionId, bytes: &[u8]) -> Result<()> {
+        self.write_as(file, id, section::FLAG_REQUIRED, bytes)
+    }
+
+    fn write_as(&mut self, file: &mut AtomicFile, id: SectionId, flags: u32, bytes: &[u8]) -> Result<()> {
         self.pad(file)?;
         let length = bytes.len() as u64;
-        let entry = SectionEntry { id, flags: section::FLAG_REQUIRED, offset: self.end, length, crc32: crc32(bytes) };
+        let entry = SectionEntry { id, flags, offset: self.end, length, crc32: crc32(bytes) };
         self.entries.push(entry);
         file.write_all(bytes)?;
         self.end += length;
@@ -272,8 +288,9 @@ impl SectionWriter {
         self.pad(file)?;
         let table: Vec<u8> = self.entries.iter().flat_map(SectionEntry::to_bytes).collect();
         let file_length = self.end + table.len() as u64 + footer::BYTES as u64;
+        let has_tracks = self.entries.iter().any(|entry| entry.id == SectionId::TRACKS);
         let header = Header {
-            version_minor: header::VERSION.1,
+            version_minor: if has_tracks { header::VERSION.1 } else { header::VERSION_WITHOUT_TRACKS.1 },
             required_flags: 0,
             optional_flags: 0,
             section_count: self.entries.len() as u32,

@@ -9,8 +9,11 @@ mod recovery;
 mod replace;
 mod shard;
 mod sharding;
+mod track;
+mod track_file;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod writer;
+mod written;
 
 pub use clip_info::{ClipInfo, FrameData};
 #[cfg(feature = "pack")]
@@ -21,6 +24,10 @@ pub(crate) use replace::{replaceable, stage};
 pub(crate) use shard::{Checkpoint, ShardDone};
 pub(crate) use sharding::OpenShard;
 pub use sharding::Sharding;
+#[cfg(feature = "pack")]
+pub(crate) use track::EncodedTrack;
+pub use track::{Track, TrackTimes, TrackValues};
+pub(crate) use track_file::TrackWriter;
 pub(crate) use writer::lock;
 pub use writer::{Writer, WriterOptions, Written};
 #[cfg(feature = "remote")]

@@ -5,9 +5,12 @@ use std::path::Path;
 use super::clip_info::ClipInfo;
 use super::index::{Frames, IndexWriter};
 use super::replace;
-use super::shard::{self, Checkpoint, FinishedShard, ShardDone, ShardWriter, Written};
+use super::shard::{self, Checkpoint, FinishedShard, ShardDone, ShardWriter};
+use super::track_file::{TrackPoint, TrackWriter};
 use super::writer::{Writer, WriterOptions};
+use super::written::Written;
 use crate::disk::{AtomicFile, FolderLock, Temporary};
+use crate::format::track::schema::Schema;
 use crate::format::{frame_entry, header};
 use crate::{Error, Hint, Result};
 
@@ -28,7 +31,8 @@ impl Writer {
         let finished = restored.collect::<Result<Vec<_>>>()?;
         let (shard, intact) = ShardWriter::recover(dir, finished.len(), points)?;
         let (dir, meta, before) = (dir.to_owned(), options.meta, None);
-        Ok((Writer { dir, meta, finished, shard, failures: None, before, replaced, keep: true, lock }, intact))
+        let (failures, schema) = (None, Schema::default());
+        Ok((Writer { dir, meta, schema, finished, shard, failures, before, replaced, keep: true, lock }, intact))
     }
 
     /// Keeps the temporary files when the writer is dropped.
@@ -79,8 +83,11 @@ impl FinishedShard {
                     .hint(Hint::Restart)),
             }
         };
-        let [record, index] = shard::paths(dir, ordinal);
-        let files = [restore(&record, done.json.bytes)?, restore(&index, done.index_length)?];
+        let [record, index, tracks] = shard::paths(dir, ordinal);
+        let mut files = vec![restore(&record, done.json.bytes)?, restore(&index, done.index_length)?];
+        if let Some(listed) = &done.json.track_file {
+            files.push(restore(&tracks, listed.bytes)?);
+        }
         Ok(FinishedShard { files, done })
     }
 }
@@ -91,16 +98,19 @@ impl ShardWriter {
     ///
     /// The caller must then pass the clips of that checkpoint to [`Writer::restore_clip`].
     fn recover(dir: &Path, ordinal: usize, points: &[Checkpoint]) -> Result<(Self, Option<usize>)> {
-        let [record_path, index_path] = shard::paths(dir, ordinal);
+        let [record_path, index_path, track_path] = shard::paths(dir, ordinal);
         let (mut record, mut index) = (AtomicFile::reopen(&record_path)?, AtomicFile::reopen(&index_path)?);
+        let has_tracks = points.iter().any(|point| point.tracks.is_some());
+        let mut tracks = has_tracks.then(|| AtomicFile::reopen(&track_path)).transpose()?;
         // An error from here on must not remove the files.
         record.keep();
         index.keep();
+        tracks.iter_mut().for_each(AtomicFile::keep);
         let mut proven = Proven::default();
         let mut last = None;
         if read(&mut index, header::BYTES as u64, |_| ())? {
             for (i, point) in points.iter().enumerate() {
-                match proven.extended(&mut record, &mut index, point)? {
+                match proven.extended((&mut record, &mut index, tracks.as_mut()), point)? {
                     Some(longer) => (proven, last) = (longer, Some(i)),
                     None => break,
                 }
@@ -114,8 +124,16 @@ impl ShardWriter {
             index.cut(0)?;
             index.write_all(&[0; header::BYTES])?;
         }
+        let tracks = match (tracks, last.and_then(|i| points[i].tracks)) {
+            (Some(file), Some(point)) => Some(TrackWriter::resume(file, proven.tracks, &point)?),
+            // No clip before the checkpoint had tracks: the file starts with the first clip that does.
+            (file, _) => {
+                file.into_iter().for_each(AtomicFile::discard);
+                None
+            }
+        };
         let index = IndexWriter::with_frames(index, proven.frames);
-        Ok((ShardWriter::with_files(ordinal, record_path, record, index, proven.records), last))
+        Ok((ShardWriter::with_files(dir, ordinal, record, index, proven.records, tracks), last))
     }
 }
 
@@ -124,11 +142,16 @@ impl ShardWriter {
 struct Proven {
     records: Written,
     frames: Frames,
+    tracks: Written,
 }
 
 impl Proven {
     /// Reads further, up to `point`; `None` if the files do not match it.
-    fn extended(&self, record: &mut AtomicFile, index: &mut AtomicFile, point: &Checkpoint) -> Result<Option<Self>> {
+    fn extended(
+        &self,
+        (record, index, tracks): (&mut AtomicFile, &mut AtomicFile, Option<&mut AtomicFile>),
+        point: &Checkpoint,
+    ) -> Result<Option<Self>> {
         let bytes = point.bytes.checked_sub(self.records.length);
         let (Some(bytes), Some(frames)) = (bytes, point.frames.checked_sub(self.frames.count)) else {
             return Ok(None);
@@ -138,8 +161,17 @@ impl Proven {
         let whole = read(record, bytes, |bytes| longer.records.push(bytes))?;
         let entries = frames.saturating_mul(frame_entry::BYTES as u64);
         let whole = whole && read(index, entries, |bytes| longer.frames.crc.update(bytes))?;
+        let whole = whole && longer.push_tracks(tracks, point.tracks.as_ref())?;
         let crcs = (longer.records.crc.clone().finalize(), longer.frames.crc.clone().finalize());
         Ok((whole && crcs == (point.crc32, point.frames_crc32)).then_some(longer))
+    }
+
+    /// Reads the track file further, up to `point`; false if it does not match it.
+    fn push_tracks(&mut self, file: Option<&mut AtomicFile>, point: Option<&TrackPoint>) -> Result<bool> {
+        let (Some(file), Some(point)) = (file, point) else { return Ok(point.is_none()) };
+        let Some(bytes) = point.bytes.checked_sub(self.tracks.length) else { return Ok(false) };
+        let whole = read(file, bytes, |bytes| self.tracks.push(bytes))?;
+        Ok(whole && self.tracks.crc.clone().finalize() == point.crc32)
     }
 }
 

@@ -3,16 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::clip_info::{ClipInfo, FrameData};
 use super::index::IndexWriter;
+#[cfg(feature = "pack")]
+use super::track_file::TrackPoint;
+use super::track_file::TrackWriter;
+use super::written::Written;
 use crate::disk::{AtomicFile, Temporary};
-use crate::format::data_binding::{DataBinding, EDGE_BYTES};
 use crate::format::dataset_json::ShardJson;
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
+use crate::format::track::directory::NewTrack;
+use crate::format::track::schema::Schema;
 use crate::format::{crc32, names, recordio};
 use crate::{Error, Result, jpeg, limits};
 
@@ -21,6 +25,13 @@ use crate::{Error, Result, jpeg, limits};
 pub(crate) struct ShardDone {
     pub json: ShardJson,
     pub index_length: u64,
+}
+
+impl ShardDone {
+    /// Size of its files.
+    pub fn bytes(&self) -> u64 {
+        self.json.bytes + self.index_length + self.json.track_file.as_ref().map_or(0, |tracks| tracks.bytes)
+    }
 }
 
 /// The state of a shard when its files were synced to the disk.
@@ -35,12 +46,16 @@ pub(crate) struct Checkpoint {
     pub frames: u64,
     /// CRC-32 of those entries.
     pub frames_crc32: u32,
+    /// That of the track file, if a clip had tracks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracks: Option<TrackPoint>,
 }
 
 /// A complete shard, under its temporary names.
 #[derive(Debug)]
 pub(super) struct FinishedShard {
-    pub files: [Temporary; 2],
+    /// In the order of [`ShardJson::file_names`].
+    pub files: Vec<Temporary>,
     pub done: ShardDone,
 }
 
@@ -52,74 +67,36 @@ pub(super) struct ShardWriter {
     record: AtomicFile,
     pub index: IndexWriter,
     pub records: Written,
+    /// As soon as a clip has tracks.
+    tracks: Option<TrackWriter>,
+    track_path: PathBuf,
     buffer: Vec<u8>,
     failed: bool,
 }
 
-/// The contents of the record file so far.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Written {
-    pub length: u64,
-    pub digest: Sha256,
-    pub crc: crc32fast::Hasher,
-    pub edges: Edges,
-}
-
-impl Written {
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.digest.update(bytes);
-        self.crc.update(bytes);
-        self.edges.push(bytes);
-        self.length += bytes.len() as u64;
-    }
-}
-
-/// The first and the last bytes of everything pushed.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Edges {
-    first: Vec<u8>,
-    last: Vec<u8>,
-}
-
-impl Edges {
-    fn push(&mut self, bytes: &[u8]) {
-        let wanted = EDGE_BYTES.saturating_sub(self.first.len()).min(bytes.len());
-        self.first.extend_from_slice(&bytes[..wanted]);
-        self.last.extend_from_slice(&bytes[bytes.len().saturating_sub(EDGE_BYTES)..]);
-        let surplus = self.last.len().saturating_sub(EDGE_BYTES);
-        self.last.drain(..surplus);
-    }
-
-    fn crc32(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&self.first);
-        hasher.update(&self.last);
-        hasher.finalize()
-    }
-}
-
-/// The paths of the record file and the index file of a shard while it is written, without the ending of temporary
+/// The paths of the record file, the index file and the track file of a shard while it is written, without the ending of temporary
 /// files.
-pub(super) fn paths(dir: &Path, ordinal: usize) -> [PathBuf; 2] {
-    ["rec", "vidx"].map(|ending| dir.join(format!("{}.{ending}", names::shard(ordinal))))
+pub(super) fn paths(dir: &Path, ordinal: usize) -> [PathBuf; 3] {
+    ["rec", "vidx", "vtrk"].map(|ending| dir.join(format!("{}.{ending}", names::shard(ordinal))))
 }
 
 impl ShardWriter {
     pub fn create(dir: &Path, ordinal: usize) -> Result<Self> {
-        let [record_path, index_path] = paths(dir, ordinal);
+        let [record_path, index_path, _] = paths(dir, ordinal);
         let (record, index) = (AtomicFile::create(&record_path)?, IndexWriter::create(&index_path)?);
-        Ok(Self::with_files(ordinal, record_path, record, index, Written::default()))
+        Ok(Self::with_files(dir, ordinal, record, index, Written::default(), None))
     }
 
     pub(super) fn with_files(
+        dir: &Path,
         ordinal: usize,
-        record_path: PathBuf,
         record: AtomicFile,
         index: IndexWriter,
         records: Written,
+        tracks: Option<TrackWriter>,
     ) -> Self {
-        let stem = names::shard(ordinal);
-        ShardWriter { stem, record_path, record, index, records, buffer: Vec::new(), failed: false }
+        let (stem, [record_path, _, track_path]) = (names::shard(ordinal), paths(dir, ordinal));
+        ShardWriter { stem, record_path, record, index, records, tracks, track_path, buffer: Vec::new(), failed: false }
     }
 
     fn check_usable(&self) -> Result<()> {
@@ -133,15 +110,18 @@ impl ShardWriter {
     pub fn discard(self) {
         self.record.discard();
         self.index.discard();
+        self.tracks.into_iter().for_each(TrackWriter::discard);
     }
 
     /// Keeps the temporary files when this is dropped.
     pub fn keep(&mut self) {
         self.record.keep();
         self.index.keep();
+        self.tracks.iter_mut().for_each(TrackWriter::keep);
     }
 
-    pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
+    /// Appends a clip with its tracks, in order of their numbers.
+    pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>], tracks: &[NewTrack<'_>]) -> Result<()> {
         self.check_usable()?;
         let is_jpeg = |f: &FrameData<'_>| f.jpeg.starts_with(&[0xff, 0xd8]);
         if !frames.iter().all(|f| is_jpeg(f) && f.jpeg.len() as u64 <= limits::MAX_RECORD_BYTES) {
@@ -151,6 +131,10 @@ impl ShardWriter {
         let entries = self.encode_records(label, frames)?;
         // From here on, a failure leaves an incomplete clip, so nothing more may be written.
         self.failed = true;
+        if self.tracks.is_none() && !tracks.is_empty() {
+            self.tracks = Some(TrackWriter::create(&self.track_path, self.index.clip_count())?);
+        }
+        self.tracks.iter_mut().try_for_each(|file| file.push(tracks))?;
         self.index.push(clip, &entries)?;
         self.record.write_all(&self.buffer)?;
         self.records.push(&self.buffer);
@@ -195,18 +179,21 @@ impl ShardWriter {
         let (frames, frames_crc32) = self.index.checkpoint()?;
         let records = &self.records;
         let crc32 = records.crc.clone().finalize();
-        Ok(Checkpoint { bytes: records.length, crc32, frames, frames_crc32 })
+        let tracks = self.tracks.as_mut().map(TrackWriter::checkpoint).transpose()?;
+        Ok(Checkpoint { bytes: records.length, crc32, frames, frames_crc32, tracks })
     }
 
-    /// Completes the index and syncs both files to the disk, under their temporary names.
-    pub fn finish(mut self, meta: &Meta) -> Result<FinishedShard> {
+    /// Completes the index and syncs all files to the disk, under their temporary names. `schema` has the numbers of the
+    /// tracks.
+    pub fn finish(mut self, meta: &Meta, schema: &Schema) -> Result<FinishedShard> {
         self.check_usable()?;
         self.record.sync()?;
-        let sha256: [u8; 32] = self.records.digest.finalize().into();
-        let binding = DataBinding { length: self.records.length, sha256, edge_crc32: self.records.edges.crc32() };
-        let index = self.index.finish(&binding, meta)?;
-        let json = index.listed(names::with_digest(&self.stem, &sha256, "rec"), &binding);
+        let binding = self.records.binding();
+        let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
+        let index = self.index.finish(&binding, tracks.as_ref(), meta)?;
+        let json = index.listed(names::with_digest(&self.stem, &binding.sha256, "rec"), &binding);
         let done = ShardDone { json, index_length: index.length };
-        Ok(FinishedShard { files: [self.record.seal(), index.file.seal()], done })
+        let files = [self.record.seal(), index.file.seal()].into_iter().chain(track_file).collect();
+        Ok(FinishedShard { files, done })
     }
 }

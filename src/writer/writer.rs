@@ -7,11 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::clip_info::{ClipInfo, FrameData};
 use super::replace;
 use super::shard::{FinishedShard, ShardWriter};
+use super::track::{EncodedTrack, Track};
 use crate::disk::publication::{self, Replaced, Staged};
 use crate::disk::{FolderLock, Temporary, remove_temporaries};
 use crate::format::dataset_json::{DatasetJson, FailuresJson};
 use crate::format::meta::Meta;
 use crate::format::names;
+use crate::format::track::directory::NewTrack;
+use crate::format::track::payload::Payload;
+use crate::format::track::schema::{Schema, TrackSchema};
 use crate::{Error, Hint, Result};
 
 /// Options of a [`Writer`].
@@ -30,7 +34,7 @@ pub struct Written {
     pub clips: u64,
     /// Number of frames.
     pub frames: u64,
-    /// Total size of the record files and index files in bytes.
+    /// Total size of the record files, index files and track files in bytes.
     pub bytes: u64,
     /// Number of shards.
     pub shards: u64,
@@ -59,6 +63,8 @@ pub struct Written {
 pub struct Writer {
     pub(super) dir: PathBuf,
     pub(super) meta: Meta,
+    /// The tracks that clips had so far. Shards number them alike.
+    pub(super) schema: Schema,
     // Declared before the lock, so that dropped files are removed while it is held.
     pub(super) finished: Vec<FinishedShard>,
     pub(super) shard: ShardWriter,
@@ -107,8 +113,8 @@ impl Writer {
     ) -> Result<Self> {
         let first = before.as_ref().map_or(0, |json| json.shards.len());
         let shard = ShardWriter::create(dir, first)?;
-        let (dir, finished) = (dir.to_owned(), Vec::new());
-        Ok(Writer { dir, meta, finished, shard, failures: None, before, replaced, keep: false, lock })
+        let (dir, schema, finished) = (dir.to_owned(), Schema::default(), Vec::new());
+        Ok(Writer { dir, meta, schema, finished, shard, failures: None, before, replaced, keep: false, lock })
     }
 
     /// Keeps the temporary files when the writer is dropped.
@@ -128,8 +134,72 @@ impl Writer {
     /// a frame is not a JPEG, or an earlier call failed. [`Limit`](crate::ErrorKind::Limit): the clip is too large.
     /// [`Io`](crate::ErrorKind::Io): from the file system.
     pub fn append(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>]) -> Result<()> {
+        self.append_payloads(clip, frames, &[])
+    }
+
+    /// Like [`append`](Self::append), for a clip that has tracks. The first clip with a track decides its type, its shape
+    /// and its timing for the whole data set; not every clip needs every track.
+    ///
+    /// ```
+    /// use vidrec::{ClipInfo, Dataset, FrameData, Track, TrackValues, Writer, WriterOptions};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let dir = dir.path().join("set");
+    /// # let mut jpeg = Vec::new();
+    /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(16, 16)?, &mut jpeg)?;
+    /// let mut writer = Writer::create(&dir, WriterOptions::default())?;
+    /// let action = Track { name: "action".into(), values: TrackValues::F32(vec![0.5]), ..Track::default() };
+    /// let frame = FrameData { jpeg: &jpeg, pts: 0, source_index: None };
+    /// writer.append_with_tracks(&ClipInfo::default(), &[frame], &[action])?;
+    /// writer.finish()?;
+    ///
+    /// let set = Dataset::open(&dir)?;
+    /// let action = set.clip(0)?.track("action")?.unwrap();
+    /// assert_eq!(action.numbers::<f32>().unwrap()[..], [0.5]);
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// See [`append`](Self::append). [`Usage`](crate::ErrorKind::Usage), too, if two tracks have the same name, if one of
+    /// them had another type, shape or timing before, if there is not one value for each frame or not one time for each
+    /// value, if times decrease, or if a number is infinite or not a number and the track does not allow it.
+    pub fn append_with_tracks(&mut self, clip: &ClipInfo, frames: &[FrameData<'_>], tracks: &[Track]) -> Result<()> {
+        let count = frames.len() as u32;
+        let of_clip = |e: Error| e.in_clip(self.clips());
+        let encoded = tracks.iter().map(|track| track.encode(count)).collect::<Result<Vec<_>>>().map_err(of_clip)?;
+        self.append_payloads(clip, frames, &encoded.iter().map(EncodedTrack::payload).collect::<Vec<_>>())
+    }
+
+    /// Like [`append_with_tracks`](Self::append_with_tracks), for tracks that are proven.
+    pub(crate) fn append_payloads(
+        &mut self,
+        clip: &ClipInfo,
+        frames: &[FrameData<'_>],
+        tracks: &[Payload<'_>],
+    ) -> Result<()> {
         check_class(clip, &self.meta.classes)?;
-        self.shard.append(clip, frames)
+        self.join_tracks(tracks.iter().map(|track| track.schema)).map_err(|e| e.in_clip(self.clips()))?;
+        let mut new = tracks.iter().map(|track| numbered(&self.schema, track)).collect::<Result<Vec<_>>>()?;
+        new.sort_unstable_by_key(|track| track.number);
+        if let Some(two) = new.windows(2).find(|two| two[0].number == two[1].number) {
+            let name = &self.schema.tracks()[two[0].number as usize].name;
+            return Err(Error::usage(format!("two tracks have the name \"{name}\"")).in_clip(self.clips()));
+        }
+        self.shard.append(clip, frames, &new)
+    }
+
+    /// Makes tracks known: all of them, or none after an error. Tracks that clips have later must be like them.
+    pub(crate) fn join_tracks<'a>(&mut self, tracks: impl Iterator<Item = &'a TrackSchema> + Clone) -> Result<()> {
+        let is_known = |track: &TrackSchema| self.schema.tracks().contains(track);
+        if tracks.clone().all(is_known) {
+            return Ok(());
+        }
+        let mut joined = self.schema.clone();
+        for track in tracks {
+            joined.join(track)?;
+        }
+        self.schema = joined;
+        Ok(())
     }
 
     /// Completes the shard, syncs it to the disk and starts the next one. Does nothing if the shard has no clips.
@@ -143,7 +213,7 @@ impl Writer {
         }
         let before = self.before.as_ref().map_or(0, |json| json.shards.len());
         let next = ShardWriter::create(&self.dir, before + self.finished.len() + 1)?;
-        self.finished.push(std::mem::replace(&mut self.shard, next).finish(&self.meta)?);
+        self.finished.push(std::mem::replace(&mut self.shard, next).finish(&self.meta, &self.schema)?);
         if self.keep {
             self.keep_files();
         }
@@ -179,10 +249,10 @@ impl Writer {
 
     /// Syncs everything to the disk under temporary names.
     pub(crate) fn complete(self) -> Result<Ready> {
-        let Writer { dir, meta, mut finished, shard, failures, before, replaced, keep, lock } = self;
+        let Writer { dir, meta, schema, mut finished, shard, failures, before, replaced, keep, lock } = self;
         // An empty last shard is dropped, unless it is the only one.
         if shard.index.clip_count() > 0 || (finished.is_empty() && before.is_none()) {
-            finished.push(shard.finish(&meta)?);
+            finished.push(shard.finish(&meta, &schema)?);
         } else {
             shard.discard();
         }
@@ -190,7 +260,7 @@ impl Writer {
         let written = Written {
             clips: new.iter().map(|s| s.clips).sum(),
             frames: new.iter().map(|s| s.frames).sum(),
-            bytes: finished.iter().map(|s| s.done.json.bytes + s.done.index_length).sum(),
+            bytes: finished.iter().map(|s| s.done.bytes()).sum(),
             shards: new.len() as u64,
         };
         let json = match before {
@@ -201,7 +271,8 @@ impl Writer {
             },
         };
         let named = |shard: FinishedShard| {
-            shard.files.into_iter().zip([shard.done.json.record_file, shard.done.json.index_file])
+            let names: Vec<String> = shard.done.json.file_names().map(str::to_owned).collect();
+            shard.files.into_iter().zip(names)
         };
         let mut files: Vec<(Temporary, String)> = finished.into_iter().flat_map(named).collect();
         files.extend(failures.map(|(file, json)| (file, json.file)));
@@ -253,6 +324,12 @@ pub(crate) fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Re
         let is_ours = names::is_ours(name) || name == publication::PLAN;
         (is_ours || name.ends_with(".vidx") || name.ends_with(".broken")) && !is_used(name)
     })
+}
+
+fn numbered<'a>(schema: &Schema, track: &Payload<'a>) -> Result<NewTrack<'a>> {
+    let number = schema.number(&track.schema.name);
+    let number = number.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
+    Ok(NewTrack { number, facts: track.facts, bytes: track.bytes.into() })
 }
 
 fn check_class(clip: &ClipInfo, classes: &[String]) -> Result<()> {

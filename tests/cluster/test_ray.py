@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,10 @@ os.environ["RAY_health_check_period_ms"] = "500"
 os.environ["RAY_health_check_failure_threshold"] = "4"
 ray = pytest.importorskip("ray", exc_type=ImportError)
 cluster_utils = pytest.importorskip("ray.cluster_utils", exc_type=ImportError)
+
+sys.path.append(str(Path(__file__).parents[1] / "remote"))
+from program import built  # noqa: E402
+from proxy import Proxy  # noqa: E402
 
 import vidrec as package  # noqa: E402
 import vidrec.ray as on_ray  # noqa: E402
@@ -70,6 +75,39 @@ def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path
     assert digests(out) == expected and not (out / "plan.json").exists()
     with pytest.raises(package.UsageError, match="overwrite"):
         on_ray.pack(videos, out, parts=PARTS, plan=plan)
+
+
+@pytest.fixture
+def bucket(tmp_path):
+    """The folder of a bucket, and how it is reached."""
+    try:
+        program = built("fault-proxy")
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    folder = tmp_path / "store/bucket"
+    folder.mkdir(parents=True)
+    server = Proxy(program, "--folder", folder.parent, "--writable")
+    keys = {"access_key_id": "me", "secret_access_key": "hunter2"}
+    yield folder, {"storage_options": {"endpoint": server.url, "region": "us-east-1", **keys}}
+    server.stop()
+
+
+def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_path):
+    folder, there = bucket
+    there.update(parts=PARTS, scratch=tmp_path / "scratch", storage_timeout=60)
+    assert on_ray.pack(videos, "s3://bucket/set", **there)["clips"] == 15
+    assert digests(folder / "set") == expected
+    assert not list((tmp_path / "scratch").iterdir())
+    # Nothing to do.
+    assert on_ray.pack(videos, "s3://bucket/set", **there)["clips"] == 15
+    # The server copies what the plan has.
+    on_ray.pack(videos, "s3://bucket/copy", plan="s3://bucket/set", **there)
+    assert digests(folder / "copy") == expected and not (folder / "copy/plan.json").exists()
+    with pytest.raises(package.UsageError, match="overwrite=True"):
+        on_ray.pack(videos, "s3://bucket/copy", plan="s3://bucket/set", **there)
+    for plan, output in [("s3://bucket/set", tmp_path / "set"), (tmp_path / "plan", "s3://bucket/other")]:
+        with pytest.raises(package.UsageError, match="not in the same bucket"):
+            on_ray.pack(videos, output, plan=plan, **there)
 
 
 def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):

@@ -9,3 +9,4 @@ mod hostile;
 mod jpeg;
 mod repair;
 mod stats;
+mod tracks;

@@ -1,6 +1,7 @@
 //! The loader on data sets that are packed for the test. How much memory it takes is in `loader_memory.rs`.
 
 mod batches;
+mod cameras;
 #[path = "../common/mod.rs"]
 mod common;
 mod decoder;
@@ -8,6 +9,8 @@ mod homes;
 mod into;
 mod io;
 mod lengths;
+mod mix;
 mod prefetch;
 mod state;
+mod tracks;
 mod views;

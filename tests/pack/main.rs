@@ -12,3 +12,7 @@ mod options;
 mod remote;
 mod resume;
 mod roots;
+#[path = "../faults/shim.rs"]
+mod shim;
+mod sound;
+mod tracks;

@@ -2,16 +2,13 @@
 //!
 //! `VIDREC_SOAK=1` tries every step and two hundred random moments instead of some.
 
-#[path = "../faults/shim.rs"]
-mod shim;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::shim::{Fault, Shim};
 use serde_json::Value;
-use shim::{Fault, Shim};
 
 use crate::common::skip::{has_decoder_faults, skip};
 #[cfg(target_os = "linux")]

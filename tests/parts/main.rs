@@ -2,6 +2,7 @@
 //! machine makes, and what does not belong together is refused.
 
 mod bad_input;
+mod buckets;
 #[path = "../common/mod.rs"]
 mod common;
 mod crashes;

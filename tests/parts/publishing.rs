@@ -12,7 +12,8 @@ fn a_plan_is_published_where_it_is_and_elsewhere_as_often_as_asked() {
     let whole = videos.whole("whole", &[]);
     videos.packed("plan");
     let before = videos.files("plan");
-    videos.ends(3, &["publish", "plan"]);
+    let run = videos.ends(3, &["publish", "plan"]);
+    assert!(stdout(&run).starts_with("published "), "{}", show(&run));
     is_whole(&videos.path("plan"));
     let mut here = videos.files("plan");
     here.retain(|name, _| !["plan.json", "jobs.jsonl"].contains(&name.as_str()));

@@ -54,8 +54,17 @@ fn parts_are_done_running_failed_or_missing() {
     assert_eq!(status(&videos).0, [1, 1, 1, 1]);
     set(SystemTime::now() - hour);
     assert_eq!(status(&videos).0, [1, 0, 1, 2], "an attempt that has said nothing for an hour is dead");
+    set(SystemTime::now());
+    assert_eq!(status(&videos).0, [1, 1, 1, 1]);
     running.kill().unwrap();
     running.wait().unwrap();
+    if cfg!(target_os = "linux") {
+        assert_eq!(status(&videos).0, [1, 0, 1, 2], "its lock says that it is dead");
+        videos.edit("plan/parts/00002.note", |note| note["lock"]["id"] = "another machine".into());
+        assert_eq!(status(&videos).0, [1, 1, 1, 1], "of another machine only silence says so");
+        set(SystemTime::now() - hour);
+        assert_eq!(status(&videos).0, [1, 0, 1, 2]);
+    }
     // It changes nothing.
     let left = fs::read_dir(videos.path("plan/parts")).unwrap().count();
     assert_eq!(left, 3, "a receipt and two notes");

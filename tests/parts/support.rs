@@ -84,11 +84,11 @@ impl Videos {
         command
     }
 
-    /// Packs a part to its end. The broken video makes the status 3.
+    /// Packs a part to its end, which it is with a broken video, too.
     #[track_caller]
     pub fn pack_part(&self, plan: &str, part: u32) -> Output {
         let run = self.part(plan, part).output().unwrap();
-        assert!(matches!(run.status.code(), Some(0 | 3)), "part {part}: {}", show(&run));
+        assert!(run.status.success(), "part {part}: {}", show(&run));
         run
     }
 

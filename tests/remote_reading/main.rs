@@ -13,6 +13,7 @@ mod healing;
 mod hostile;
 mod locations;
 mod memory;
+mod mix;
 mod passing;
 mod replaced;
 mod served;

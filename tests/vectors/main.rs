@@ -5,14 +5,17 @@
 
 mod hex;
 mod make;
+mod make_tracks;
 mod shard;
+mod tracks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use vidrec::{Clip, Dataset, Error, ErrorKind, Frame, Result, VerifyOptions, verify};
+use vidrec::dataset_json::ShardJson;
+use vidrec::{Clip, Dataset, Error, ErrorKind, Frame, Result, TrackView, VerifyOptions, verify};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec")
@@ -42,8 +45,11 @@ fn names(dir: &Path) -> BTreeMap<String, PathBuf> {
 /// Everything that a data set says but for the pictures, which are read and checked: as `reader.py` prints it.
 fn parse(path: &Path) -> Result<Value> {
     let set = Dataset::open(path)?;
-    let clips = set.clips().map(|clip| parse_clip(&clip?)).collect::<Result<Vec<_>>>()?;
     let listing = set.to_json();
+    let of_shard = |shard: &ShardJson| std::iter::repeat_n(shard.track_file.is_some(), shard.clips as usize);
+    let has_tracks = listing.shards.iter().flat_map(of_shard);
+    let clips = set.clips().zip(has_tracks).map(|(clip, has_tracks)| parse_clip(&clip?, has_tracks));
+    let clips = clips.collect::<Result<Vec<_>>>()?;
     Ok(json!({
         "classes": listing.classes,
         "tool": listing.tool,
@@ -54,8 +60,8 @@ fn parse(path: &Path) -> Result<Value> {
     }))
 }
 
-fn parse_clip(clip: &Clip<'_>) -> Result<Value> {
-    Ok(json!({
+fn parse_clip(clip: &Clip<'_>, has_tracks: bool) -> Result<Value> {
+    let mut parsed = json!({
         "label": clip.label(),
         "source": clip.source()?,
         "class_name": clip.class()?,
@@ -65,7 +71,25 @@ fn parse_clip(clip: &Clip<'_>) -> Result<Value> {
         "time_base": clip.time_base(),
         "short": clip.is_short(),
         "frames": clip.frames().map(|frame| parse_frame(&frame?)).collect::<Result<Vec<_>>>()?,
-    }))
+    });
+    if has_tracks {
+        parsed["tracks"] = clip.tracks()?.all()?.iter().map(parse_track).collect();
+    }
+    Ok(parsed)
+}
+
+fn parse_track(track: &TrackView<'_>) -> Value {
+    let (first_ns, rate) = track.rate().unwrap_or_default();
+    json!({
+        "name": track.name(),
+        "count": track.len(),
+        "numbers": vidrec::raw::data_binding::hex(track.number_bytes().unwrap_or_default()),
+        "texts": track.texts().map(|texts| texts.collect::<Vec<_>>()),
+        "starts": track.starts_ns().unwrap_or_default(),
+        "ends": track.ends_ns().unwrap_or_default(),
+        "first_ns": first_ns,
+        "rate": rate,
+    })
 }
 
 fn parse_frame(frame: &Frame<'_>) -> Result<Value> {

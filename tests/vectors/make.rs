@@ -12,6 +12,7 @@ use vidrec::raw::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use vidrec::raw::record_header::RecordHeader;
 use vidrec::raw::recordio::{self, MAGIC};
 
+use crate::make_tracks;
 use crate::shard::{Index, NewFrame, Seal, Shard};
 
 /// 16x16 gray pixels. Made once, by Pillow: `Image.new("L", (16, 16), 128).save("gray.jpg", optimize=True)`.
@@ -69,18 +70,19 @@ pub fn good() -> Files {
     for (name, bytes) in named_by_digest() {
         files.insert(format!("good/named-by-digest/{name}"), bytes);
     }
+    make_tracks::good(&mut files);
     files
 }
 
 /// One clip of one frame.
-fn minimal() -> Shard {
+pub fn minimal() -> Shard {
     let mut shard = Shard::new(NO_CLASSES);
     shard.push(CLIP, [b"a.mp4", b"", b""], &[gray(0, 0)]);
     shard
 }
 
 /// Two clips, of two frames and of one: what most of the broken vectors are made from.
-fn base() -> Shard {
+pub fn base() -> Shard {
     let mut shard = Shard::new(META);
     shard.push(CLIP, [b"run/a.mp4", b"run", b""], &[gray(0, 0), gray(5, 5)]);
     shard.push(ClipEntry { label: 1, ..CLIP }, [b"jump/b.mp4", b"jump", br#"{"id":7}"#], &[gray(0, 0)]);
@@ -231,7 +233,7 @@ pub fn pretty(value: &Value) -> Vec<u8> {
 
 /// When a rule must be found broken.
 #[derive(Clone, Copy)]
-enum When {
+pub enum When {
     Open,
     Use,
     Verify,
@@ -239,7 +241,7 @@ enum When {
 }
 
 /// Collects the broken vectors. A name is a rule's identifier, or that with a dot and what is particular behind it.
-struct Bad(Files);
+pub struct Bad(pub Files);
 
 impl Bad {
     fn expect(&mut self, name: &str, when: When) {
@@ -253,7 +255,7 @@ impl Bad {
         self.0.insert(format!("bad/{name}.json"), pretty(&json!({"rule": rule, "when": when})));
     }
 
-    fn files(&mut self, name: &str, when: When, shard: &Shard, index: &Index) {
+    pub fn files(&mut self, name: &str, when: When, shard: &Shard, index: &Index) {
         self.expect(name, when);
         pair(&mut self.0, &format!("bad/{name}"), shard, index);
     }
@@ -277,7 +279,7 @@ impl Bad {
         self.files(name, when, &shard, &shard.index());
     }
 
-    fn folder(&mut self, name: &str, when: When, mut files: Files, change: impl FnOnce(String) -> String) {
+    pub fn folder(&mut self, name: &str, when: When, mut files: Files, change: impl FnOnce(String) -> String) {
         self.expect(name, when);
         let listing = String::from_utf8(files["dataset.json"].clone()).unwrap();
         files.insert("dataset.json".into(), change(listing).into_bytes());
@@ -296,6 +298,7 @@ pub fn bad() -> Files {
     bad_records(&mut bad);
     bad_order(&mut bad);
     bad_pictures(&mut bad);
+    make_tracks::bad(&mut bad);
     bad.0
 }
 

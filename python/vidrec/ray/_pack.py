@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Dict, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from .. import _parts, _storage
+from .. import _pack_options, _parts, _storage, _vidrec
 from .._program import Died
 from .._progress import Progress, Shown
 from .._storage import Path
+from ..dataset import opened
 from ..errors import Error, PackWarning, UsageError
+from ..parts import plan_status
 
 # Seconds between two looks at which tasks have ended.
 _LOOK = 1.0
@@ -32,13 +34,14 @@ def pack(
     memory: Optional[int] = None,
     max_retries: int = 10,
     overwrite: bool = False,
+    only_publisher: bool = False,
     progress: Progress = False,
     **options: Any,
 ) -> Dict[str, Any]:
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
-    All nodes must see the videos and the plan's folder under the same paths, and have the same version of vidrec. The work
-    is divided into parts, one task each. The data set is byte for byte that of ``vidrec pack --parts N`` on one machine,
+    All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
+    the same version of vidrec. The work is divided into parts, one task each. The data set is byte for byte that of ``vidrec pack --parts N`` on one machine,
     whatever happens on the way: a task that dies with its node is tried again, and resumes what it had done. If this
     process dies, the same call continues; parts that are done stay done.
 
@@ -49,7 +52,8 @@ def pack(
     parts : int
         Number of parts, of about the same cost. Parts of about 5 minutes suit most clusters.
     plan : path, optional
-        Folder of the plan, in which the parts are packed. Default: ``output``, where nothing is copied to publish.
+        Folder or location of the plan, in which the parts are packed. Default: ``output``, where nothing is copied to
+        publish. Plan and output are both in folders, or both in the same bucket.
     num_cpus : int, default 1
         Cores that a task reserves, and threads that it decodes with.
     memory : int, optional
@@ -60,11 +64,14 @@ def pack(
         same call.
     overwrite : bool, default False
         Replace a data set that is already in ``output``.
+    only_publisher : bool, default False
+        With an output in object storage: as for :func:`vidrec.push`.
     progress : bool or callable, default False
         As for :func:`vidrec.verify`, in videos of the parts that are done.
     **options
         All options of :func:`vidrec.pack` that determine the bytes, such as ``fps`` or ``short_side``, and ``io_threads``,
-        ``commit_every`` and ``isolate``.
+        ``commit_every``, ``isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
+        of its own in ``scratch``, on its node. Ray hands ``storage_options`` to the tasks; no command line has them.
 
     Returns
     -------
@@ -84,37 +91,68 @@ def pack(
     """
     if num_cpus < 1:
         raise UsageError("num_cpus: a task takes at least one core")
-    of_plan, of_part = _parts.divided(options)
+    of_plan, of_part, of_storage = _parts.divided(options)
     of_part.update(threads=num_cpus, memory=memory)
     out = _storage.absolute(output)
     folder = out if plan is None else _storage.absolute(plan)
-    may_replace = overwrite or _is_published_plan(folder, out)
-    if not may_replace and os.path.exists(os.path.join(out, "dataset.json")):
+    if _store(folder) != _store(out):
+        raise UsageError(f"{out}: the plan is in {folder}, and not in the same bucket; give plans and outputs together")
+    may_replace = overwrite or (folder == out and _has_plan(folder, of_storage))
+    if not may_replace and _has_data_set(out, of_storage):
         raise UsageError(f"{out}: there is a data set already; pass overwrite=True to replace it")
+    # A store finds itself that the data set of the plan is there already, and replaces no other one unless told.
+    may_replace = overwrite if _vidrec.is_remote(out) else may_replace
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    _parts.plan(paths, folder, parts, of_plan)
+    _parts.plan(paths, folder, parts, of_plan, of_storage)
+    resources = {"num_cpus": num_cpus, "memory": memory, "max_retries": max_retries}
     with Shown(progress, "videos") as show:
-        _pack_parts(folder, of_part, {"num_cpus": num_cpus, "memory": memory, "max_retries": max_retries}, show)
-    report = _parts.publish(folder, None if folder == out else out, may_replace)
+        _pack_parts(folder, of_part, of_storage, resources, show)
+    report = _parts.publish(folder, None if folder == out else out, may_replace, only_publisher, of_storage)
     for note in report.get("notes", ()):
         warnings.warn(note, PackWarning, stacklevel=2)
     return report
 
 
-def _is_published_plan(folder: str, out: str) -> bool:
-    """Whether the data set in ``out`` is that of the plan there: publishing once more gives the same."""
-    return folder == out and os.path.exists(os.path.join(folder, "plan.json"))
+def _store(location: str) -> str:
+    """The bucket of a location; the file systems are one store."""
+    return "/".join(location.split("/", 3)[:3]) if _vidrec.is_remote(location) else ""
 
 
-def _pack_parts(folder: str, of_part: Dict[str, Any], resources: Dict[str, Any], show: Show) -> None:
+def _has_plan(folder: str, storage: Mapping[str, Any]) -> bool:
+    """Whether there is a plan. Then the data set in its folder is its own: publishing once more gives the same."""
+    if not _vidrec.is_remote(folder):
+        return os.path.exists(os.path.join(folder, "plan.json"))
+    return _answers(lambda: plan_status(folder, **storage))
+
+
+def _has_data_set(out: str, storage: Mapping[str, Any]) -> bool:
+    """Whether there is a data set already."""
+    if not _vidrec.is_remote(out):
+        return os.path.exists(os.path.join(out, "dataset.json"))
+    given = _pack_options.storage(storage.get("storage_options"), storage.get("storage_timeout"))
+    return _answers(lambda: opened(out, given["storage"]))
+
+
+def _answers(look: Callable[[], object]) -> bool:
+    """Whether something is there. If the storage failed instead, the plan that is made next fails in the same way."""
+    try:
+        look()
+    except Error:
+        return False
+    return True
+
+
+def _pack_parts(
+    folder: str, of_part: Dict[str, Any], of_storage: Dict[str, Any], resources: Dict[str, Any], show: Show
+) -> None:
     """Pack all parts that are not done, as tasks."""
-    status = _parts.status(folder)
+    status = _parts.status(folder, of_storage)
     done, videos = 0, {part["part"]: part["videos"] for part in status["list"]}
     # Parts that seem to be running, too: those of a driver that died. Two attempts at once do no harm.
     todo = [part["part"] for part in status["list"] if part["state"] != "done"]
     done = sum(videos.values()) - sum(videos[part] for part in todo)
     task = ray.remote(_parts.pack_part).options(name="vidrec.pack_part", retry_exceptions=[Died], **resources)
-    tasks = {task.remote(folder, part, of_part): part for part in todo}
+    tasks = {task.remote(folder, part, of_part, of_storage): part for part in todo}
     errors: Dict[int, Exception] = {}
     try:
         while True:

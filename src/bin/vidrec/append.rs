@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Run {
     let progress = &mut watch::of("clips");
     for more in &args.more {
         let more = args.storage.open(more)?;
-        reports.push(edit::append(&args.dataset, &more, &args.how.options(), progress)?);
+        reports.push(edit::append(&args.dataset, &more, &args.how.options(false), progress)?);
     }
     crate::edit::tell_all(&reports, args.how.json)
 }

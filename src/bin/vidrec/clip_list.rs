@@ -99,6 +99,7 @@ impl Found<'_> {
             let mut start = 0;
             for shard in self.set.to_json().shards {
                 self.shards.extend([(shard.record_file, start), (shard.index_file, start)]);
+                self.shards.extend(shard.track_file.map(|tracks| (tracks.file, start)));
                 start += shard.clips;
             }
         }

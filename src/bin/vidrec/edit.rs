@@ -1,12 +1,14 @@
 //! What subcommands that make data sets out of data sets share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use vidrec::Sharding;
 use vidrec::edit::{EditOptions, EditReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
+use crate::remote_output::{Output, RemoteArgs};
+use crate::storage::StorageArgs;
 
 /// How an output is written.
 #[derive(clap::Args)]
@@ -26,14 +28,60 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    pub fn options(&self) -> EditOptions {
+    /// What the library takes, but for `overwrite`, which depends on where the output is.
+    pub fn options(&self, overwrite: bool) -> EditOptions {
         let shards = match (self.shards, self.shard_size) {
             (Some(count), _) => Some(Sharding::Count(count)),
             (None, Some(bytes)) => Some(Sharding::Bytes(bytes)),
             (None, None) => None,
         };
-        EditOptions { shards, overwrite: self.force }
+        EditOptions { shards, overwrite }
     }
+}
+
+impl OutputArgs {
+    /// Makes a data set, wherever it is to be.
+    pub fn write(
+        &self,
+        output: &Path,
+        storage: &StorageArgs,
+        remote: &RemoteArgs,
+        write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<EditReport>,
+    ) -> Result<EditReport, Box<dyn std::error::Error>> {
+        let to = Output { path: output, storage: storage.storage()?, force: self.force };
+        let report = remote.write(to, |out, overwrite| write(out, &self.options(overwrite)))?;
+        Ok(at(report, output))
+    }
+
+    /// Makes several data sets in folders of the output, wherever it is to be.
+    pub fn write_parts(
+        &self,
+        output: &Path,
+        storage: &StorageArgs,
+        remote: &RemoteArgs,
+        write: impl FnOnce(&Path, &EditOptions) -> vidrec::Result<Vec<EditReport>>,
+    ) -> Result<Vec<EditReport>, Box<dyn std::error::Error>> {
+        let to = Output { path: output, storage: storage.storage()?, force: self.force };
+        let reports = remote.write_parts(to, |out, overwrite| write(out, &self.options(overwrite)))?;
+        let place = |report: &EditReport| output.join(Path::new(&report.output).file_name().unwrap_or_default());
+        Ok(reports
+            .into_iter()
+            .map(|report| {
+                let place = place(&report);
+                at(report, &place)
+            })
+            .collect())
+    }
+}
+
+/// The report of an output that was made in a scratch folder, with the place where it is now.
+fn at(report: EditReport, output: &Path) -> EditReport {
+    if !vidrec::is_remote(output) {
+        return report;
+    }
+    let mut report = report;
+    report.output = output.display().to_string();
+    report
 }
 
 /// Prints what was written. The status is 3 if the data set does not have something that was named.

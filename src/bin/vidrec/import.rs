@@ -1,6 +1,6 @@
 //! `vidrec import`: import other projects' data sets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use vidrec::ProgressFn;
@@ -8,6 +8,8 @@ use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
 use crate::output::{bytes, count};
+use crate::remote_output::{Output, RemoteArgs};
+use crate::storage::OutputStorageArgs;
 use crate::words::words;
 use crate::{Outcome, Run, output, watch};
 
@@ -49,7 +51,7 @@ struct Mxnet {
     /// Only write an index beside the record file, which stays unchanged in its place.
     #[arg(long, conflicts_with_all = ["output", "salvage", "retile", "check", "reencode"])]
     in_place: bool,
-    /// The folder to make the data set in.
+    /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long, required_unless_present = "in_place")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -61,7 +63,7 @@ struct Mxnet {
 struct Gulp {
     /// The folder.
     folder: PathBuf,
-    /// The folder to make the data set in.
+    /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -74,7 +76,7 @@ struct Webdataset {
     /// The tar files, in order.
     #[arg(required = true)]
     file: Vec<PathBuf>,
-    /// The folder to make the data set in.
+    /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -86,7 +88,7 @@ struct Webdataset {
 struct Frames {
     /// The folder that contains the folders.
     folder: PathBuf,
-    /// The folder to make the data set in.
+    /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -116,6 +118,10 @@ struct How {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    storage: OutputStorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 /// The time from one frame to the next, in seconds.
@@ -126,9 +132,9 @@ fn parse_fps(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl How {
-    fn options(&self) -> ImportOptions {
+    fn options(&self, overwrite: bool) -> ImportOptions {
         ImportOptions {
-            overwrite: self.force,
+            overwrite,
             salvage: self.salvage,
             retile: self.retile,
             check: self.check,
@@ -136,18 +142,33 @@ impl How {
             time_base: self.fps.unwrap_or((1, 1)),
         }
     }
+
+    /// Makes the data set, wherever it is to be.
+    fn write(
+        &self,
+        output: &Path,
+        import: impl FnOnce(&Path, &ImportOptions) -> vidrec::Result<ImportReport>,
+    ) -> Result<ImportReport, Box<dyn std::error::Error>> {
+        let to = Output { path: output, storage: self.storage.storage()?, force: self.force };
+        self.remote.write(to, |out, overwrite| import(out, &self.options(overwrite)))
+    }
 }
 
 pub fn run(args: &Args) -> Run {
     let progress = &mut watch::of("clips");
     let (report, how, out) = match &args.format {
         Format::Mxnet(a) => (a.import(progress)?, &a.how, a.output.as_ref()),
-        Format::Gulp(a) => (gulp::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output)),
+        Format::Gulp(a) => {
+            let report = a.how.write(&a.output, |out, how| gulp::import(&a.folder, out, how, progress))?;
+            (report, &a.how, Some(&a.output))
+        }
         Format::Webdataset(a) => {
-            (webdataset::import(&a.file, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output))
+            let report = a.how.write(&a.output, |out, how| webdataset::import(&a.file, out, how, progress))?;
+            (report, &a.how, Some(&a.output))
         }
         Format::Frames(a) => {
-            (frames::import(&a.folder, &a.output, &a.how.options(), progress)?, &a.how, Some(&a.output))
+            let report = a.how.write(&a.output, |out, how| frames::import(&a.folder, out, how, progress))?;
+            (report, &a.how, Some(&a.output))
         }
     };
     for left in &report.left_out {
@@ -177,11 +198,13 @@ impl Mxnet {
         }
         mxnet.frames_per_clip = self.frames_per_clip;
         mxnet.ids = self.ids;
-        let options = self.how.options();
-        Ok(match &self.output {
-            Some(out) => mxnet::import(&records, out, &options, &mxnet, progress)?,
-            None => mxnet::import_in_place(&records, options.overwrite, options.time_base, &mxnet, progress)?,
-        })
+        match &self.output {
+            Some(out) => self.how.write(out, |out, how| mxnet::import(&records, out, how, &mxnet, progress)),
+            None => {
+                let how = self.how.options(self.how.force);
+                Ok(mxnet::import_in_place(&records, how.overwrite, how.time_base, &mxnet, progress)?)
+            }
+        }
     }
 }
 

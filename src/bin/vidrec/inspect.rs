@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 use vidrec::dataset_json::ShardJson;
-use vidrec::{Clip, Dataset, JsonObject, Result};
+use vidrec::{Clip, Dataset, JsonObject, Result, TrackSchema, TrackView};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count, grouped};
@@ -44,6 +44,9 @@ struct Overview<'a> {
     bytes: u64,
     classes: &'a [String],
     shards: Vec<ShardJson>,
+    /// What clips have beside their frames. Absent if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tracks: Vec<TrackSchema>,
     tool: String,
     ffmpeg: Option<String>,
     settings: JsonObject,
@@ -72,6 +75,19 @@ struct ClipReport<'a> {
     time_base: (u32, u32),
     attributes: JsonObject,
     frames: Vec<FrameReport>,
+    /// Absent if the clip has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tracks: Vec<TrackReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct TrackReport<'a> {
+    #[serde(flatten)]
+    schema: &'a TrackSchema,
+    values: usize,
+    /// Of the first value and of the last, in nanoseconds on the clip's clock.
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -111,6 +127,7 @@ fn overview(dataset: &Dataset, count_classes: bool) -> Result<Overview<'_>> {
         bytes: json.bytes,
         classes: dataset.classes(),
         shards: json.shards,
+        tracks: dataset.tracks()?,
         tool: json.tool,
         ffmpeg: json.ffmpeg,
         settings: json.settings,
@@ -166,6 +183,11 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
             crc32: frame.crc32(),
         });
     }
+    let track = |track: &TrackView<'a>| {
+        let time = |i: Option<usize>| i.map(|i| track.time_ns(i)).transpose();
+        let (first_ns, last_ns) = (time((!track.is_empty()).then_some(0))?, time(track.len().checked_sub(1))?);
+        Ok(TrackReport { schema: track.schema(), values: track.len(), first_ns, last_ns })
+    };
     Ok(ClipReport {
         clip: clip.ordinal(),
         source: clip.source()?,
@@ -177,6 +199,7 @@ fn clip_report<'a>(clip: &Clip<'a>) -> Result<ClipReport<'a>> {
         time_base: clip.time_base(),
         attributes: clip.attributes()?,
         frames,
+        tracks: clip.tracks()?.all()?.iter().map(track).collect::<Result<_>>()?,
     })
 }
 
@@ -201,6 +224,9 @@ fn render(o: &Overview<'_>) -> String {
             count(s.frames, "frame"),
             bytes(s.bytes)
         );
+    }
+    for track in &o.tracks {
+        text += &format!("track {}: {}\n", track.name, kind(track));
     }
     let settings: Vec<String> = plain_values(&o.settings).map(|(name, value)| format!("{name} {value}")).collect();
     if !settings.is_empty() {
@@ -235,7 +261,19 @@ fn render_clip(c: &ClipReport<'_>) -> String {
             f.frame, f.pts_seconds, f.offset, f.bytes, f.crc32
         );
     }
+    for t in &c.tracks {
+        let seconds = |ns: i64| ns as f64 / 1e9;
+        let times = t.first_ns.zip(t.last_ns);
+        let times = times.map_or(String::new(), |(a, b)| format!(", {:.3} to {:.3} s", seconds(a), seconds(b)));
+        text += &format!("track {}: {}, {}{times}\n", t.schema.name, kind(t.schema), count(t.values as u64, "value"));
+    }
     text
+}
+
+/// What the values of a track are, in words.
+fn kind(track: &TrackSchema) -> String {
+    let shape = if track.shape.is_empty() { String::new() } else { format!(" {:?}", track.shape) };
+    format!("{}{shape}, {}", track.kind, track.timing)
 }
 
 /// The name of each value, and the value as plain text.

@@ -28,8 +28,10 @@ mod plan_status;
 mod progress;
 #[cfg(feature = "pack")]
 mod publish;
+mod push;
 mod ranges;
 mod relabel;
+mod remote_output;
 mod repair;
 mod reshard;
 mod sheet;
@@ -83,6 +85,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Fetch(fetch::Args),
+    Push(push::Args),
     Bench(bench::Args),
     Monitor(monitor::Args),
     Stats(stats::Args),
@@ -128,6 +131,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),
+        Command::Push(args) => push::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),

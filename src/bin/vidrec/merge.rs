@@ -6,6 +6,7 @@ use vidrec::edit;
 
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::remote_output::RemoteArgs;
 use crate::storage::StorageArgs;
 use crate::watch;
 
@@ -19,17 +20,21 @@ pub struct Args {
     /// The data sets: their folders, .rec, .vidx or dataset.json files.
     #[arg(required = true, num_args = 1..)]
     datasets: Vec<PathBuf>,
-    /// The folder to make the new data set in.
+    /// The folder to make the new data set in, or a location such as s3://bucket/new.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
     how: OutputArgs,
     #[command(flatten)]
     storage: StorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 pub fn run(args: &Args) -> Run {
     let sets = args.datasets.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
-    let report = edit::merge(&sets, &args.output, &args.how.options(), &mut watch::of("clips"))?;
+    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
+        edit::merge(&sets, out, options, &mut watch::of("clips"))
+    })?;
     tell(&report, args.how.json)
 }

@@ -9,6 +9,7 @@ use crate::output::{self, bytes, count};
 use crate::pack::number::number;
 use crate::pack::recipe::RecipeArgs;
 use crate::pack::{columns, report};
+use crate::storage::VideoStorageArgs;
 
 /// Divide a pack into parts that any number of machines can pack.
 ///
@@ -22,7 +23,7 @@ pub struct Args {
     /// Folders, video files, or manifests, as `vidrec pack` takes them.
     #[arg(required = true)]
     input: Vec<PathBuf>,
-    /// The folder to make the plan in. The parts are packed into it, too.
+    /// The folder to make the plan in, or a location in object storage. The parts are packed into it, too.
     #[arg(short, long, value_name = "PLAN")]
     output: PathBuf,
     /// The number of parts, of about the same cost by the sizes of the videos. A part is what a crash or a preemption
@@ -31,13 +32,16 @@ pub struct Args {
     parts: u32,
     #[command(flatten)]
     recipe: RecipeArgs,
+    #[command(flatten)]
+    storage: VideoStorageArgs,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Run {
-    let options = args.recipe.options(Resources::default(), RunOptions::default());
+    let mut options = args.recipe.options(Resources::default(), RunOptions::default());
+    options.input.storage = args.storage.storage()?;
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Where standard error is closed there is nobody to tell.
     let _ = columns::tell(&plan.manifests, &plan.notes);

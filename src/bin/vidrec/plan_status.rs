@@ -7,16 +7,18 @@ use vidrec::pack::{PartState, PartsPlan, PlanStatus};
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, count, printable};
 use crate::pack::report::duration;
+use crate::storage::OutputStorageArgs;
 
 /// The most parts that are named.
 const SHOWN: usize = 20;
 
 /// Say which parts of a plan are done, at work, failed or missing.
 ///
-/// The exit status is 0 if all parts are done, and 3 otherwise.
+/// An attempt that died on this machine is known to be dead at once; of one on another machine only its silence says so,
+/// and its part counts as running for two minutes. The exit status is 0 if all parts are done, and 3 otherwise.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan's folder.
+    /// The plan's folder, or its location in object storage.
     plan: PathBuf,
     /// Print only the parts that are to be submitted again, the failed and the missing ones, as a Slurm array: 3,7-12
     #[arg(long)]
@@ -27,10 +29,12 @@ pub struct Args {
     /// Print the status as JSON.
     #[arg(long, conflicts_with = "missing")]
     json: bool,
+    #[command(flatten)]
+    storage: OutputStorageArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let status = PartsPlan::open(&args.plan)?.status()?;
+    let status = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?.status()?;
     let text = |s: &PlanStatus| match (args.missing, args.lines) {
         (true, true) => s.to_submit().map(|part| format!("{part}\n")).collect(),
         (true, false) => array(&s.to_submit().collect::<Vec<_>>()),

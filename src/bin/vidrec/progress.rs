@@ -63,6 +63,11 @@ fn rate(frames: u64, time: Duration) -> String {
 
 /// Does `work` with a bar that shows its progress, and stops it after Ctrl-C or SIGTERM.
 pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) -> Result<T, Box<dyn Error>> {
+    within_bar(|progress| Ok(work(progress)?))
+}
+
+/// The same for work with errors of other kinds.
+pub fn within_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
     let interrupted = interrupt::flag()?;
     let mut bar = Bar::new();
     let done = work(&mut |progress| {
@@ -70,7 +75,7 @@ pub fn with_bar<T>(work: impl FnOnce(&mut ProgressFn<'_>) -> vidrec::Result<T>) 
         if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.clear();
-    Ok(done?)
+    done
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use crate::outcome::{Outcome, Run};
 use crate::output;
 use crate::pack::report;
 use crate::progress::with_bar;
+use crate::remote_output::PublisherArgs;
+use crate::storage::OutputStorageArgs;
 
 /// Make a data set of the parts of a plan.
 ///
@@ -15,10 +17,11 @@ use crate::progress::with_bar;
 /// or none. The bytes are those of `vidrec pack --parts N` on one machine.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan's folder.
+    /// The plan's folder, or its location in object storage.
     plan: PathBuf,
     /// The folder of the data set. Its files are hard links to those in the plan's folder, or copies where that is not
-    /// possible. [default: the plan's folder, where nothing is copied]
+    /// possible. Of a plan in object storage: a location in the same bucket; its server copies the files. [default: the plan's
+    /// folder, where nothing is copied]
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// Publish without the parts that are not done, and list their videos among those that were skipped.
@@ -31,20 +34,24 @@ pub struct Args {
     /// Replace a data set that is already there.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    publisher: PublisherArgs,
+    #[command(flatten)]
+    storage: OutputStorageArgs,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Run {
-    let plan = PartsPlan::open(&args.plan)?;
+    let plan = PartsPlan::open_at(&args.plan, &args.storage.storage()?)?;
     let mut options = PublishOptions::default();
     options.out.clone_from(&args.output);
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.force);
-    options.read_all = args.read_all;
+    (options.read_all, options.only_publisher) = (args.read_all, args.publisher.only_publisher);
     let published = with_bar(|progress| plan.publish(&options, progress))?;
     let _ = report::tell(&published);
     let out = args.output.as_ref().unwrap_or(&args.plan);
-    output::print(args.json, &published, |r| report::render(r, out, false))?;
+    output::print(args.json, &published, |r| report::render_published(r, out))?;
     Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })
 }

@@ -6,6 +6,7 @@ use vidrec::edit;
 
 use crate::edit::{OutputArgs, tell};
 use crate::outcome::Run;
+use crate::remote_output::RemoteArgs;
 use crate::storage::StorageArgs;
 use crate::watch;
 
@@ -16,20 +17,24 @@ use crate::watch;
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the new data set in.
+    /// The folder to make the new data set in, or a location such as s3://bucket/new.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
     how: OutputArgs,
     #[command(flatten)]
     storage: StorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 pub fn run(args: &Args) -> Run {
-    let options = args.how.options();
-    if options.shards.is_none() {
+    if args.how.options(false).shards.is_none() {
         return Err("say how: --shards N or --shard-size SIZE".into());
     }
-    let report = edit::reshard(&args.storage.open(&args.dataset)?, &args.output, &options, &mut watch::of("clips"))?;
+    let set = args.storage.open(&args.dataset)?;
+    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
+        edit::reshard(&set, out, options, &mut watch::of("clips"))
+    })?;
     tell(&report, args.how.json)
 }

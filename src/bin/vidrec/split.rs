@@ -9,6 +9,7 @@ use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 use crate::edit::{OutputArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
 use crate::output::{count, grouped};
+use crate::remote_output::RemoteArgs;
 use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
@@ -22,7 +23,7 @@ use crate::{clip_list, watch};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the folders of the parts in.
+    /// The folder to make the folders of the parts in, or a location such as s3://bucket/parts.
     #[arg(short, long)]
     output: PathBuf,
     /// The share of each part, such as 0.8,0.1,0.1.
@@ -51,6 +52,8 @@ pub struct Args {
     how: OutputArgs,
     #[command(flatten)]
     storage: StorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 impl Args {
@@ -78,7 +81,10 @@ impl Args {
 
 pub fn run(args: &Args) -> Run {
     let set = args.storage.open(&args.dataset)?;
-    let reports = edit::split(&set, &args.by(&set)?, &args.output, &args.how.options(), &mut watch::of("clips"))?;
+    let by = args.by(&set)?;
+    let reports = args.how.write_parts(&args.output, &args.storage, &args.remote, |out, options| {
+        edit::split(&set, &by, out, options, &mut watch::of("clips"))
+    })?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
         eprintln!("vidrec: {} of {} in no part", count(in_none, "clip"), grouped(set.len()));

@@ -7,11 +7,11 @@ use std::time::Duration;
 use vidrec::{Dataset, OpenOptions, Storage};
 
 /// Heading of these options.
-const HEADING: &str = "Object storage (s3://, gs://, az://) and web servers (https://)";
+pub const HEADING: &str = "Object storage (s3://, gs://, az://) and web servers (https://)";
 
-/// How a remote data set is read. Local ones ignore it.
+/// What the storage is told.
 #[derive(clap::Args)]
-pub struct StorageArgs {
+struct OptionArgs {
     /// An option of the storage, such as region=eu-west-1. May be given several times.
     ///
     /// The names are those of object_store, as in pandas and polars: region, endpoint, skip_signature and so on. An option
@@ -19,28 +19,54 @@ pub struct StorageArgs {
     /// this machine can see a command line.
     #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
     storage: Vec<String>,
+}
+
+impl OptionArgs {
+    fn read(&self) -> Result<BTreeMap<String, String>, String> {
+        self.storage.iter().map(|text| pair(text)).collect()
+    }
+}
+
+/// How a remote data set is read, and an output written there. Local ones ignore it.
+#[derive(clap::Args)]
+pub struct StorageArgs {
+    #[command(flatten)]
+    options: OptionArgs,
     /// Keep what is read in this folder on local disk, for later runs and other processes. [default: keep nothing]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     cache: Option<PathBuf>,
     /// The most bytes that the cache may hold, such as 200GB. [default: what is free on its disk, less a tenth of the disk]
     #[arg(long, value_name = "SIZE", requires = "cache", help_heading = HEADING, value_parser = vidrec::parse_bytes)]
     cache_bytes: Option<u64>,
-    /// How long a read may take, with all tries.
+    /// How long a read or write may take, with all tries.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
     timeout: f64,
 }
 
-/// How remote videos are read.
+/// How a remote location is written to, or asked about, by a command that reads no data set.
+#[derive(clap::Args)]
+pub struct OutputStorageArgs {
+    #[command(flatten)]
+    options: OptionArgs,
+    /// How long a request may take, with all tries.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
+    timeout: f64,
+}
+
+impl OutputStorageArgs {
+    /// What the library takes.
+    pub fn storage(&self) -> Result<Storage, String> {
+        let timeout = Duration::from_secs_f64(self.timeout);
+        Ok(Storage { options: self.options.read()?, timeout, ..Storage::default() })
+    }
+}
+
+/// How remote videos are read, and an output written there.
 #[cfg(feature = "pack")]
 #[derive(clap::Args)]
 pub struct VideoStorageArgs {
-    /// An option of the storage, such as region=eu-west-1. May be given several times.
-    ///
-    /// The names are those of object_store, as in pandas and polars: region, endpoint, skip_signature and so on. An option
-    /// comes before the environment and the files of each cloud's own tools. Secrets belong there, because other users of
-    /// this machine can see a command line.
-    #[arg(long, value_name = "KEY=VALUE", help_heading = HEADING)]
-    storage: Vec<String>,
+    #[command(flatten)]
+    options: OptionArgs,
     /// How long a read may take, with all tries. Then the run stops, and can be resumed.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = HEADING, value_parser = parse_timeout)]
     storage_timeout: f64,
@@ -50,7 +76,7 @@ pub struct VideoStorageArgs {
 impl VideoStorageArgs {
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {
-        let options = self.storage.iter().map(|text| pair(text)).collect::<Result<BTreeMap<_, _>, _>>()?;
+        let options = self.options.read()?;
         Ok(Storage { options, timeout: Duration::from_secs_f64(self.storage_timeout), ..Storage::default() })
     }
 }
@@ -67,7 +93,7 @@ impl StorageArgs {
     /// What the library takes.
     pub fn storage(&self) -> Result<Storage, String> {
         Ok(Storage {
-            options: self.storage.iter().map(|text| pair(text)).collect::<Result<BTreeMap<_, _>, _>>()?,
+            options: self.options.read()?,
             cache: self.cache.clone(),
             cache_bytes: self.cache_bytes,
             timeout: Duration::from_secs_f64(self.timeout),
@@ -101,11 +127,11 @@ fn parse_timeout(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(is_time).ok_or_else(|| "expected seconds, more than 0 and at most a million".into())
 }
 
-/// The path of an output that is written without the library.
+/// The path of an output that is no data set.
 pub fn local(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if vidrec::is_remote(&path) {
-        return Err("vidrec writes to local folders only; copy the output there when it is done".into());
+        return Err("this is written to local folders only; copy it when it is done".into());
     }
     Ok(path)
 }

@@ -7,6 +7,7 @@ use vidrec::edit::{self, Selection};
 use crate::edit::{OutputArgs, parse_pair, tell};
 use crate::outcome::Run;
 use crate::ranges::{self, ClipRange};
+use crate::remote_output::RemoteArgs;
 use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
 
@@ -22,7 +23,7 @@ use crate::{clip_list, watch};
 pub struct Args {
     /// The data set.
     dataset: PathBuf,
-    /// The folder to make the new data set in.
+    /// The folder to make the new data set in, or a location such as s3://bucket/new.
     #[arg(short, long)]
     output: PathBuf,
     /// Clips of this class, by name, or by number where classes have no names. May be given several times: any of them.
@@ -52,6 +53,8 @@ pub struct Args {
     how: OutputArgs,
     #[command(flatten)]
     storage: StorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 pub fn run(args: &Args) -> Run {
@@ -66,6 +69,8 @@ pub fn run(args: &Args) -> Run {
         sample: args.sample,
         seed: args.seed,
     };
-    let report = edit::subset(&set, &selection, &args.output, &args.how.options(), &mut watch::of("clips"))?;
+    let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
+        edit::subset(&set, &selection, out, options, &mut watch::of("clips"))
+    })?;
     tell(&report, args.how.json)
 }

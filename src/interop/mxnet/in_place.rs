@@ -145,7 +145,7 @@ fn index_of(
         sha256: Sha256::digest(&file.bytes[..]).into(),
         edge_crc32: edge_crc32(&file.bytes),
     };
-    let index = index.finish(&binding, &meta())?;
+    let index = index.finish(&binding, None, &meta())?;
     let json = index.listed(text::name(path), &binding);
     Ok((index, json))
 }

@@ -13,6 +13,12 @@ pub(crate) struct DrawKey {
 }
 
 impl DrawKey {
+    /// The same for camera `camera` of the sample: another draw, unless it is the first one.
+    pub fn of_camera(self, camera: u32) -> Self {
+        let seed = self.seed.wrapping_add(u64::from(camera).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        DrawKey { seed, ..self }
+    }
+
     /// The numbers for one purpose, of [`stream`](crate::random::stream).
     pub(super) fn random(self, stream: u64) -> Random {
         Random::new(self.seed, &[stream, self.epoch, self.sample])

@@ -7,6 +7,7 @@ mod crop;
 mod frames;
 mod key;
 mod temporal;
+mod together;
 mod window;
 
 pub use augmentation::Augmentation;
@@ -16,4 +17,5 @@ pub use crop::Crop;
 pub use frames::{Frames, ShortClips};
 pub(super) use key::DrawKey;
 pub use temporal::{Start, Temporal};
+pub(crate) use together::together;
 pub(super) use window::view;

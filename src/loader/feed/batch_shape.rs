@@ -8,6 +8,8 @@ use crate::{Error, Hint};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BatchShape {
     pub clips: u32,
+    /// Cameras of each clip.
+    pub cameras: u32,
     /// Frames of each clip, at most.
     pub frames: u32,
     /// Whether every batch has so many frames; if not, each has as many as its longest clip.
@@ -21,14 +23,15 @@ impl BatchShape {
     pub fn new(options: &LoaderOptions, frames: u32, size: (u32, u32), exact: bool) -> Result<Self> {
         let clips = options.batching.budget.map_or(options.batch_size, |budget| budget.clips(frames, size));
         let (width, height) = size;
+        let cameras = (options.cameras.names.len() as u32).max(1);
         if clips == 0 {
             let what = format!("loader option budget: not one clip of {frames} frames of {width}x{height} pixels fits");
             return Err(Error::usage(what).found(format!("{:?}", options.batching.budget)));
         }
-        let factors = [clips, frames, width, height, 3 * size_of::<f32>() as u32];
+        let factors = [clips, cameras, frames, width, height, 3 * size_of::<f32>() as u32];
         let bytes = factors.iter().try_fold(1u64, |product, &factor| product.checked_mul(factor.into()));
         if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-            return Ok(BatchShape { clips, frames, exact, size });
+            return Ok(BatchShape { clips, cameras, frames, exact, size });
         }
         let what = format!("a batch of {clips} clips of {frames} frames of {width}x{height} pixels");
         Err(Error::limit(what).hint(Hint::Set("batch_size")))
@@ -36,7 +39,7 @@ impl BatchShape {
 
     /// The dimensions of a batch.
     pub fn dimensions(&self, pictures: &Pictures) -> [usize; 5] {
-        Pictures { size: self.size, ..*pictures }.shape(self.clips, self.frames)
+        Pictures { size: self.size, ..*pictures }.shape(self.clips * self.cameras, self.frames)
     }
 
     /// Values in a batch.

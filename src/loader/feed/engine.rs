@@ -1,23 +1,25 @@
 //! What makes batches: the data set, the options, and what follows from both for a whole run.
 
-#[cfg(feature = "remote")]
 use std::sync::Arc;
 
 use super::batch_shape::BatchShape;
 use super::buckets::Buckets;
+use super::episodes::Episodes;
 use super::fields::FieldTypes;
 #[cfg(feature = "remote")]
 use super::keeper::Keeper;
 use super::plan::Planner;
 use super::pool::WorkerPool;
-use super::schedule::{BatchPlan, RunPosition, Schedule};
-use super::space::Space;
+use super::schedule::{BatchPlan, RunPosition, Schedule, Seat};
+use super::space::{SamplePlace, Space};
+use super::tracks::TrackReader;
 use crate::Error;
 use crate::Result;
 use crate::dataset::Dataset;
 use crate::error::Hint;
 use crate::loader::counters::{Counters, LoaderStats};
 use crate::loader::draw::{Frames, ShortClips};
+use crate::loader::mix::{Mix, SourceCount};
 use crate::loader::options::{Dtype, LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
 use crate::order::Order;
@@ -26,8 +28,11 @@ use crate::order::Order;
 pub(crate) struct Engine {
     pub(super) options: LoaderOptions,
     pub(super) schedule: Schedule,
+    pub(super) mix: Option<Mix>,
+    pub(super) episodes: Option<Episodes>,
     pub(super) planner: Planner,
     pub(super) fields: FieldTypes,
+    pub(super) tracks: TrackReader,
     pub(super) workers: WorkerPool,
     #[cfg(feature = "remote")]
     pub(super) keeper: Arc<Keeper>,
@@ -43,7 +48,35 @@ impl AsRef<Counters> for Engine {
 impl Engine {
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
         options.check()?;
-        let space = Space::new(dataset, &options)?;
+        match Episodes::find(dataset, &options)? {
+            Some((dataset, episodes)) => {
+                let space = Space::new(&dataset, &options, Some(episodes.cameras())).map_err(|e| episodes.named(e))?;
+                Engine::with(&dataset, options, space, None, Some(episodes))
+            }
+            None => {
+                let space = Space::new(dataset, &options, None)?;
+                Engine::with(dataset, options, space, None, None)
+            }
+        }
+    }
+
+    /// Makes batches of a mix.
+    pub fn of_mix(mix: &Mix, mut options: LoaderOptions) -> Result<Self> {
+        options.check()?;
+        mix.check(&options)?;
+        let space = Space::new(mix.dataset(), &options, None).map_err(|e| mix.named(e))?;
+        let samples: Vec<u64> = mix.clips().map(|clips| space.samples_of(clips)).collect();
+        options.sampling.order = Order::Mixed(Arc::new(mix.order(&samples, &options)?));
+        Engine::with(mix.dataset(), options, space, Some(mix.clone()), None)
+    }
+
+    fn with(
+        dataset: &Dataset,
+        options: LoaderOptions,
+        space: Space,
+        mix: Option<Mix>,
+        episodes: Option<Episodes>,
+    ) -> Result<Self> {
         let longest = space.longest.max(1);
         let frames = match options.frames {
             Frames::Fixed(frames) => frames,
@@ -59,8 +92,11 @@ impl Engine {
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
         let engine = Engine {
             schedule: Schedule::new(&options, space, shape, buckets)?,
+            mix,
+            episodes,
             planner,
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
+            tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
             #[cfg(feature = "remote")]
             keeper: Arc::default(),
@@ -105,9 +141,10 @@ impl Engine {
 
     /// Begins where `state` stands.
     pub fn resume(&mut self, state: &LoaderState) -> Result<()> {
-        let now = self.state_at(self.schedule.after(0, 0));
-        state.check(&now)?;
         let LoaderState { epoch, consumed, .. } = *state;
+        let buckets = vec![0; self.schedule.bucket_count()];
+        // Of a mix, what is before that place has to be the same.
+        state.check(&self.state_at(RunPosition { epoch, consumed, buckets }))?;
         self.schedule.resume(RunPosition { epoch, consumed, buckets: state.buckets.clone() });
         Ok(())
     }
@@ -154,10 +191,13 @@ impl Engine {
 
     /// Batches that are made ahead at a time.
     pub fn depth(&self) -> usize {
-        self.options.prefetch.depth(self.batch_bytes())
+        let of_tracks =
+            |shape: &BatchShape| self.tracks.sample_bytes(shape.frames).saturating_mul(shape.clips as usize);
+        let tracks = self.schedule.shapes().iter().map(of_tracks).max().unwrap_or(0);
+        self.options.prefetch.depth(self.batch_bytes().saturating_add(tracks))
     }
 
-    /// Batch `k` of `epoch`, as long as its longest clip on any rank.
+    /// Batch `k` of `epoch`, as long as its longest clip on any rank. With cameras, those of a sample stand side by side.
     pub(super) fn batch(&self, epoch: u64, k: u64) -> Result<BatchPlan> {
         let mut plan = self.schedule.batch(epoch, k)?;
         if !plan.shape.exact {
@@ -165,6 +205,14 @@ impl Engine {
             // A clip whose entry is damaged is an error when it is read; until then, every rank ignores it.
             let frames = all.seats.iter().map(|seat| self.planner.length(seat, plan.shape.frames).unwrap_or(0)).max();
             plan.shape.frames = frames.unwrap_or(0).max(1);
+        }
+        if let Some(episodes) = &self.episodes {
+            let of_camera = |seat: &Seat, camera: u32| {
+                let place = SamplePlace { clip: seat.place.clip + u64::from(camera), camera, ..seat.place };
+                Seat { place, ..*seat }
+            };
+            let all = |seat: Seat| (0..episodes.cameras()).map(move |camera| of_camera(&seat, camera));
+            plan.seats = plan.seats.into_iter().flat_map(all).collect();
         }
         Ok(plan)
     }
@@ -180,11 +228,18 @@ impl Engine {
             consumed,
             samples: self.schedule.positions(),
             seed: self.options.seed,
-            order: self.schedule.describe(),
+            order: self.schedule.describe(epoch, consumed),
             homes: self.schedule.homes(),
             buckets,
             dataset: self.planner.dataset.fingerprint(),
         }
+    }
+
+    /// How much was used of each source of a mix after `batches` batches of `epoch`; none without a mix.
+    pub fn sources(&self, epoch: u64, batches: u64) -> Vec<SourceCount> {
+        let (Some(mix), Order::Mixed(mixed)) = (&self.mix, &self.options.sampling.order) else { return Vec::new() };
+        let RunPosition { epoch, consumed, .. } = self.schedule.after(epoch, batches);
+        mix.counts(mixed, mixed.position(epoch, consumed))
     }
 
     /// How well an order of blocks mixes a remote data set, which has such an order unless another is asked for.

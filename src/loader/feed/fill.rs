@@ -78,7 +78,14 @@ fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], bat
         |(&seat, data): (&Seat, &mut [S])| stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data));
     let read: Vec<Result<SamplePlan<'_>>> =
         engine.workers.install(|| plan.seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
-    finish(engine, read.into_iter().collect::<Result<_>>()?, batch)
+    let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
+    let mut plans: Vec<SamplePlan<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
+    if engine.episodes.is_some() {
+        batch.camera_mask.extend(plans.iter().map(|plan| plan.is_there));
+        // What else is known of a sample is that of its first camera.
+        plans.retain(|plan| plan.seat.place.camera == 0);
+    }
+    finish(engine, plans, plan.shape.frames, batch)
 }
 
 fn read_or_substitute<'a, S: SampleType>(
@@ -115,11 +122,16 @@ fn read<'a, S: SampleType>(
     shape: &BatchShape,
     data: &mut [S],
 ) -> Result<SamplePlan<'a>> {
-    let plan = engine.planner.plan(seat, shape.frames, shape.size)?;
+    let mut plan = engine.planner.plan(seat, shape.frames, shape.size)?;
+    if seat.place.camera == 0 {
+        plan.tracks = engine.tracks.read(&plan.clip, &plan.frames, shape.frames)?;
+    }
+    plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
     let stop = Stop::current();
     let frame = |(t, slot): (usize, PictureSlot<'_, S>)| stop::within(&stop, || frame(engine, &plan, t, slot)).err();
     let mut slots = slots(&engine.options.pictures, data, shape.frames as usize);
-    slots.drain(plan.frames.len()..).for_each(PictureSlot::clear);
+    let decoded = if plan.is_there { plan.frames.len() } else { 0 };
+    slots.drain(decoded..).for_each(PictureSlot::clear);
     match slots.into_par_iter().enumerate().find_map_first(frame) {
         Some(e) => Err(e),
         None => Ok(plan),
@@ -150,14 +162,24 @@ fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: 
 }
 
 /// Tells the batch what is in it, and the system what will not be needed again.
-fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Result<()> {
+fn finish(engine: &Engine, mut plans: Vec<SamplePlan<'_>>, length: u32, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
+    let pieces = plans.iter_mut().map(|plan| std::mem::take(&mut plan.tracks)).collect();
+    batch.tracks = engine.tracks.join(pieces, length)?;
     for SamplePlan { seat, clip, frames, meant, mut params, .. } in plans {
         if engine.planner.dataset.io() == Io::ReadUncached {
             clip.advise(&frames, Advice::Done);
         }
-        batch.labels.push(clip.label().map_or(-1, i64::from));
-        batch.clips.push(clip.ordinal());
+        match &engine.mix {
+            Some(mix) => {
+                let (source, label) = mix.source_and_label(&clip)?;
+                batch.source_ids.push(source);
+                batch.labels.push(label);
+            }
+            None => batch.labels.push(clip.label().map_or(-1, i64::from)),
+        }
+        let ordinal = clip.ordinal();
+        batch.clips.push(engine.episodes.as_ref().map_or(ordinal, |episodes| episodes.given(ordinal)));
         batch.mask.push(seat.counts);
         batch.frame_mask.extend(meant);
         params.frames = frames;

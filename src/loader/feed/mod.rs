@@ -7,6 +7,7 @@ mod batches;
 mod buckets;
 mod deal;
 mod engine;
+mod episodes;
 mod epochs;
 mod fields;
 mod fill;
@@ -23,6 +24,7 @@ mod ring;
 mod schedule;
 mod shelf;
 mod space;
+mod tracks;
 mod unequal;
 mod worker;
 

@@ -126,12 +126,18 @@ pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keep
             .dataset
             .clip(clip)
             .and_then(|clip| Ok(clip.remote_runs(&frames)?.map(|(file, runs)| (file.clone(), runs))));
-        let Ok(Some((file, runs))) = runs else { continue };
         let Some(&first) = uses.first() else { continue };
+        // Without them, the batch asks for them, one clip after another.
+        let of_tracks = if engine.tracks.is_empty() { None } else { tracks_of(engine, clip) };
+        let runs = runs
+            .ok()
+            .flatten()
+            .into_iter()
+            .flat_map(|(file, runs)| runs.into_iter().map(move |run| (file.clone(), run)));
         let next_use = next_uses.as_ref().and_then(|uses| uses.get(&clip).copied());
         let make_room =
             || keeper.zip(next_use).is_some_and(|(keeper, next)| keeper.make_room(&engine.planner.dataset, next));
-        for run in runs {
+        for (file, run) in runs.chain(of_tracks) {
             match plan_run(&file, &run, make_room) {
                 RunPlan::Here => {}
                 RunPlan::Keep(pages) => {
@@ -149,6 +155,12 @@ pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keep
         }
     }
     (tickets, merged(wanted))
+}
+
+/// Where the tracks of a clip are.
+fn tracks_of(engine: &Engine, clip: u64) -> Option<(Arc<RemoteFile>, Range<u64>)> {
+    let (file, run) = engine.planner.dataset.clip(clip).ok()?.remote_tracks().ok()??;
+    Some((file.clone(), run))
 }
 
 /// Says how a run comes; if the cache is full, as soon as `make_room` makes no more room.

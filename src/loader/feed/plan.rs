@@ -1,12 +1,14 @@
 //! What makes a sample: which clip, which frames, which view, which colors.
 
 use super::schedule::Seat;
+use super::space::SamplePlace;
+use super::tracks::Piece;
 use super::unequal::unequal;
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
-use crate::loader::draw::{Augmentation, Clock, ColorDraw, Frames, ShortClips, Temporal, view};
+use crate::loader::draw::{Augmentation, Clock, ColorDraw, DrawKey, Frames, ShortClips, Temporal, together, view};
 use crate::loader::kernel::Kernel;
-use crate::loader::options::{LoaderOptions, Pictures};
+use crate::loader::options::{CamerasCrop, LoaderOptions, Pictures};
 use crate::{Error, Result};
 
 /// What all samples of a run are made from.
@@ -19,6 +21,7 @@ pub(super) struct Planner {
     clock: Clock,
     augmentation: Augmentation,
     pictures: Pictures,
+    cameras_crop: CamerasCrop,
     /// Frames that each clip must have, where samples rely on it.
     clip_frames: Option<u32>,
 }
@@ -32,6 +35,10 @@ pub(super) struct SamplePlan<'a> {
     /// Which pictures of the sample are frames that were asked for.
     pub meant: Vec<bool>,
     pub params: SampleParams,
+    /// What the sample has of each track.
+    pub tracks: Vec<Piece>,
+    /// Whether there is a clip of this camera; else the pictures are zeros.
+    pub is_there: bool,
     /// What the pictures are.
     pub pictures: Pictures,
     /// For frames of the size that the clip's entry gives; `None` if the entry says that frames differ in size.
@@ -45,7 +52,8 @@ impl Planner {
     pub fn new(dataset: &Dataset, options: &LoaderOptions, clip_frames: Option<u32>) -> Self {
         let LoaderOptions { temporal, frames, short, fps, augmentation, pictures, .. } = *options;
         let (dataset, clock) = (dataset.clone(), Clock(fps));
-        Planner { dataset, temporal, frames, short, clock, augmentation, pictures, clip_frames }
+        let cameras_crop = options.cameras.crop;
+        Planner { dataset, temporal, frames, short, clock, augmentation, pictures, cameras_crop, clip_frames }
     }
 
     /// Frames of a sample of any length, at most `most`.
@@ -53,8 +61,29 @@ impl Planner {
         Ok(self.temporal.length(self.clock.length(&self.dataset.clip(seat.place.clip)?)?, most))
     }
 
-    /// The clip and the frames of a sample in a batch of `length` frames.
+    /// The clip and the frames of a sample in a batch of `length` frames. Of a camera that is not the first one, those at
+    /// the times of the first one's.
     pub fn choose(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
+        let camera = seat.place.camera;
+        if camera == 0 {
+            return self.choose_freely(seat, length);
+        }
+        let place = SamplePlace { clip: seat.place.clip - u64::from(camera), camera: 0, ..seat.place };
+        let (first, (frames, meant)) = self.choose_freely(&Seat { place, ..*seat }, length)?;
+        let clip = self.dataset.clip(seat.place.clip)?;
+        let frames = together(&first, &frames, &clip)?;
+        Ok((clip, (frames, meant)))
+    }
+
+    /// What decides crop, flip and colors of a sample.
+    fn look(&self, seat: &Seat) -> DrawKey {
+        match self.cameras_crop {
+            CamerasCrop::Own => seat.key.of_camera(seat.place.camera),
+            CamerasCrop::Same => seat.key,
+        }
+    }
+
+    fn choose_freely(&self, seat: &Seat, length: u32) -> Result<(Clip<'_>, Chosen)> {
         let clip = self.dataset.clip(seat.place.clip)?;
         if let Some(expected) = self.clip_frames.filter(|&expected| expected != clip.frame_count()) {
             return Err(unequal(clip.ordinal(), expected, clip.frame_count()));
@@ -95,8 +124,9 @@ impl Planner {
         let pictures = Pictures { size, ..self.pictures };
         let frame = (clip.width(), clip.height());
         let known = frame.0 > 0 && frame.1 > 0;
-        let view = view(&self.augmentation, size, seat.key, if known { frame } else { (1, 1) });
-        let color = ColorDraw::new(&self.augmentation.color, seat.key);
+        let key = self.look(&seat);
+        let view = view(&self.augmentation, size, key, if known { frame } else { (1, 1) });
+        let color = ColorDraw::new(&self.augmentation.color, key);
         // One allocation, whatever their number.
         let mut times = Vec::with_capacity(frames.len());
         for &t in &frames {
@@ -113,12 +143,12 @@ impl Planner {
             instead_of: None,
         };
         let kernel = known.then(|| Kernel::new(&pictures.spec(color.matrix()), &view, frame));
-        Ok(SamplePlan { seat, clip, frames, meant, params, pictures, kernel })
+        Ok(SamplePlan { seat, clip, frames, meant, params, tracks: Vec::new(), is_there: true, pictures, kernel })
     }
 
     /// The tables for a frame of another size than its clip's entry gives.
     pub fn kernel(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> Kernel {
-        let view = view(&self.augmentation, plan.pictures.size, plan.seat.key, frame);
+        let view = view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame);
         Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &view, frame)
     }
 }

@@ -103,8 +103,9 @@ impl Schedule {
         &self.space
     }
 
-    /// What decides which samples a batch has, in words: runs with other words do not continue each other.
-    pub fn describe(&self) -> String {
+    /// What decides which samples a batch has, in words: runs with other words do not continue each other. Of a mix, what
+    /// decides it before the place where a run stands.
+    pub fn describe(&self, epoch: u64, consumed: u64) -> String {
         let order = match &self.order {
             Order::Blocks { block, window } => format!("blocks of {block} in windows of {window}"),
             Order::Homes { homes, exchange, block, window } => {
@@ -112,6 +113,7 @@ impl Schedule {
                 format!("{homes} homes of blocks of {block} in windows of {window}, exchange {exchange}")
             }
             Order::Given(list) => format!("given {:08x}", crc32fast::hash(bytemuck::cast_slice(list))),
+            Order::Mixed(mixed) => mixed.describe(mixed.position(epoch, consumed)),
             order => order.to_string(),
         };
         let Some(buckets) = &self.buckets else { return order };
@@ -181,6 +183,8 @@ impl Schedule {
     pub fn window(&self, epoch: u64, k: u64) -> Option<u64> {
         let (block, window, homes) = match self.order {
             _ if self.buckets.is_some() => return None,
+            // The windows of several sources end at different times: as much as there is memory for.
+            Order::Mixed(ref mixed) => return mixed.has_blocks().then_some(0),
             Order::Blocks { block, window } => (block, window, 1),
             Order::Homes { homes, block, window, .. } => (block, window, homes.unwrap_or(self.world_size)),
             _ => return None,
@@ -203,7 +207,7 @@ impl Schedule {
         } else {
             all.clone()
         };
-        let repeats = matches!(self.order, Order::Given(_) | Order::Weighted(_));
+        let repeats = matches!(self.order, Order::Given(_) | Order::Weighted(_) | Order::Mixed(_));
         let is_fixed = matches!(self.order, Order::Sequential | Order::Homes { exchange: 0.0, .. });
         // Of buckets, only two epochs are known at a time.
         (self.buckets.is_none() && (repeats || (readers != all && !is_fixed))).then_some(readers)
@@ -241,10 +245,11 @@ impl Schedule {
                 (None, Some(deal)) => deal.position(k, place)?,
                 (None, None) => rule.slot(k, rank, i).map(|slot| (slot.position, slot.counts))?,
             };
-            let sample = order.get(position)?;
+            let (sample, round) = order.drawn(position)?;
             // A multiple of the number of crops, which divides the number of samples.
             let occurrence = if order.repeats() { self.space.len().wrapping_mul(position + 1) } else { 0 };
-            Some(self.seat(epoch, sample, sample.wrapping_add(occurrence), counts))
+            // Of a mix, what is drawn depends on how often the source was through, not on how its stream is cut.
+            Some(self.seat(round.unwrap_or(epoch), sample, sample.wrapping_add(occurrence), counts))
         };
         let plan = shape.and_then(|shape| {
             let places = ranks.flat_map(|rank| (0..shape.clips).map(move |i| (rank, i)));
@@ -256,11 +261,18 @@ impl Schedule {
         plan.filter(|_| k < batches).ok_or_else(none)
     }
 
-    /// The seat with the sample that the draw number `attempt` puts in its place, if that is another sample.
+    /// The seat with the sample that the draw number `attempt` puts in its place, if that is another sample: of the
+    /// same source, if there are several.
     pub fn substitute(&self, seat: &Seat, attempt: u64) -> Option<Seat> {
         let epoch = seat.key.epoch;
         let mut random = Random::new(self.seed, &[stream::SUBSTITUTE, epoch, seat.sample, attempt]);
-        let sample = random.below(self.space.len());
+        let sample = match &self.order {
+            Order::Mixed(mixed) => {
+                let source = mixed.source_of(seat.sample);
+                source.start + random.below(source.end - source.start)
+            }
+            _ => random.below(self.space.len()),
+        };
         (sample != seat.sample).then(|| self.seat(epoch, sample, sample, seat.counts))
     }
 

@@ -1,5 +1,7 @@
 //! The samples of a loader, counted from 0, and the clip and view that each stands for.
 
+use std::ops::Range;
+
 use super::unequal::{first_that_differs, unequal};
 use crate::dataset::{Dataset, Tables};
 use crate::loader::draw::{Clock, Frames, ShortClips, Temporal};
@@ -15,6 +17,8 @@ pub(super) struct SamplePlace {
     pub number: u64,
     /// Number of the crop.
     pub crop: u32,
+    /// Number of the camera: the clip is that far after the one of the first.
+    pub camera: u32,
 }
 
 /// All samples: each clip, each of its views, or each of its starts, times the crops of each. Where an epoch has one
@@ -25,6 +29,8 @@ pub(super) struct Space {
     crops: u32,
     /// Clips in a row of which an epoch has one; at least 1.
     draws: u32,
+    /// Whether these are clips of several cameras, of which the first stands for all.
+    is_of_cameras: bool,
     len: u64,
     /// Frames that every clip must have, because samples were counted without looking at each.
     pub equal: Option<u32>,
@@ -69,12 +75,15 @@ impl Count {
 }
 
 impl Space {
-    pub fn new(dataset: &Dataset, options: &LoaderOptions) -> Result<Self> {
+    /// `cameras` is how many clips in a row are one sample.
+    pub fn new(dataset: &Dataset, options: &LoaderOptions, cameras: Option<u32>) -> Result<Self> {
         let draws = if options.sampling.draws == Draws::Rotate { dataset.draws().max(1) } else { 1 };
+        let (draws, is_of_cameras) = (cameras.unwrap_or(draws), cameras.is_some());
         let count = Count { temporal: options.temporal, frames: options.frames, short: options.short };
         let clips = dataset.len() / u64::from(draws);
         let crops = options.augmentation.crop.count();
-        let mut space = Space { kind: Kind::Even(1), crops, draws, len: 0, equal: None, longest: 0, short: 0 };
+        let mut space =
+            Space { kind: Kind::Even(1), crops, draws, is_of_cameras, len: 0, equal: None, longest: 0, short: 0 };
         match dataset.likely_frames_per_clip()? {
             Some(n) if options.fps.is_none() => space.count_one(&count, n, clips)?,
             _ if dataset.is_empty() => space.kind = Kind::Even(count.clip(0).0),
@@ -136,11 +145,26 @@ impl Space {
         self.len
     }
 
+    /// How many samples some clips in a row have, the first of which is the first draw of a video.
+    pub fn samples_of(&self, clips: Range<u64>) -> u64 {
+        let draws = u64::from(self.draws);
+        let (begin, end) = (clips.start / draws, clips.end / draws);
+        let groups = match &self.kind {
+            Kind::Even(samples) => (end - begin).saturating_mul(*samples),
+            Kind::Table(ends) => {
+                let before = |clip: u64| clip.checked_sub(1).map_or(0, |last| ends[last as usize]);
+                before(end) - before(begin)
+            }
+        };
+        groups.saturating_mul(self.crops.into())
+    }
+
     /// What sample `sample`, which must be less than `len`, stands for in `epoch`.
     pub fn place(&self, sample: u64, epoch: u64) -> SamplePlace {
         let (group, crop) = (sample / u64::from(self.crops), (sample % u64::from(self.crops)) as u32);
         let draws = u64::from(self.draws);
-        let place = |video: u64, number: u64| SamplePlace { clip: video * draws + epoch % draws, number, crop };
+        let draw = if self.is_of_cameras { 0 } else { epoch % draws };
+        let place = |video: u64, number: u64| SamplePlace { clip: video * draws + draw, number, crop, camera: 0 };
         match &self.kind {
             Kind::Even(samples) => place(group / (*samples).max(1), group % (*samples).max(1)),
             Kind::Table(ends) => {
@@ -158,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn space(kind: Kind, crops: u32, len: u64) -> Space {
-        Space { kind, crops, draws: 1, len, equal: None, longest: 0, short: 0 }
+        Space { kind, crops, draws: 1, is_of_cameras: false, len, equal: None, longest: 0, short: 0 }
     }
 
     #[test]

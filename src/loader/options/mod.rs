@@ -1,16 +1,22 @@
 //! What a training loop can ask for.
 
 mod batching;
+mod cameras;
 mod pictures;
 mod prefetch;
 mod safety;
 mod sampling;
+mod tracks;
 
 pub use batching::{Batching, Budget};
+pub use cameras::{Cameras, CamerasCrop};
 pub use pictures::{Dtype, Layout, Pictures};
 pub use prefetch::Prefetch;
 pub use safety::{OnBadFrame, Safety};
 pub use sampling::{Draws, Sampling};
+pub use tracks::{Missing, TrackAnchor, TrackHow, TrackWindow};
+
+use std::collections::BTreeMap;
 
 use super::draw::{Augmentation, Frames, ShortClips, Temporal};
 use super::require::require;
@@ -60,6 +66,11 @@ pub struct LoaderOptions {
     /// Attributes that come with each batch, by name; `video.codec` is `codec` in the attribute `video`. Default none.
     /// See [`Batch::fields`](super::Batch::fields).
     pub fields: Vec<String>,
+    /// Tracks that come with each batch, by name, and which of their values. Default none. See
+    /// [`Batch::tracks`](crate::Batch::tracks). A loader with tracks opens the track files of all shards.
+    pub tracks: BTreeMap<String, TrackWindow>,
+    /// Cameras whose clips are one sample. Default: none, each clip is a sample.
+    pub cameras: Cameras,
     /// Which samples an epoch has, in which order, and how processes share them.
     pub sampling: Sampling,
     /// How far the loader works ahead.
@@ -82,6 +93,8 @@ impl Default for LoaderOptions {
             pictures: Pictures::default(),
             batching: Batching::default(),
             fields: Vec::new(),
+            tracks: BTreeMap::new(),
+            cameras: Cameras::default(),
             sampling: Sampling::default(),
             prefetch: Prefetch::default(),
             safety: Safety::default(),
@@ -102,6 +115,8 @@ impl LoaderOptions {
         self.prefetch.check()?;
         self.batching.check()?;
         self.check_lengths()?;
+        self.cameras.check()?;
+        self.tracks.iter().try_for_each(|(name, window)| window.check(name))?;
         self.augmentation.check()
     }
 

@@ -23,6 +23,7 @@ fn range(option: &str) -> RangeInclusive<u64> {
         "jobs" => 1..=MAX_THREADS,
         "draws" => 1..=MAX_DRAWS.into(),
         "short_side" => 1..=limits::MAX_SIDE.into(),
+        "audio" => 1000..=384_000,
         "quality" => 1..=100,
         "threads" => 1..=MAX_THREADS,
         "io_threads" => 0..=MAX_IO_THREADS,

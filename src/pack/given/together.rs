@@ -19,7 +19,7 @@ const ALTERNATIVES: &[&[&str]] = &[
 ];
 
 /// Options that change nothing without one of others.
-const NEEDS: &[(&str, &[&str])] = &[("max_frames", PACES), ("jobs", &["parts"])];
+const NEEDS: &[(&str, &[&str])] = &[("max_frames", PACES), ("jobs", &["parts"]), ("audio_channels", &["audio"])];
 
 /// Checks that the options of these names can be given together. An option that has its default, and that nobody gave,
 /// is not among them. Options that this function does not know go with all others.

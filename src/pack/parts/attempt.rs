@@ -1,9 +1,9 @@
 //! The working folder of an attempt, which the next attempt finds if this one dies.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::folder::PlanFolder;
-use crate::disk::{FolderLock, remove_file, whole_folder};
+use crate::disk::{FolderLock, LockName, remove_file, whole_folder};
 use crate::{Error, Result};
 
 /// Attempts of one part at the same time, on one machine or several.
@@ -26,22 +26,39 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// The first working folder of the part that nobody uses, with what a dead attempt has left there.
-    pub fn begin(folder: &PlanFolder, part: u32) -> Result<Self> {
+    /// The first working folder of the part in `attempts` that nobody uses, with what a dead attempt has left there.
+    pub fn begin(attempts: &Path, part: u32) -> Result<Self> {
         for number in 1..=MOST {
-            let dir = folder.work(part, number);
+            let dir = attempts.join(format!("{part:05}-{number}"));
             let Some(lock) = FolderLock::try_take(&dir)? else { continue };
             let mark = dir.join(AT_WORK);
             let died = mark.exists();
             whole_folder::put_mark(&mark)?;
             return Ok(Attempt { number, dir, lock, died });
         }
-        Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(&folder.dir))
+        Err(Error::usage(format!("{MOST} attempts of part {part} are at work")).file(attempts))
+    }
+
+    /// Removes what attempts of a part have left that died after they had written its receipt.
+    pub fn remove_left(attempts: &Path, part: u32) -> Result<()> {
+        let Ok(entries) = fs::read_dir(attempts) else { return Ok(()) };
+        let prefix = format!("{part:05}-");
+        let of_part = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+        for dir in of_part.map(|entry| entry.path()) {
+            let Some(lock) = FolderLock::try_take(&dir)? else { continue };
+            Attempt { number: 0, dir, lock, died: true }.remove()?;
+        }
+        Ok(())
     }
 
     /// Says that the attempt ended of itself, with an error.
     pub fn ended(&self) -> Result<()> {
         remove_file(&self.dir.join(AT_WORK))
+    }
+
+    /// By what others on this machine see whether the attempt is alive.
+    pub fn lock_name(&self) -> Option<LockName> {
+        self.lock.name()
     }
 
     /// The folder to pack into.

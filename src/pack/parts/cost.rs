@@ -3,16 +3,14 @@
 use std::ops::Range;
 
 use crate::pack::plan::Job;
-use crate::pack::work::Stamp;
 
 /// What any video costs, in bytes of video: opening it and storing its frames take about as long as decoding this much.
 const FIXED: u64 = 512 << 10;
 
-/// The expected cost of a video, in bytes of video to read and decode.
+/// The expected cost of a video of so many bytes, in bytes of video to read and decode.
 ///
 /// Of a segment it is the segment's share, if the manifest says how long the video is: a column `duration` in seconds.
-pub(super) fn of(job: &Job, stamp: Option<Stamp>) -> u64 {
-    let bytes = stamp.map_or(0, |stamp| stamp.bytes);
+pub(super) fn of(job: &Job, bytes: u64) -> u64 {
     let share = job.segment.and_then(|segment| {
         let end = segment.end_us?;
         let seconds = job.attributes.to_map().get("duration")?.as_f64().filter(|&seconds| seconds > 0.0)?;

@@ -5,9 +5,11 @@
 //! plan.rs        a plan that is there, and the jobs of a part
 //! part.rs        packs a part: in a working folder (attempt.rs), then its files, then its receipt (receipt.rs)
 //! status.rs      which parts are done, at work, failed or missing
-//! publish.rs     receipts to a data set
-//! here.rs        all of it on this machine
-//! folder.rs      the files of a plan's folder; note.rs: what attempts say of themselves
+//! publish.rs     receipts to a data set; publish_remote.rs: to one in object storage
+//! here.rs        all of it on this machine; here_remote.rs: to object storage; pack_all.rs: some parts at a time
+//! place.rs       where a plan's files are: in a folder (folder.rs) or in object storage (bucket.rs)
+//! object_stamp.rs  what identifies a remote video
+//! note.rs        what attempts say of themselves
 //! ```
 //!
 //! ```text
@@ -20,22 +22,35 @@
 //! ```
 
 mod attempt;
+#[cfg(feature = "remote")]
+mod bucket;
 mod cost;
 mod folder;
 mod here;
+mod here_options;
+#[cfg(feature = "remote")]
+mod here_remote;
+mod in_order;
 mod note;
+mod object_stamp;
 mod options;
+mod pack_all;
 mod part;
+mod place;
 mod plan;
 mod plan_json;
 mod publish;
+mod publish_options;
+#[cfg(feature = "remote")]
+mod publish_remote;
 mod receipt;
 mod status;
 mod write;
 
 pub use here::pack_in_parts;
+pub use here_options::InParts;
 pub use part::PartOptions;
 pub use plan::PartsPlan;
-pub use publish::PublishOptions;
+pub use publish_options::PublishOptions;
 pub use status::{PartState, PartStatus, PlanStatus};
 pub use write::{WrittenPlan, write_plan};

@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::PlanFolder;
+use super::attempt::Attempt;
+use super::place::Place;
 use crate::Result;
+use crate::disk::LockName;
 use crate::progress::Progress;
 
 /// How often an attempt says how far it is.
@@ -23,9 +25,19 @@ pub(super) struct Note {
     pub videos: u64,
     /// Time since the attempt began.
     pub seconds: f64,
+    /// The lock that it holds, for processes of the same machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<LockName>,
     /// Why it ended; absent while it packs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Note {
+    /// Whether this machine knows that the attempt is dead. Of an attempt elsewhere only its silence says so.
+    pub fn is_dead(&self) -> bool {
+        self.lock.as_ref().is_some_and(LockName::is_free)
+    }
 }
 
 /// Name of the note of a part.
@@ -35,9 +47,9 @@ pub(super) fn name(part: u32) -> String {
 
 /// Writes the notes of an attempt.
 pub(super) struct Notes<'a> {
-    folder: &'a PlanFolder,
+    place: &'a Place,
     name: String,
-    attempt: u32,
+    attempt: &'a Attempt,
     plan: &'a str,
     began: Instant,
     last: Option<Instant>,
@@ -45,8 +57,8 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    pub fn begin(folder: &'a PlanFolder, (part, attempt): (u32, u32), plan: &'a str) -> Result<Self> {
-        let mut notes = Notes { folder, name: name(part), attempt, plan, began: Instant::now(), last: None, videos: 0 };
+    pub fn begin(place: &'a Place, (part, attempt): (u32, &'a Attempt), plan: &'a str) -> Result<Self> {
+        let mut notes = Notes { place, name: name(part), attempt, plan, began: Instant::now(), last: None, videos: 0 };
         notes.write(None)?;
         Ok(notes)
     }
@@ -67,14 +79,15 @@ impl<'a> Notes<'a> {
 
     /// The part is done, which its receipt says.
     pub fn end(self) -> Result<()> {
-        self.folder.remove(&self.name)
+        self.place.remove(&self.name)
     }
 
     fn write(&mut self, error: Option<String>) -> Result<()> {
         self.last = Some(Instant::now());
         let (plan, videos, seconds) = (self.plan.to_owned(), self.videos, self.began.elapsed().as_secs_f64());
-        let note = Note { plan, host: host(), process: std::process::id(), videos, seconds, error };
-        self.folder.put(&self.name, self.attempt, &note)
+        let (host, process, lock) = (host(), std::process::id(), self.attempt.lock_name());
+        let note = Note { plan, host, process, videos, seconds, lock, error };
+        self.place.put(&self.name, self.attempt.number, &note)
     }
 }
 

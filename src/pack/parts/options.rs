@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::pack::options::PackOptions;
 use crate::pack::plan::InputOptions;
 use crate::pack::run::{MaxFailures, RunOptions};
+use crate::pack::track::TrackSpec;
 use crate::pack::work::{FrameOptions, PictureOptions, Resources, VideoLimits};
+use crate::video::AudioOptions;
 use crate::writer::Sharding;
 use crate::{Error, Result};
 
@@ -41,12 +43,16 @@ pub(super) struct PlannedOptions {
     timeout: Duration,
     max_pixels: u64,
     max_duration: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tracks: Vec<TrackSpec>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audio: Option<(u32, String)>,
 }
 
 impl PlannedOptions {
     /// For a plan of so many videos.
     pub fn of(options: &PackOptions, videos: u64) -> Self {
-        let PackOptions { input, frames, pictures, limits, run, .. } = options;
+        let PackOptions { input, frames, pictures, audio, limits, run, .. } = options;
         PlannedOptions {
             frames: frames.count,
             sample: frames.rule.to_string(),
@@ -70,13 +76,19 @@ impl PlannedOptions {
             timeout: limits.timeout,
             max_pixels: limits.max_pixels,
             max_duration: limits.max_duration,
+            tracks: input.tracks.clone(),
+            audio: audio.map(|audio| (audio.rate, audio.channels.to_string())),
         }
     }
 
     /// The options again, with `resources`.
     pub fn to_options(&self, resources: &Resources) -> Result<PackOptions> {
         Ok(PackOptions {
-            input: InputOptions { shuffle_seed: self.shuffle_seed, ..InputOptions::default() },
+            input: InputOptions {
+                shuffle_seed: self.shuffle_seed,
+                tracks: self.tracks.clone(),
+                ..InputOptions::default()
+            },
             frames: FrameOptions {
                 count: self.frames,
                 rule: read(&self.sample)?,
@@ -95,6 +107,10 @@ impl PlannedOptions {
                 optimize: self.optimize,
                 pass_through: self.pass_through,
                 reduce_depth: self.reduce_depth,
+            },
+            audio: match &self.audio {
+                Some((rate, channels)) => Some(AudioOptions { rate: *rate, channels: read(channels)? }),
+                None => None,
             },
             limits: VideoLimits { timeout: self.timeout, max_pixels: self.max_pixels, max_duration: self.max_duration },
             resources: resources.clone(),
@@ -126,13 +142,17 @@ mod tests {
     use crate::pack::plan::SegmentClock;
     use crate::pack::run::OnError;
     use crate::sampler::{Pace, Rule, Short};
-    use crate::video::{Decode, FrameSize};
+    use crate::video::{AudioChannels, Decode, FrameSize};
 
     #[test]
     fn options_read_back_as_themselves() {
         let plain = PackOptions::default();
         let other = PackOptions {
-            input: InputOptions { shuffle_seed: Some(3), ..InputOptions::default() },
+            input: InputOptions {
+                shuffle_seed: Some(3),
+                tracks: vec!["a=b,rate=50,nan".parse().unwrap()],
+                ..InputOptions::default()
+            },
             frames: FrameOptions {
                 count: 5,
                 rule: Rule::RandomClip { stride: 4 },
@@ -157,6 +177,7 @@ mod tests {
                 max_pixels: 99,
                 max_duration: Some(Duration::from_millis(1500)),
             },
+            audio: Some(AudioOptions { rate: 8000, channels: AudioChannels::Stereo }),
             run: RunOptions { sharding: Sharding::Bytes(1 << 33), on_error: OnError::Stop, ..RunOptions::default() },
             resources: Resources::default(),
         };

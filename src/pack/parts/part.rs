@@ -1,22 +1,22 @@
 //! Packing one part of a plan.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::attempt::Attempt;
 use super::note::Notes;
+use super::options::PlannedOptions;
 use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::dataset::listing;
-use crate::disk::{give_name, sync_folder};
 use crate::format::dataset_json::{FILE_NAME, ShardJson};
 use crate::format::names;
 use crate::pack::pack::{Pack, pack_as};
 use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport, RunOptions};
 use crate::pack::work::Resources;
-use crate::progress::ProgressFn;
+use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, ErrorKind, Hint, Result, Storage};
 
 /// How a part is packed. Everything that determines the bytes is in the plan.
@@ -33,12 +33,21 @@ pub struct PartOptions {
     pub commit_every: Duration,
     /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
     pub storage: Storage,
+    /// For a plan in object storage: a folder on this machine to pack in, with room for a part. An attempt resumes what another one with the
+    /// same folder left. Default `None`: the system's folder for temporary files.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for PartOptions {
     fn default() -> Self {
         let commit_every = RunOptions::default().commit_every;
-        PartOptions { resources: Resources::default(), worker: None, commit_every, storage: Storage::default() }
+        PartOptions {
+            resources: Resources::default(),
+            worker: None,
+            commit_every,
+            storage: Storage::default(),
+            scratch: None,
+        }
     }
 }
 
@@ -57,18 +66,24 @@ impl PartsPlan {
     pub fn pack(&self, part: u32, options: &PartOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
         self.part(part)?;
         self.check_versions()?;
+        let attempts = self.place.attempts(options.scratch.as_deref(), &self.digest)?;
         if let Some(receipt) = self.receipt(part)? {
+            Attempt::remove_left(&attempts, part)?;
+            self.place.tidy(&attempts);
             return Ok(receipt.report.found());
         }
-        let attempt = Attempt::begin(&self.folder, part)?;
+        let mut attempt = Attempt::begin(&attempts, part)?;
         // Another attempt may have ended just now.
         if let Some(receipt) = self.receipt(part)? {
             attempt.remove()?;
+            self.place.tidy(&attempts);
             return Ok(receipt.report.found());
         }
+        attempt.died |= self.left_a_note(part)?;
         match self.work_and_say(part, &attempt, options, progress) {
             Ok(report) => {
                 attempt.remove()?;
+                self.place.tidy(&attempts);
                 Ok(report)
             }
             Err(e) => {
@@ -80,6 +95,12 @@ impl PartsPlan {
         }
     }
 
+    /// Whether an attempt that left no mark on this machine died, or is at work elsewhere: then its note is there, and says
+    /// of no end.
+    fn left_a_note(&self, part: u32) -> Result<bool> {
+        Ok(!self.place.has_marks() && self.note(part)?.is_some_and(|note| note.error.is_none()))
+    }
+
     /// Packs a part, and says how far it is and why it ended.
     fn work_and_say(
         &self,
@@ -88,7 +109,7 @@ impl PartsPlan {
         options: &PartOptions,
         progress: &mut ProgressFn<'_>,
     ) -> Result<PackReport> {
-        let mut notes = Notes::begin(&self.folder, (part, attempt.number), &self.digest)?;
+        let mut notes = Notes::begin(&self.place, (part, attempt), &self.digest)?;
         let packed = self.work(part, attempt, options, &mut |p| {
             notes.progress(p);
             progress(p)
@@ -101,6 +122,24 @@ impl PartsPlan {
         packed
     }
 
+    /// The options that the parts are packed with, as text. With [`options_from`](Self::options_from), a process that decodes
+    /// has them without the plan.
+    pub fn options_text(&self) -> String {
+        // Words and numbers cannot fail to be text.
+        serde_json::to_string(&self.json.options).unwrap_or_default()
+    }
+
+    /// The options that [`options_text`](Self::options_text) gave.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage): the text is not that of this version.
+    pub fn options_from(text: &str, resources: &Resources) -> Result<crate::pack::PackOptions> {
+        let options: PlannedOptions = serde_json::from_str(text)
+            .map_err(|e| Error::usage("these are not the options of a plan of this version of vidrec").found(e))?;
+        options.to_options(resources)
+    }
+
     /// The options that the parts are packed with, with these resources.
     ///
     /// # Errors
@@ -108,10 +147,6 @@ impl PartsPlan {
     /// [`Usage`](crate::ErrorKind::Usage): an option of the plan is unknown.
     pub fn options(&self, resources: &Resources) -> Result<crate::pack::PackOptions> {
         self.json.options.to_options(resources)
-    }
-
-    pub(super) fn receipt(&self, part: u32) -> Result<Option<Receipt>> {
-        Receipt::read(&self.folder, &self.digest, part)
     }
 
     fn work(
@@ -129,34 +164,51 @@ impl PartsPlan {
         pack_options.input.storage.clone_from(&options.storage);
         pack_options.run.interrupted = Interrupted::Resume;
         pack_options.run.commit_every = options.commit_every;
-        let jobs = self.jobs(part)?;
+        let jobs = self.jobs(part, &options.storage)?;
         let classes = self.json.classes.clone();
         let (passed_over, manifests, notes) = (Vec::new(), Vec::new(), Vec::new());
-        let plan = PackPlan { jobs, classes, passed_over, manifests, notes };
+        let tracks = self.json.tracks.clone();
+        let plan = PackPlan { jobs, classes, passed_over, manifests, notes, tracks };
         let set = attempt.set();
         let how = Pack { meta: self.json.meta(pack_options.frames.draws), probes: false };
-        let mut report = pack_as(&plan, &set, how, &pack_options, progress)?;
+        let mut last = Progress::default();
+        let mut report = pack_as(&plan, &set, how, &pack_options, &mut |p| {
+            last = *p;
+            progress(p)
+        })?;
         let first = self.part(part)?.first;
         report.failures.iter_mut().for_each(|failure| failure.item += first);
         report.failures_file = None;
-        let shards = if report.clips > 0 { self.hand_over(part, &set, attempt.number)? } else { Vec::new() };
+        let shards = if report.clips > 0 {
+            self.hand_over(part, &set, attempt.number, &mut || tell(progress, &last))?
+        } else {
+            Vec::new()
+        };
         let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
         let receipt = Receipt { plan: self.digest.clone(), part, shards, index_bytes, report };
-        receipt.put(&self.folder, attempt.number)?;
+        receipt.put(&self.place, attempt.number)?;
         Ok(receipt.report)
     }
 
-    /// Gives the files of a packed part their names in the plan's folder.
-    fn hand_over(&self, part: u32, set: &Path, attempt: u32) -> Result<Vec<ShardJson>> {
+    /// Hands the files of a packed part over to the plan's place, under the names that they have there.
+    fn hand_over(
+        &self,
+        part: u32,
+        set: &Path,
+        attempt: u32,
+        told: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Vec<ShardJson>> {
         let mut shards = listing::read(&set.join(FILE_NAME))?.shards;
+        let mut files = Vec::new();
         for (i, shard) in shards.iter_mut().enumerate() {
-            for name in [&mut shard.record_file, &mut shard.index_file] {
+            let tracks = shard.track_file.as_mut().map(|tracks| &mut tracks.file);
+            for name in [&mut shard.record_file, &mut shard.index_file].into_iter().chain(tracks) {
                 let own = names::of_part(part, i, name);
-                give_name(&set.join(&*name), &self.folder.path(&own), attempt)?;
+                files.push((set.join(&*name), own.clone()));
                 *name = own;
             }
         }
-        sync_folder(&self.folder.dir)?;
+        self.place.take(&files, attempt, told)?;
         Ok(shards)
     }
 }

@@ -1,22 +1,27 @@
 //! A plan that is there.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::folder::{JOBS, PLAN, PlanFolder};
+use super::in_order::in_order;
+use super::note::{self, Note};
+use super::object_stamp::{self, ObjectStamp};
+use super::place::{PLAN, Place};
 use super::plan_json::{PlanJson, PlannedPart};
+use super::receipt::Receipt;
 use crate::format::data_binding::hex;
 use crate::pack::options::TOOL;
 use crate::pack::plan::Job;
 use crate::pack::work::Stamp;
-use crate::{Error, Hint, Result, video};
+use crate::{Error, Hint, Result, Storage, video};
 
 /// A pack that was divided into parts. See [`write_plan`](super::write_plan).
 #[derive(Debug, Clone)]
 pub struct PartsPlan {
-    pub(super) folder: PlanFolder,
+    pub(super) place: Place,
     pub(super) json: PlanJson,
     /// SHA-256 of `plan.json`.
     pub(super) digest: String,
@@ -27,6 +32,12 @@ pub struct PartsPlan {
 pub(super) struct PlannedJob {
     /// Size and time of the file when the plan was made; absent if it could not be looked at.
     pub stamp: Option<Stamp>,
+    /// Of a remote video: what the server said; absent if nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectStamp>,
+    /// The same of the files of its tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub track_stamps: Vec<Option<Stamp>>,
     pub job: Job,
 }
 
@@ -37,17 +48,39 @@ impl PartsPlan {
     ///
     /// [`Usage`](crate::ErrorKind::Usage): there is no plan, or one of another version. [`Io`](crate::ErrorKind::Io).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        let folder = PlanFolder { dir: dir.as_ref().to_owned() };
+        Self::open_at(dir, &Storage::default())
+    }
+
+    /// Opens the plan in a folder or in object storage, such as `s3://bucket/train`.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    ///
+    /// ```no_run
+    /// use vidrec::Storage;
+    /// use vidrec::pack::{PartOptions, PartsPlan};
+    ///
+    /// let storage = Storage { options: [("region".into(), "eu-west-1".into())].into(), ..Storage::default() };
+    /// let plan = PartsPlan::open_at("s3://bucket/train", &storage)?;
+    /// plan.pack(0, &PartOptions::default(), &mut vidrec::no_progress)?;
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
+    pub fn open_at(location: impl AsRef<Path>, storage: &Storage) -> Result<Self> {
+        Self::open_place(Place::open(location.as_ref(), storage)?)
+    }
+
+    pub(super) fn open_place(place: Place) -> Result<Self> {
         let none = || {
-            let e = Error::usage("there is no plan here").file(&folder.dir).expected(format!("a file {PLAN}"));
+            let e = Error::usage("there is no plan here").file(place.location()).expected(format!("a file {PLAN}"));
             e.help("a plan is complete when this file is there").hint(Hint::Plan)
         };
-        let bytes = folder.read(PLAN)?.ok_or_else(none)?;
+        let bytes = place.read(PLAN)?.ok_or_else(none)?;
         let json: PlanJson = serde_json::from_slice(&bytes).map_err(|e| {
-            Error::usage("this is not a plan of this version of vidrec").file(folder.path(PLAN)).found(e)
+            Error::usage("this is not a plan of this version of vidrec").file(place.path(PLAN)).found(e)
         })?;
-        json.check().map_err(|e| e.file(folder.path(PLAN)))?;
-        Ok(PartsPlan { digest: hex(&Sha256::digest(&bytes)), folder, json })
+        json.check().map_err(|e| e.file(place.path(PLAN)))?;
+        Ok(PartsPlan { digest: hex(&Sha256::digest(&bytes)), place, json })
     }
 
     /// Number of parts. They are numbered from 0.
@@ -63,7 +96,7 @@ impl PartsPlan {
     pub(super) fn part(&self, part: u32) -> Result<&PlannedPart> {
         self.json.parts.get(part as usize).ok_or_else(|| {
             Error::usage(format!("the plan has no part {part}"))
-                .file(&self.folder.dir)
+                .file(self.place.location())
                 .expected(format!("a number from 0 to {}", self.parts() - 1))
         })
     }
@@ -72,7 +105,7 @@ impl PartsPlan {
     pub(super) fn check_versions(&self) -> Result<()> {
         let other = |what: &str, then: &str, now: &str| {
             let e = Error::usage(format!("the plan was made with another {what}, which may give other bytes"));
-            e.file(&self.folder.dir).expected(then).found(now).help("use the same on all machines, or plan again")
+            e.file(self.place.location()).expected(then).found(now).help("use the same on all machines, or plan again")
         };
         if self.json.tool != TOOL {
             return Err(other("version of vidrec", &self.json.tool, TOOL));
@@ -81,10 +114,27 @@ impl PartsPlan {
         if then != now { Err(other("FFmpeg", then, &now)) } else { Ok(()) }
     }
 
+    /// The receipt of a part; `None` if it is not done.
+    pub(super) fn receipt(&self, part: u32) -> Result<Option<Receipt>> {
+        Receipt::read(&self.place, &self.digest, part)
+    }
+
+    /// All of them, in order.
+    pub(super) fn receipts(&self) -> Result<Vec<Option<Receipt>>> {
+        in_order(self.json.parts.len(), self.place.at_once(), |part| self.receipt(part as u32))
+    }
+
+    /// The note of a part, if it is one of this plan.
+    pub(super) fn note(&self, part: u32) -> Result<Option<Note>> {
+        let note = self.place.read_json::<Note>(&note::name(part))?;
+        Ok(note.filter(|note| note.plan == self.digest))
+    }
+
     /// The videos of a part, which must be as they were when the plan was made.
-    pub(super) fn jobs(&self, part: u32) -> Result<Vec<Job>> {
+    pub(super) fn jobs(&self, part: u32, storage: &Storage) -> Result<Vec<Job>> {
         let jobs = self.planned_jobs(part)?;
         jobs.iter().try_for_each(check_input)?;
+        check_objects(&jobs, storage)?;
         Ok(jobs.into_iter().map(|planned| planned.job).collect())
     }
 
@@ -95,8 +145,8 @@ impl PartsPlan {
 
     fn planned_jobs(&self, part: u32) -> Result<Vec<PlannedJob>> {
         let planned = self.part(part)?;
-        let bytes = self.folder.read_range(JOBS, planned.offset, planned.bytes)?;
-        let place = |e: Error| e.file(self.folder.path(JOBS));
+        let bytes = self.place.read_range(self.json.jobs(), planned.offset, planned.bytes)?;
+        let place = |e: Error| e.file(self.place.path(self.json.jobs()));
         if hex(&Sha256::digest(&bytes)) != planned.sha256 {
             let e = Error::usage(format!("the videos of part {part} are not those of the plan"));
             return Err(place(e.expected(format!("lines with SHA-256 {}", planned.sha256)).help("plan again")));
@@ -114,14 +164,36 @@ impl PartsPlan {
 }
 
 fn check_input(planned: &PlannedJob) -> Result<()> {
-    let (then, now) = (planned.stamp, Stamp::of(&planned.job.path));
+    check_file(&planned.job.path, planned.stamp)?;
+    let files = planned.job.tracks.iter().flat_map(|row| row.files());
+    files.zip(&planned.track_stamps).try_for_each(|(file, then)| check_file(file, *then))
+}
+
+fn check_file(file: &Path, then: Option<Stamp>) -> Result<()> {
+    let now = Stamp::of(file);
     if then == now {
         return Ok(());
     }
     let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
-    Err(Error::usage("the video is not the one that was planned")
-        .file(&planned.job.path)
-        .expected(text(then))
-        .found(text(now))
-        .help("copy videos with their times (cp -p, rsync -t), or plan again"))
+    let e = is_another(file, text(then), text(now));
+    Err(e.help("copy videos with their times (cp -p, rsync -t), or plan again"))
+}
+
+/// Asks whether the remote videos are those that were planned.
+fn check_objects(jobs: &[PlannedJob], storage: &Storage) -> Result<()> {
+    let asked = jobs.iter().filter(|planned| planned.object.is_some());
+    let now = object_stamp::look(asked.map(|planned| &*planned.job.path), storage)?;
+    for planned in jobs {
+        if let (Some(then), Some(now)) = (&planned.object, now.get(&*planned.job.path))
+            && then != now
+        {
+            return Err(is_another(&planned.job.path, then, now).help("plan again"));
+        }
+    }
+    Ok(())
+}
+
+fn is_another(file: &Path, then: impl Display, now: impl Display) -> Error {
+    let e = Error::usage("the file is not the one that was planned").file(file);
+    e.expected(then).found(now)
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::options::PlannedOptions;
 use crate::format::meta::Meta;
+use crate::format::names;
 use crate::pack::plan::{ManifestColumns, PassedOver};
+use crate::pack::track::PlannedTrack;
 use crate::{Error, JsonObject, Result};
 
 /// The form of the files in a plan's folder that this version writes and reads.
@@ -23,11 +25,17 @@ pub(super) struct PlanJson {
     pub options: PlannedOptions,
     pub classes: Vec<String>,
     pub videos: u64,
+    /// The list of videos, if it is not `jobs.jsonl`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<String>,
     /// In order, side by side.
     pub parts: Vec<PlannedPart>,
     pub passed_over: Vec<PassedOver>,
     pub manifests: Vec<ManifestColumns>,
     pub notes: Vec<String>,
+    /// Type and shape of the tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<PlannedTrack>,
 }
 
 /// A stretch of the videos, and of the lines of `jobs.jsonl`.
@@ -55,6 +63,10 @@ impl PlanJson {
                 .found(format!("form {}", self.form))
                 .help(format!("use {}, which made it, or plan again", self.tool)));
         }
+        let is_name = |name: &String| names::stem(name) == "jobs" && name.ends_with(".jsonl");
+        if !self.jobs.as_ref().is_none_or(is_name) {
+            return Err(Error::usage("the plan names another file as the list of its videos").found(self.jobs()));
+        }
         let (mut videos, mut bytes) = (0u64, 0u64);
         for part in &self.parts {
             if part.first != videos || part.offset != bytes || part.videos == 0 {
@@ -67,6 +79,11 @@ impl PlanJson {
             return Err(Error::usage("the parts of the plan do not have all its videos"));
         }
         Ok(())
+    }
+
+    /// The name of the list of videos.
+    pub fn jobs(&self) -> &str {
+        self.jobs.as_deref().unwrap_or(names::PLANNED_JOBS)
     }
 
     /// What the data set says of itself.

@@ -1,12 +1,16 @@
 //! From receipts to a data set.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+use super::in_order::in_order;
+use super::place::Place;
 use super::plan::PartsPlan;
+use super::publish_options::PublishOptions;
 use super::receipt::Receipt;
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::{Io, RecordsDigest, Shard, Source, listing};
+use crate::dataset::{RecordsDigest, Shard, Source, listing};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, Temporary, share};
 use crate::format::data_binding::hex;
@@ -15,30 +19,13 @@ use crate::pack::plan::PackPlan;
 use crate::pack::run::{Failure, PackReport, lines};
 use crate::pack::work::PackStage;
 use crate::progress::{Counter, ProgressFn};
-use crate::{Error, Hint, Result, writer};
+use crate::{Error, Hint, Result, is_remote, writer};
 
 /// The most names of parts in an error.
 const NAMED: usize = 10;
 
 /// The stage at which the videos of parts that are not done fail.
 const MISSING: &str = "missing";
-
-/// How a plan is published.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct PublishOptions {
-    /// The folder of the data set. Default `None`: the plan's folder, where the files are already. In another folder
-    /// they get further names (hard links), or are copied where that is not possible.
-    pub out: Option<PathBuf>,
-    /// Publish without the parts that are not done. Their videos are then in the list of failures, at the stage
-    /// `missing`. Off by default: a part that is not done is an error.
-    pub allow_missing: bool,
-    /// Replace a data set that is already there. Off by default.
-    pub overwrite: bool,
-    /// Read all record files, and compare their SHA-256. Off by default: vidrec checks the length of each file, and the
-    /// checksums of both its ends and of its index's small sections. `verify` proves a data set at any time.
-    pub read_all: bool,
-}
 
 impl PartsPlan {
     /// Makes a data set of the parts: checks each receipt and its files, then writes `dataset.json` as the last file.
@@ -53,17 +40,50 @@ impl PartsPlan {
     /// data set, or a receipt is of another plan. [`Format`](crate::ErrorKind::Format): a file is not what its receipt
     /// says. [`Io`](crate::ErrorKind::Io). Nothing is published then.
     pub fn publish(&self, options: &PublishOptions, progress: &mut ProgressFn<'_>) -> Result<PackReport> {
-        let receipts = (0..self.parts()).map(|part| self.receipt(part)).collect::<Result<Vec<_>>>()?;
+        let receipts = self.receipts()?;
         self.check_missing(&receipts, options)?;
         let mut report = self.report(&receipts)?;
         self.check_failures(&report)?;
-        let out = options.out.as_ref().unwrap_or(&self.folder.dir);
+        let shards: Vec<ShardJson> = receipts.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
+        let json = self.listing(shards)?;
+        match &self.place {
+            Place::Folder(_) => self.publish_in_folder((json, &mut report), options, progress)?,
+            #[cfg(feature = "remote")]
+            Place::Bucket(bucket) => {
+                super::publish_remote::publish(self, bucket, (json, &mut report), options, progress)?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// The data set of these shards.
+    fn listing(&self, shards: Vec<ShardJson>) -> Result<DatasetJson> {
+        if shards.is_empty() {
+            let e = Error::decode("no video could be packed, so there is nothing to publish");
+            return Err(e.file(self.place.location()));
+        }
+        let sum = |of: fn(&ShardJson) -> u64| shards.iter().map(of).try_fold(0u64, u64::checked_add);
+        if sum(|s| s.clips).and(sum(|s| s.frames)).and(sum(|s| s.bytes)).is_none() {
+            return Err(Error::limit("the receipts say more than a data set can have").file(self.place.location()));
+        }
+        Ok(DatasetJson::new(&self.json.meta(self.options(&Default::default())?.frames.draws), shards))
+    }
+
+    fn publish_in_folder(
+        &self,
+        (json, report): (DatasetJson, &mut PackReport),
+        options: &PublishOptions,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<()> {
+        let out = options.out.as_deref().unwrap_or(self.place.location());
+        if is_remote(out) {
+            let e = Error::usage("a plan in a folder is published in a folder").file(out);
+            return Err(e.help("publish it there, then copy the data set with `vidrec push`"));
+        }
         let lock = FolderLock::take(out)?;
         publication::recover(out)?;
-        let shards: Vec<ShardJson> = receipts.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
-        self.check_files(&shards, options.read_all, progress)?;
-        self.stage(&mut report, shards, out, lock, options.overwrite)?;
-        Ok(report)
+        self.check_files(&json.shards, options.read_all, progress)?;
+        self.stage(report, json, out, lock, options.overwrite)
     }
 
     fn check_missing(&self, receipts: &[Option<Receipt>], options: &PublishOptions) -> Result<()> {
@@ -74,7 +94,7 @@ impl PartsPlan {
         let named: Vec<String> = missing.iter().take(NAMED).map(ToString::to_string).collect();
         let more = if missing.len() > NAMED { " …" } else { "" };
         Err(Error::usage(format!("{} of {} parts are not done", missing.len(), receipts.len()))
-            .file(&self.folder.dir)
+            .file(self.place.location())
             .found(format!("no receipts of {}{more}", named.join(", ")))
             .help("pack them")
             .hint(Hint::Status))
@@ -85,7 +105,8 @@ impl PartsPlan {
         let (jobs, classes) = (Vec::new(), self.json.classes.clone());
         let (passed_over, manifests) = (self.json.passed_over.clone(), self.json.manifests.clone());
         let notes = self.json.notes.clone();
-        let mut report = PackReport::new(&PackPlan { jobs, classes, passed_over, manifests, notes });
+        let mut report =
+            PackReport::new(&PackPlan { jobs, classes, passed_over, manifests, notes, tracks: Vec::new() });
         for (part, receipt) in (0..).zip(receipts) {
             match receipt {
                 Some(receipt) => report.add(&receipt.report),
@@ -113,60 +134,69 @@ impl PartsPlan {
         let failed = report.failures.iter().filter(|failure| !as_asked.contains(&failure.stage)).count() as u64;
         match self.json.options.max_failures() {
             Some(most) if failed > most => {
-                let e = Error::decode(format!("more than {most} videos could not be packed")).file(&self.folder.dir);
+                let e =
+                    Error::decode(format!("more than {most} videos could not be packed")).file(self.place.location());
                 Err(e.found(failed))
             }
             _ => Ok(()),
         }
     }
 
-    fn check_files(&self, shards: &[ShardJson], read_all: bool, progress: &mut ProgressFn<'_>) -> Result<()> {
-        let mut counter = Counter::new(Some(shards.len() as u64), progress);
-        for shard in shards {
-            let files = ShardFiles {
-                index: self.folder.path(&shard.index_file),
-                record: Some(self.folder.path(&shard.record_file)),
-                listed: Some(shard.clone()),
-            };
-            let open = Shard::open(&files, &Source::Local(Io::default()))
-                .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))?;
+    /// Checks the files of all shards, some at a time.
+    pub(super) fn check_files(
+        &self,
+        shards: &[ShardJson],
+        read_all: bool,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<()> {
+        let source = self.place.source()?;
+        let counter = Mutex::new(Counter::new(Some(shards.len() as u64), progress));
+        let counter = || counter.lock().unwrap_or_else(PoisonError::into_inner);
+        in_order(shards.len(), self.place.at_once(), |i| {
+            let open = self.open_shard(&shards[i], &source)?;
             if read_all {
-                prove_records(&open, shard, &mut || counter.tell())?;
+                prove_records(&open, &shards[i], &mut || counter().tell())?;
             }
-            counter.add(shard.frames, shard.bytes)?;
-        }
+            counter().add(shards[i].frames, shards[i].bytes)
+        })?;
         Ok(())
+    }
+
+    /// Opens a shard, which compares it with its receipt.
+    fn open_shard(&self, shard: &ShardJson, source: &Source) -> Result<Shard> {
+        let files = ShardFiles {
+            index: self.place.shard_path(&shard.index_file),
+            record: Some(self.place.shard_path(&shard.record_file)),
+            tracks: shard.track_file.as_ref().map(|tracks| self.place.shard_path(&tracks.file)),
+            listed: Some(shard.clone()),
+        };
+        source
+            .twice(|| Shard::open(&files, source))
+            .map_err(|e| e.help("remove the receipt of its part, and pack the part again"))
     }
 
     /// Whether a folder is that of the plan, by whatever path.
     fn is_here(&self, out: &Path) -> Result<bool> {
         let whole = |path: &Path| fs::canonicalize(path).map_err(|e| Error::io("find the folder", path, e));
-        Ok(whole(out)? == whole(&self.folder.dir)?)
+        Ok(whole(out)? == whole(self.place.location())?)
     }
 
     /// Stages what is not there yet, and publishes.
     fn stage(
         &self,
         report: &mut PackReport,
-        shards: Vec<ShardJson>,
+        mut json: DatasetJson,
         out: &Path,
         lock: FolderLock,
         overwrite: bool,
     ) -> Result<()> {
-        let meta = self.json.meta(self.options(&Default::default())?.frames.draws);
-        let mut json = DatasetJson::new(&meta, shards);
-        if json.shards.is_empty() {
-            return Err(
-                Error::decode("no video could be packed, so there is nothing to publish").file(&self.folder.dir)
-            );
-        }
         let is_here = self.is_here(out)?;
         let replaced =
             if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
         let mut files: Vec<(Temporary, String)> = Vec::new();
         if !is_here {
             for name in json.file_names() {
-                files.push((share(&self.folder.path(name), &out.join(name))?.0, name.to_owned()));
+                files.push((share(&self.place.shard_path(name), &out.join(name))?.0, name.to_owned()));
             }
         }
         if report.failed > 0 {

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::PlanFolder;
+use super::place::Place;
 use crate::format::dataset_json::ShardJson;
+use crate::format::names;
 use crate::pack::run::PackReport;
 use crate::{Error, Result};
 
@@ -28,17 +29,39 @@ pub(super) fn name(part: u32) -> String {
 
 impl Receipt {
     /// The receipt of a part; `None` if it is not done.
-    pub fn read(folder: &PlanFolder, plan: &str, part: u32) -> Result<Option<Self>> {
+    pub fn read(place: &Place, plan: &str, part: u32) -> Result<Option<Self>> {
         let name = name(part);
-        let Some(receipt) = folder.read_json::<Self>(&name)? else { return Ok(None) };
+        let Some(receipt) = place.read_json::<Self>(&name)? else { return Ok(None) };
         if receipt.plan != plan || receipt.part != part {
             return Err(Error::usage("this is the receipt of another plan or part")
-                .file(folder.path(&name))
+                .file(place.path(&name))
                 .expected(format!("part {part} of plan {}", &plan[..16]))
                 .found(format!("part {} of plan {}", receipt.part, receipt.plan.get(..16).unwrap_or(&receipt.plan)))
                 .help("remove the receipts of the other plan, or plan into another folder"));
         }
+        receipt.check().map_err(|e| e.file(place.path(&name)))?;
         Ok(Some(receipt))
+    }
+
+    /// Refuses files that no part has, and numbers that do not fit. What the files are, publishing looks at.
+    fn check(&self) -> Result<()> {
+        for (i, shard) in self.shards.iter().enumerate() {
+            let tracks = shard.track_file.iter().map(|tracks| (&tracks.file, ".vtrk"));
+            for (name, ending) in [(&shard.record_file, ".rec"), (&shard.index_file, ".vidx")].into_iter().chain(tracks)
+            {
+                if names::stem(name) != names::stem_of_part(self.part, i) || !name.ends_with(ending) {
+                    return Err(Error::usage("the receipt names a file that is not of its part").found(name));
+                }
+            }
+        }
+        let sum = |of: fn(&ShardJson) -> u64| self.shards.iter().map(of).try_fold(0u64, u64::checked_add);
+        let sums =
+            [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes).and_then(|b| b.checked_add(self.index_bytes))];
+        let report = &self.report;
+        if sums != [report.clips, report.frames, report.bytes].map(Some) {
+            return Err(Error::usage("clips, frames or bytes of the receipt are not the sums over its shards"));
+        }
+        Ok(())
     }
 
     /// Whether two attempts made the same of the part. They may have taken different times.
@@ -47,19 +70,19 @@ impl Receipt {
     }
 
     /// Writes the receipt, or compares it with the one that another attempt has written.
-    pub fn put(&self, folder: &PlanFolder, attempt: u32) -> Result<()> {
+    pub fn put(&self, place: &Place, attempt: u32) -> Result<()> {
         let name = name(self.part);
-        if folder.put_once(&name, attempt, self)? {
+        if place.put_once(&name, attempt, self)? {
             return Ok(());
         }
-        let first = Self::read(folder, &self.plan, self.part)?;
+        let first = Self::read(place, &self.plan, self.part)?;
         if first.is_some_and(|first| self.is_same(&first)) {
             return Ok(());
         }
         let files =
             |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.clone()).collect::<Vec<_>>().join(", ");
         Err(Error::usage(format!("another attempt made something else of part {}", self.part))
-            .file(folder.path(&name))
+            .file(place.path(&name))
             .expected("the same bytes and failures from every attempt")
             .found(format!("this attempt made {}, {} failures", files(self), self.report.failures.len()))
             .help("look for a machine with failing memory or disk, remove the receipt, and pack the part again"))

@@ -1,10 +1,12 @@
 //! How far the parts of a plan are.
 
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use super::note::{self, EVERY, Note};
+use super::in_order::in_order;
+use super::note::{self, EVERY};
 use super::plan::PartsPlan;
 use crate::Result;
 
@@ -18,7 +20,7 @@ const SILENCE: Duration = Duration::from_secs(EVERY.as_secs() * 6);
 pub enum PartState {
     /// Its receipt is there.
     Done,
-    /// An attempt has said something within the last two minutes.
+    /// An attempt has said something within the last two minutes. One that died on this machine is known to be dead at once.
     Running,
     /// The last attempt ended with an error.
     Failed,
@@ -89,36 +91,17 @@ impl PartsPlan {
     /// [`Io`](crate::ErrorKind::Io): the folder cannot be read. [`Usage`](crate::ErrorKind::Usage): a receipt is of another
     /// plan.
     pub fn status(&self) -> Result<PlanStatus> {
-        let now = self.folder.now();
+        let now = OnceLock::new();
+        let each = in_order(self.json.parts.len(), self.place.at_once(), |part| self.part_status(part as u32, &now))?;
         let (mut list, mut rates) = (Vec::new(), Rates::default());
-        for (part, planned) in (0..).zip(&self.json.parts) {
-            let mut status = PartStatus {
-                part,
-                state: PartState::Missing,
-                videos: planned.videos,
-                done: 0,
-                place: None,
-                error: None,
-            };
-            if let Some(receipt) = self.receipt(part)? {
-                (status.state, status.done) = (PartState::Done, planned.videos);
-                rates.done(planned.cost, planned.videos, receipt.report.seconds);
-                list.push(status);
-                continue;
+        for ((status, seconds), planned) in each.into_iter().zip(&self.json.parts) {
+            match seconds {
+                Some(seconds) => rates.done(planned.cost, planned.videos, seconds),
+                None => {
+                    let left = planned.videos.saturating_sub(status.done);
+                    rates.left += u128::from(planned.cost) * u128::from(left) / u128::from(planned.videos.max(1));
+                }
             }
-            if let Some(note) = self.note(part)? {
-                let age = self.folder.age(&note::name(part), now);
-                status.state = match (&note.error, age) {
-                    (Some(_), _) => PartState::Failed,
-                    (None, Some(age)) if age <= SILENCE => PartState::Running,
-                    _ => PartState::Missing,
-                };
-                status.done = note.videos.min(planned.videos);
-                status.place = Some(format!("{}, process {}", note.host, note.process));
-                status.error = note.error;
-            }
-            let left = planned.videos - status.done;
-            rates.left += u128::from(planned.cost) * u128::from(left) / u128::from(planned.videos.max(1));
             list.push(status);
         }
         let count = |state| list.iter().filter(|part| part.state == state).count() as u32;
@@ -137,10 +120,28 @@ impl PartsPlan {
         })
     }
 
-    /// The note of a part, if it is one of this plan.
-    fn note(&self, part: u32) -> Result<Option<Note>> {
-        let note = self.folder.read_json::<Note>(&note::name(part))?;
-        Ok(note.filter(|note| note.plan == self.digest))
+    /// What is known of a part, and how long it took if it is done. `now` is found out when it is needed.
+    fn part_status(&self, part: u32, now: &OnceLock<SystemTime>) -> Result<(PartStatus, Option<f64>)> {
+        let videos = self.part(part)?.videos;
+        let mut status = PartStatus { part, state: PartState::Missing, videos, done: 0, place: None, error: None };
+        if let Some(receipt) = self.receipt(part)? {
+            (status.state, status.done) = (PartState::Done, videos);
+            return Ok((status, Some(receipt.report.seconds)));
+        }
+        if let Some(note) = self.note(part)? {
+            status.state = match &note.error {
+                Some(_) => PartState::Failed,
+                None if note.is_dead() => PartState::Missing,
+                None => {
+                    let age = self.place.age(&note::name(part), *now.get_or_init(|| self.place.now()))?;
+                    if age.is_some_and(|age| age <= SILENCE) { PartState::Running } else { PartState::Missing }
+                }
+            };
+            status.done = note.videos.min(videos);
+            status.place = Some(format!("{}, process {}", note.host, note.process));
+            status.error = note.error;
+        }
+        Ok((status, None))
     }
 }
 

@@ -1,22 +1,24 @@
 //! From inputs to a plan in a folder.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::cost;
-use super::folder::{JOBS, PLAN, PlanFolder};
+use super::object_stamp::{self, ObjectStamp};
 use super::options::PlannedOptions;
+use super::place::Place;
 use super::plan::PlannedJob;
 use super::plan_json::{FORM, PlanJson, PlannedPart};
-use crate::disk::{AtomicFile, FolderLock, write_file};
+use crate::disk::{AtomicFile, whole_folder};
 use crate::format::data_binding::hex;
 use crate::pack::options::{PackOptions, TOOL};
 use crate::pack::plan::{Job, PackPlan};
-use crate::pack::work::Stamp;
+use crate::pack::work::{Stamp, track_stamps};
 use crate::writer::Sharding;
-use crate::{Error, JsonObject, Result, is_remote, video};
+use crate::{Error, JsonObject, Result, Storage, is_remote, video};
 
 /// What [`write_plan`] wrote.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +36,8 @@ pub struct WrittenPlan {
     pub missing: u64,
 }
 
-/// Divides a pack into parts, which any number of machines may pack, and writes the plan into the folder `dir`.
+/// Divides a pack into parts, which any number of machines may pack, and writes the plan into `dir`: a folder, or a
+/// location in object storage, which `options.input.storage` says how to reach.
 ///
 /// Parts have about the same expected cost, by the sizes of the files and, for segments, their share of the video's
 /// `duration` in the manifest. The plan fixes everything that determines the bytes: order, labels, classes, options,
@@ -61,14 +64,37 @@ pub struct WrittenPlan {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &PackOptions) -> Result<WrittenPlan> {
+    write_plan_in(plan, &Place::open(dir.as_ref(), &options.input.storage)?, None, parts, options)
+}
+
+/// The same in a place. Of a plan that is not on file systems, the list of videos is first written in `scratch`.
+pub(super) fn write_plan_in(
+    plan: &PackPlan,
+    place: &Place,
+    scratch: Option<&Path>,
+    parts: u32,
+    options: &PackOptions,
+) -> Result<WrittenPlan> {
     options.check()?;
     check(parts, options)?;
     video::init();
-    let folder = PlanFolder { dir: dir.as_ref().to_owned() };
-    let _lock = FolderLock::take(&folder.dir)?;
-    folder.make()?;
-    let stamps: Vec<Option<Stamp>> = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
-    let (jobs, parts) = write_jobs(&folder, plan, &stamps, parts)?;
+    let (lock, draft) = place.draft(scratch)?;
+    let written = write_locked(plan, place, &draft, parts, options);
+    drop(lock);
+    // On another machine than the plan is.
+    draft.ancestors().skip(1).take(2).for_each(whole_folder::remove_if_empty);
+    written
+}
+
+fn write_locked(
+    plan: &PackPlan,
+    place: &Place,
+    draft: &Path,
+    parts: u32,
+    options: &PackOptions,
+) -> Result<WrittenPlan> {
+    let stamps = Stamps::of(plan, &options.input.storage)?;
+    let (mut jobs, parts) = write_jobs(draft, plan, &stamps, parts)?;
     let json = PlanJson {
         form: FORM,
         tool: TOOL.into(),
@@ -77,20 +103,47 @@ pub fn write_plan(plan: &PackPlan, dir: impl AsRef<Path>, parts: u32, options: &
         options: PlannedOptions::of(options, plan.jobs.len() as u64),
         classes: plan.classes.clone(),
         videos: plan.jobs.len() as u64,
+        jobs: place.name_of(&mut jobs)?,
         parts,
         passed_over: plan.passed_over.clone(),
         manifests: plan.manifests.clone(),
         notes: plan.notes.clone(),
+        tracks: plan.tracks.clone(),
     };
-    put(&folder, jobs, &json)?;
+    place.put_plan((json.jobs(), jobs), &json)?;
     let sizes = json.parts.iter().map(|part| part.videos);
     Ok(WrittenPlan {
         videos: json.videos,
         parts: json.parts.len() as u32,
         part_videos: (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0)),
-        bytes: stamps.iter().flatten().map(|stamp| stamp.bytes).sum(),
-        missing: plan.missing().count() as u64,
+        bytes: plan.jobs.iter().enumerate().map(|(i, job)| stamps.bytes(i, job)).sum(),
+        missing: (plan.missing().count() + plan.jobs.iter().filter(|job| stamps.is_missing(job)).count()) as u64,
     })
+}
+
+/// What identifies the videos of a plan.
+struct Stamps<'a> {
+    /// Of each video that is a file.
+    files: Vec<Option<Stamp>>,
+    /// Of those that are not.
+    objects: HashMap<&'a Path, ObjectStamp>,
+}
+
+impl<'a> Stamps<'a> {
+    fn of(plan: &'a PackPlan, storage: &Storage) -> Result<Self> {
+        let files = plan.jobs.iter().map(|job| Stamp::of(&job.path)).collect();
+        Ok(Stamps { files, objects: object_stamp::look(plan.jobs.iter().map(|job| &*job.path), storage)? })
+    }
+
+    /// The size of video `i`; 0 if it is not known.
+    fn bytes(&self, i: usize, job: &Job) -> u64 {
+        let object = || self.objects.get(&*job.path).map_or(0, ObjectStamp::bytes);
+        self.files[i].map_or_else(object, |stamp| stamp.bytes)
+    }
+
+    fn is_missing(&self, job: &Job) -> bool {
+        self.objects.get(&*job.path) == Some(&ObjectStamp::Missing)
+    }
 }
 
 fn check(parts: u32, options: &PackOptions) -> Result<()> {
@@ -112,18 +165,18 @@ fn settings(options: &PackOptions, parts: usize) -> Result<JsonObject> {
 
 /// Writes the list of videos under a temporary name.
 fn write_jobs(
-    folder: &PlanFolder,
+    draft: &Path,
     plan: &PackPlan,
-    stamps: &[Option<Stamp>],
+    stamps: &Stamps<'_>,
     parts: u32,
 ) -> Result<(AtomicFile, Vec<PlannedPart>)> {
-    let costs: Vec<u64> = plan.jobs.iter().zip(stamps).map(|(job, stamp)| cost::of(job, *stamp)).collect();
-    let mut file = AtomicFile::create(&folder.path(JOBS))?;
+    let costs: Vec<u64> = plan.jobs.iter().enumerate().map(|(i, job)| cost::of(job, stamps.bytes(i, job))).collect();
+    let mut file = AtomicFile::create(draft)?;
     let (mut planned, mut offset) = (Vec::new(), 0u64);
     for range in cost::divide(&costs, parts) {
         let (mut digest, mut bytes) = (Sha256::new(), 0u64);
         for i in range.clone() {
-            let line = line(&plan.jobs[i], stamps[i])?;
+            let line = line(&plan.jobs[i], stamps.files[i], stamps.objects.get(&*plan.jobs[i].path).cloned())?;
             digest.update(&line);
             bytes += line.len() as u64;
             file.write_all(&line)?;
@@ -138,31 +191,16 @@ fn write_jobs(
     Ok((file, planned))
 }
 
-fn line(job: &Job, stamp: Option<Stamp>) -> Result<Vec<u8>> {
+fn line(job: &Job, stamp: Option<Stamp>, object: Option<ObjectStamp>) -> Result<Vec<u8>> {
     // A part may be packed in another folder.
-    let path = match is_remote(&job.path) {
-        true => job.path.clone(),
-        false => std::path::absolute(&job.path).map_err(|e| Error::io("find the video", &job.path, e))?,
+    let whole = |path: &Path| match is_remote(path) {
+        true => Ok(path.to_owned()),
+        false => std::path::absolute(path).map_err(|e| Error::io("find the file", path, e)),
     };
-    let planned = PlannedJob { stamp, job: Job { path, ..job.clone() } };
+    let tracks = job.tracks.clone().map(|row| row.with_paths(whole).map(Box::new)).transpose()?;
+    let (path, track_stamps) = (whole(&job.path)?, track_stamps(job));
+    let planned = PlannedJob { stamp, object, track_stamps, job: Job { path, tracks, ..job.clone() } };
     let mut line = serde_json::to_vec(&planned).map_err(|e| Error::internal(format!("inputs: {e}")))?;
     line.push(b'\n');
     Ok(line)
-}
-
-/// Puts the plan there, its own file last.
-fn put(folder: &PlanFolder, jobs: AtomicFile, json: &PlanJson) -> Result<()> {
-    let mut bytes = serde_json::to_vec_pretty(json).map_err(|e| Error::internal(format!("plan: {e}")))?;
-    bytes.push(b'\n');
-    if let Some(there) = folder.read(PLAN)? {
-        jobs.discard();
-        if there == bytes {
-            return Ok(());
-        }
-        return Err(Error::usage("another plan is here already")
-            .file(folder.path(PLAN))
-            .help("plan into another folder, or remove this one if its parts are of no use any more"));
-    }
-    jobs.publish()?;
-    write_file(&folder.path(PLAN), &bytes)
 }

@@ -6,6 +6,7 @@ use super::attributes::Attributes;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::segment::Segment;
+use crate::pack::track::RowTracks;
 use crate::{Error, Result};
 
 /// A video as an input gives it.
@@ -20,6 +21,7 @@ pub(super) struct FoundVideo {
     pub split: Option<String>,
     pub attributes: Attributes,
     pub fault: Option<String>,
+    pub tracks: Option<Box<RowTracks>>,
 }
 
 impl FoundVideo {
@@ -34,6 +36,7 @@ impl FoundVideo {
             split: None,
             attributes: Attributes::default(),
             fault: None,
+            tracks: None,
         }
     }
 
@@ -55,7 +58,7 @@ impl FoundVideo {
             }
         };
         let class = label.map_or("", |label| classes.name(label)).to_owned();
-        let FoundVideo { path, source, segment, fault, .. } = self;
-        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault })
+        let FoundVideo { path, source, segment, fault, tracks, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks })
     }
 }

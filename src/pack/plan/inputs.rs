@@ -12,6 +12,7 @@ use super::passed_over::{PassedOver, PassedOverTally};
 use super::roots::Roots;
 use super::{folders, manifest, notes, video_folder};
 use crate::order::Permutation;
+use crate::pack::track::{self, PlannedTrack, TrackClock, TrackSpec};
 use crate::{Error, Hint, Result, is_remote, source_name};
 
 /// The videos to be packed, in order.
@@ -29,6 +30,8 @@ pub struct PackPlan {
     /// What else is worth knowing before the work begins: columns that may be misspelled, videos without a label, sources
     /// that begin with the name of their folder because they would be the same otherwise.
     pub notes: Vec<String>,
+    /// Type and shape of the tracks.
+    pub(crate) tracks: Vec<PlannedTrack>,
 }
 
 impl PackPlan {
@@ -39,6 +42,7 @@ impl PackPlan {
     /// [`Io`](crate::ErrorKind::Io): an input or a folder cannot be read. [`Usage`](crate::ErrorKind::Usage): a bad
     /// line in a manifest, labels of different kinds, an unknown class or split, or no video at all.
     pub fn from_inputs<P: AsRef<Path>>(inputs: &[P], options: &InputOptions) -> Result<Self> {
+        check_tracks(options)?;
         let mut gathered = Gathered::default();
         for input in inputs {
             gathered.add(input.as_ref(), options)?;
@@ -61,17 +65,36 @@ impl PackPlan {
             (None, None) => Classes::of(found.iter().map(|f| &f.label))?,
         };
         let jobs = (0..).zip(found).map(|(ordinal, f)| f.into_job(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
+        // Before any shuffling, and of all videos of a plan.
+        let tracks = track::plan(&options.tracks, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
         };
-        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes })
+        Ok(PackPlan { jobs, classes: classes.names, passed_over: passed_over.into_list(), manifests, notes, tracks })
     }
 
     /// The videos that are missing on this machine. Each would fail by itself. Remote ones are not looked for.
     pub fn missing(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter(|job| job.is_missing())
     }
+}
+
+/// Refuses tracks that no manifest can give.
+fn check_tracks(options: &InputOptions) -> Result<()> {
+    for (i, TrackSpec { name, column, clock, .. }) in options.tracks.iter().enumerate() {
+        let wrong = |what: String| Error::usage(format!("track {name:?}: {what}"));
+        if options.tracks[..i].iter().any(|other| other.name == *name) {
+            return Err(wrong("there are two of this name".into()));
+        }
+        if manifest::is_known_column(column) {
+            return Err(wrong(format!("column {column:?} says something else of a video")));
+        }
+        if *clock == TrackClock::Segment && options.whole_files {
+            return Err(wrong("clock=segment makes no sense for whole files".into()).hint(Hint::Unset("whole_files")));
+        }
+    }
+    Ok(())
 }
 
 /// What the inputs gave so far.

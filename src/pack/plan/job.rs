@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attributes::Attributes;
 use super::segment::Segment;
+use crate::pack::track::RowTracks;
 
 /// A video to be packed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct Job {
     pub attributes: Attributes,
     /// Why it could not be looked at when its folder was listed. Then it fails.
     pub fault: Option<String>,
+    /// What its row gives for tracks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tracks: Option<Box<RowTracks>>,
 }
 
 impl Job {

@@ -26,6 +26,9 @@ pub struct ManifestColumns {
     pub split: Vec<String>,
     /// Columns that vidrec only keeps, as attributes of the clips. At most the first 4096 of them.
     pub attributes: Vec<String>,
+    /// Columns of tracks, or of their times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<String>,
 }
 
 /// What a column is for.
@@ -37,6 +40,7 @@ pub(super) enum ColumnUse {
     End,
     Split,
     Attribute,
+    Track,
 }
 
 impl ManifestColumns {
@@ -48,6 +52,7 @@ impl ManifestColumns {
             ColumnUse::End => &mut self.end,
             ColumnUse::Split => &mut self.split,
             ColumnUse::Attribute => &mut self.attributes,
+            ColumnUse::Track => &mut self.tracks,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Storage;
+use crate::pack::track::TrackSpec;
 
 /// How inputs are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +20,8 @@ pub struct InputOptions {
     pub whole_files: bool,
     /// Shuffle the clips with this seed. Default: the order of the inputs.
     pub shuffle_seed: Option<u64>,
+    /// Which columns of manifests become tracks. Default: none.
+    pub tracks: Vec<TrackSpec>,
     /// How remote videos are read: its options and its timeout. Default: [`Storage::default`]. A cache is not used.
     pub storage: Storage,
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::pack::track::{Span, Window};
 use crate::video::{Moment, Timeline};
 use crate::words::words;
 
@@ -48,6 +49,28 @@ impl SegmentClock {
         }
     }
 
+    /// The frames of a video on this clock, and which of them are in a segment.
+    pub(crate) fn window(self, timeline: &Timeline, segment: Option<Segment>) -> Window {
+        let zero = self.zero(timeline);
+        let to_clip = nanoseconds(zero.pts, zero.time_base);
+        let frames: Vec<i64> =
+            timeline.pts.iter().map(|&pts| nanoseconds(pts, timeline.time_base).saturating_sub(to_clip)).collect();
+        let (first, last) = frames.first().zip(frames.last()).map_or((0, 0), |(&first, &last)| (first, last));
+        // The last frame is shown as long as one is on average.
+        let step = last.saturating_sub(first) / (frames.len() as i64 - 1).max(1);
+        let inside = match segment {
+            Some(segment) => segment.frames(timeline, self).into_iter().map(|i| i as usize).collect(),
+            None => (0..frames.len()).collect(),
+        };
+        let ns = |us: u64| i64::try_from(us).unwrap_or(i64::MAX).saturating_mul(1000);
+        let segment = segment.map(|Segment { start_us, end_us }| Span {
+            start: ns(start_us),
+            end: end_us.map_or(i64::MAX, ns),
+            from_first: start_us == 0,
+        });
+        Window { frames, end: last.saturating_add(step), segment, inside, chosen: Vec::new(), to_clip }
+    }
+
     /// What it shows at the first and the last frame, in seconds.
     pub(crate) fn span(self, timeline: &Timeline) -> Option<(f64, f64)> {
         let seconds = |pts: i64| elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6;
@@ -88,6 +111,14 @@ impl Segment {
         };
         (0..).zip(&timeline.pts).filter(|(_, pts)| inside(pts)).map(|(i, _)| i).collect()
     }
+}
+
+/// A time in nanoseconds, halves rounded up.
+fn nanoseconds(pts: i64, (num, den): (u32, u32)) -> i64 {
+    // Below 2^63 * 2^32 * 2^31.
+    let twice = 2 * i128::from(pts) * i128::from(num) * 1_000_000_000 + i128::from(den);
+    let ns = twice.div_euclid(2 * i128::from(den.max(1)));
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// Microseconds from `zero` to `pts`, halves rounded up.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::ClipInfo;
 use crate::pack::plan::Job;
 use crate::pack::work::{ClipFailure, PackedClip, Stamp};
-use crate::video::VideoFacts;
+use crate::video::{AudioFacts, VideoFacts};
 
 /// A video that is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub(crate) struct Done {
     pub item: u64,
     /// Size and time of the file, taken before it was read.
     pub stamp: Option<Stamp>,
+    /// The same of the files of its tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub track_stamps: Vec<Option<Stamp>>,
     pub outcome: Outcome,
 }
 
@@ -46,7 +49,7 @@ pub struct Failure {
     pub item: u64,
     /// Path relative to the input root.
     pub source: String,
-    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`, `short`, `crash` or
+    /// Where it failed: `open`, `stream`, `decode`, `sample`, `scale`, `limit`, `timeout`, `encode`, `track`, `short`, `crash` or
     /// `internal`.
     pub stage: String,
     /// What is wrong, with FFmpeg's own words where they are from FFmpeg.
@@ -78,6 +81,13 @@ pub(crate) struct Troubles {
     #[serde(default)]
     pub size_changes: u64,
     pub cut_off: bool,
+    /// Whether sound was asked for and there is none.
+    #[serde(default)]
+    pub without_audio: bool,
+    #[serde(default)]
+    pub audio_errors: u64,
+    #[serde(default)]
+    pub audio_gaps: u64,
     pub message: Option<String>,
 }
 
@@ -98,6 +108,9 @@ impl Troubles {
             failed_checksums: facts.failed_checksums,
             size_changes: u64::from(facts.size_changes),
             cut_off: facts.is_cut_off(),
+            without_audio: facts.audio.as_ref().is_some_and(|audio| audio.codec.is_empty()),
+            audio_errors: facts.audio.as_ref().map_or(0, AudioFacts::errors),
+            audio_gaps: facts.audio.as_ref().map_or(0, |audio| audio.gaps + u64::from(audio.cut_samples > 0)),
             message: None,
         };
         let counts = [
@@ -107,6 +120,8 @@ impl Troubles {
             (troubles.damaged_frames, "damaged frame", "damaged frames"),
             (troubles.logged_errors, "logged error", "logged errors"),
             (troubles.size_changes, "change of the picture size", "changes of the picture size"),
+            (troubles.audio_errors, "error in the sound", "errors in the sound"),
+            (troubles.audio_gaps, "gap or overlap in the sound", "gaps or overlaps in the sound"),
         ];
         let text = |&(n, one, several): &(u64, &str, &str)| format!("{n} {}", if n == 1 { one } else { several });
         let mut parts: Vec<String> = counts.iter().filter(|(n, ..)| *n > 0).map(text).collect();
@@ -114,7 +129,8 @@ impl Troubles {
             parts.push(format!("the container claims {claimed:.1} s, {decoded:.1} s are there"));
         }
         if !parts.is_empty() {
-            let first = facts.first_error.as_ref().map(|e| format!("; first: {e}")).unwrap_or_default();
+            let of_audio = facts.audio.as_ref().and_then(|audio| audio.first_error.as_ref());
+            let first = facts.first_error.as_ref().or(of_audio).map(|e| format!("; first: {e}")).unwrap_or_default();
             troubles.message = Some(format!("{}{first}", parts.join(", ")));
         }
         troubles

@@ -37,6 +37,15 @@ pub struct PackReport {
     pub size_changes: u64,
     /// Videos of which clearly less decodes than their containers claim.
     pub cut_off: u64,
+    /// Videos without sound, where it was asked for.
+    #[serde(default)]
+    pub without_audio: u64,
+    /// Packets of sound that were damaged or refused, and errors that FFmpeg logged of them.
+    #[serde(default)]
+    pub audio_errors: u64,
+    /// Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut.
+    #[serde(default)]
+    pub audio_gaps: u64,
     /// Bytes of record and index files together.
     pub bytes: u64,
     /// Time taken by the clock.
@@ -98,6 +107,9 @@ impl PackReport {
             failed_checksums: 0,
             size_changes: 0,
             cut_off: 0,
+            without_audio: 0,
+            audio_errors: 0,
+            audio_gaps: 0,
             bytes: 0,
             seconds: 0.0,
             failures: Vec::new(),
@@ -148,6 +160,9 @@ impl PackReport {
                 self.failed_checksums += troubles.failed_checksums;
                 self.size_changes += troubles.size_changes;
                 self.cut_off += u64::from(troubles.cut_off);
+                self.without_audio += u64::from(troubles.without_audio);
+                self.audio_errors += troubles.audio_errors;
+                self.audio_gaps += troubles.audio_gaps;
                 if let Some(message) = troubles.message.clone() {
                     self.warnings.push(Warning { source: job.source.clone(), message });
                 }
@@ -167,19 +182,22 @@ impl PackReport {
 
     /// Adds the report of the videos that follow, packed by another run.
     pub(crate) fn add(&mut self, next: &PackReport) {
-        self.clips += next.clips;
-        self.labeled += next.labeled;
-        self.frames += next.frames;
-        self.short += next.short;
-        self.repeated_frames += next.repeated_frames;
-        self.damaged_frames += next.damaged_frames;
-        self.corrupt_packets += next.corrupt_packets;
-        self.decode_errors += next.decode_errors;
-        self.logged_errors += next.logged_errors;
-        self.failed_checksums += next.failed_checksums;
-        self.size_changes += next.size_changes;
-        self.cut_off += next.cut_off;
-        self.bytes += next.bytes;
+        self.clips = self.clips.saturating_add(next.clips);
+        self.labeled = self.labeled.saturating_add(next.labeled);
+        self.frames = self.frames.saturating_add(next.frames);
+        self.short = self.short.saturating_add(next.short);
+        self.repeated_frames = self.repeated_frames.saturating_add(next.repeated_frames);
+        self.damaged_frames = self.damaged_frames.saturating_add(next.damaged_frames);
+        self.corrupt_packets = self.corrupt_packets.saturating_add(next.corrupt_packets);
+        self.decode_errors = self.decode_errors.saturating_add(next.decode_errors);
+        self.logged_errors = self.logged_errors.saturating_add(next.logged_errors);
+        self.failed_checksums = self.failed_checksums.saturating_add(next.failed_checksums);
+        self.size_changes = self.size_changes.saturating_add(next.size_changes);
+        self.cut_off = self.cut_off.saturating_add(next.cut_off);
+        self.without_audio = self.without_audio.saturating_add(next.without_audio);
+        self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);
+        self.audio_gaps = self.audio_gaps.saturating_add(next.audio_gaps);
+        self.bytes = self.bytes.saturating_add(next.bytes);
         self.seconds += next.seconds;
         self.warnings.extend_from_slice(&next.warnings);
         self.add_failures(next.failures.clone());

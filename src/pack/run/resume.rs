@@ -94,7 +94,7 @@ fn resume(
         return Ok(Beginning::Published(Box::new(report)));
     }
     // First, so that a run that is refused changes nothing.
-    replay(out, plan, found.end, &mut PackReport::new(plan), |_, job, done| check_input(out, job, done.stamp))?;
+    replay(out, plan, found.end, &mut PackReport::new(plan), |_, job, done| check_input(out, job, done))?;
     let (points, ends): (Vec<_>, Vec<_>) = found.checkpoints.into_iter().unzip();
     let (mut writer, intact) = Writer::resume(out, options, lock, found.shards, &points)?;
     let end = intact.map_or(found.shards_end, |i| ends[i]);
@@ -157,12 +157,18 @@ fn replay(
 }
 
 /// Proves that an input that was packed already is still the same.
-fn check_input(dir: &Path, job: &Job, then: Option<Stamp>) -> Result<()> {
-    let now = Stamp::of(&job.path);
+fn check_input(dir: &Path, job: &Job, done: &Done) -> Result<()> {
+    check_file(dir, &job.path, done.stamp)?;
+    let files = job.tracks.iter().flat_map(|row| row.files());
+    files.zip(&done.track_stamps).try_for_each(|(file, then)| check_file(dir, file, *then))
+}
+
+fn check_file(dir: &Path, file: &Path, then: Option<Stamp>) -> Result<()> {
+    let now = Stamp::of(file);
     if now == then {
         return Ok(());
     }
     let text = |stamp: Option<Stamp>| stamp.map_or("no file".into(), |stamp| stamp.to_string());
-    let what = format!("the file {}", job.path.display());
+    let what = format!("the file {}", file.display());
     Err(refusal(dir, Difference { what, then: text(then), now: text(now) }))
 }

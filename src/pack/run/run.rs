@@ -13,7 +13,7 @@ use crate::format::{names, record_header};
 use crate::pack::plan::PackPlan;
 use crate::pack::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
 use crate::progress::{Progress, ProgressFn, tell};
-use crate::writer::OpenShard;
+use crate::writer::{EncodedTrack, OpenShard};
 use crate::{Error, FrameData, Hint, Result, Writer};
 
 /// Bytes of records after which they are brought to the disk, even if the time has not come.
@@ -115,7 +115,7 @@ impl<'a> PackRun<'a> {
                 Outcome::Failed(Failure::new(ordinal as u64, job, &failure))
             }
         };
-        let done = Done { item: ordinal as u64, stamp: packed.stamp, outcome };
+        let done = Done { item: ordinal as u64, stamp: packed.stamp, track_stamps: packed.track_stamps, outcome };
         drop(packed.held);
         self.report.push(job, &done.outcome);
         self.journal.note(done).map_err(RunStop::Broken)?;
@@ -136,7 +136,8 @@ impl<'a> PackRun<'a> {
                 .iter()
                 .map(|f| FrameData { jpeg: &clip.jpegs[f.jpeg], pts: f.pts, source_index: Some(f.source_index) })
                 .collect();
-            self.writer.append(&clip.info, &frames)?;
+            let tracks: Vec<_> = clip.tracks.iter().map(EncodedTrack::payload).collect();
+            self.writer.append_payloads(&clip.info, &frames, &tracks)?;
         }
         Ok(())
     }

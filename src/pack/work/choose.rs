@@ -3,15 +3,20 @@
 use std::cell::Cell;
 
 use super::failure::{ClipFailure, PackStage};
-use super::options::FrameOptions;
+use super::options::{FrameOptions, Recipe};
 use crate::pack::plan::Job;
+use crate::pack::track::PlannedTrack;
 use crate::sampler::{self, Pace, Selection};
 use crate::video::{Stage, Timeline};
-use crate::{Error, Result};
+use crate::{Error, Result, TrackTiming};
 
 /// Refuses to choose pictures by time if nobody said how much time lies between them.
-pub(super) fn needs_times(job: &Job, options: &FrameOptions) -> Result<(), ClipFailure> {
-    let by_time = job.segment.is_some() || matches!(options.pace, Some(Pace::Fps(_)));
+pub(super) fn needs_times(job: &Job, recipe: Recipe<'_>) -> Result<(), ClipFailure> {
+    let options = recipe.frames;
+    let has_times = |track: &PlannedTrack| track.schema().timing != TrackTiming::Frames;
+    let by_time = job.segment.is_some()
+        || (job.tracks.is_some() && recipe.tracks.iter().any(has_times))
+        || matches!(options.pace, Some(Pace::Fps(_)));
     if by_time && options.picture_rate.is_none() {
         let e = Error::usage("pictures have no times to choose by: give their frame rate");
         return Err(ClipFailure::of(PackStage::Video(Stage::Sample), &e));

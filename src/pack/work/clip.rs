@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -11,8 +12,9 @@ use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::memory::{self, HeldMemory};
 use super::options::Recipe;
-use super::packed::{PackedClip, PackedFrame, jpeg_bytes, repeated_frames};
-use super::{fault, pictures, video};
+use super::packed::{PackedClip, PackedFrame, held_bytes, repeated_frames};
+use super::tracks::TrackSource;
+use super::{fault, pictures, sound, video};
 use crate::pack::plan::Job;
 use crate::sampler::Selection;
 use crate::video::{Stage, Timeline};
@@ -35,7 +37,7 @@ pub(crate) fn pack_one(
     });
     let packed = packed.map_err(|failure| if alone { failure.when_alone(needed.get()) } else { failure });
     // What was made and thrown away no longer counts.
-    held.set(packed.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
+    held.set(packed.as_ref().map_or(0, |clips| held_bytes(clips)));
     packed
 }
 
@@ -51,9 +53,13 @@ fn sample_and_encode(
     fault::decoder(&job.source);
     // What was chosen last: the first choice may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
+    // A timeout that the clock cannot count is none.
+    let deadline = Instant::now().checked_add(recipe.limits.timeout);
     let declined = Cell::new(false);
+    let tracks = TrackSource::new(job, recipe);
     let choose = |timeline: &Timeline| {
         declined.set(false);
+        tracks.see(timeline);
         let selections = select(job, recipe.frames, timeline, &declined)?;
         let mut wanted: Vec<u32> = selections.iter().flat_map(|s| s.frames.iter().copied()).collect();
         wanted.sort_unstable();
@@ -61,7 +67,7 @@ fn sample_and_encode(
         Ok(wanted)
     };
     let source = if !is_remote(&job.path) && job.path.is_dir() {
-        needs_times(job, recipe.frames)?;
+        needs_times(job, recipe)?;
         pictures::sample(&job.path, recipe, &choose)
     } else {
         video::sample(&job.path, recipe, held, needed, &choose)
@@ -70,9 +76,17 @@ fn sample_and_encode(
         let skipped = failure.stage == PackStage::Video(Stage::Sample) && declined.get();
         if skipped { ClipFailure { stage: PackStage::Short, ..failure } } else { failure }
     })?;
+    let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
+    source.facts.audio = facts;
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
     let draws = recipe.frames.draws > 1;
-    let clip = |(draw, selection)| assemble(job, &source, &jpegs, selection, draws.then_some(draw));
+    let clip = |(draw, selection): (u32, &Selection)| {
+        let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;
+        let mut tracks = tracks.of_clip(&selection.frames)?;
+        tracks.extend(sound.clone());
+        held.add(tracks.iter().map(|track| track.bytes.len()).sum());
+        Ok(PackedClip { tracks, ..clip })
+    };
     (0..).zip(&chosen.into_inner()).map(clip).collect()
 }
 
@@ -108,7 +122,8 @@ fn assemble(
         time_base: source.time_base,
         short: selection.short,
     };
-    let mut clip = PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone() };
+    let mut clip =
+        PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone(), tracks: Vec::new() };
     if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.0.get_mut("video")) {
         video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
     }

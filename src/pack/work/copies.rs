@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::failure::{ClipFailure, PackStage};
 use super::packed::{PackedClip, PackedFrame};
 use crate::video::VideoFacts;
-use crate::{ClipInfo, Dataset, Result, edit};
+use crate::writer::EncodedTrack;
+use crate::{ClipInfo, Dataset, Result, TrackView, edit};
 
 /// The clips of a data set that was packed before, by the places of their videos.
 pub(crate) struct Copies<'a> {
@@ -41,8 +42,14 @@ impl Copies<'_> {
             frame.check()?;
             frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
         }
-        Ok(PackedClip { facts: video_facts(&info), info, jpegs: Arc::new(jpegs), frames })
+        let tracks = clip.tracks()?.all()?.iter().map(encoded).collect();
+        Ok(PackedClip { facts: video_facts(&info), info, jpegs: Arc::new(jpegs), frames, tracks })
     }
+}
+
+fn encoded(track: &TrackView<'_>) -> EncodedTrack {
+    let payload = track.payload();
+    EncodedTrack { schema: payload.schema.clone(), facts: payload.facts, bytes: payload.bytes.to_vec() }
 }
 
 /// What a stored clip's attributes say of its video.

@@ -18,6 +18,8 @@ pub enum PackStage {
     Video(Stage),
     /// While a frame was encoded.
     Encode,
+    /// While its tracks were read, or compared with the video.
+    Track,
     /// Skipped as asked: too few frames under [`Short::Skip`](crate::sampler::Short::Skip).
     Short,
     /// While a clip that was packed before was read again, to retry others.
@@ -33,6 +35,7 @@ impl fmt::Display for PackStage {
         match self {
             PackStage::Video(stage) => stage.fmt(f),
             PackStage::Encode => f.write_str("encode"),
+            PackStage::Track => f.write_str("track"),
             PackStage::Short => f.write_str("short"),
             PackStage::Copy => f.write_str("copy"),
             PackStage::Crash => f.write_str("crash"),

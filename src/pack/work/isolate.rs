@@ -16,6 +16,7 @@ use super::failure::{ClipFailure, PackStage};
 use super::wire::{self, Hello, PackedResult, Request, RequestStorage};
 use crate::machine::{self, Shortage};
 use crate::pack::plan::Job;
+use crate::pack::track::PlannedTrack;
 use crate::video::Stage;
 use crate::{Error, Result, Storage, is_remote};
 
@@ -32,18 +33,24 @@ pub(crate) struct Pool<'a> {
     hello: Hello,
     timeout: Duration,
     storage: &'a Storage,
+    tracks: &'a [PlannedTrack],
     idle: Mutex<Vec<DecodingProcess>>,
 }
 
 impl<'a> Pool<'a> {
-    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video, and
-    /// `storage` says how remote ones are read.
+    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video,
+    /// `storage` says how remote ones are read, and `tracks` have their types.
     ///
     /// # Errors
     ///
     /// The process cannot be started, or has other settings.
-    pub fn start(command: &'a [OsString], hello: Hello, timeout: Duration, storage: &'a Storage) -> Result<Self> {
-        let pool = Pool { command, hello, timeout, storage, idle: Mutex::default() };
+    pub fn start(
+        command: &'a [OsString],
+        hello: Hello,
+        timeout: Duration,
+        (storage, tracks): (&'a Storage, &'a [PlannedTrack]),
+    ) -> Result<Self> {
+        let pool = Pool { command, hello, timeout, storage, tracks, idle: Mutex::default() };
         let process = pool.spawn()?;
         pool.put(process);
         Ok(pool)
@@ -58,7 +65,7 @@ impl<'a> Pool<'a> {
             ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
         })?;
         let storage = is_remote(&job.path).then(|| RequestStorage::of(self.storage));
-        let request = Request { job: job.clone(), alone, storage };
+        let request = Request { job: job.clone(), alone, storage, tracks: self.tracks.to_vec() };
         let limit = self.timeout.saturating_add(GRACE);
         match process.ask(&request).and_then(|()| process.answer(limit)) {
             Ok(Some(packed)) => {

@@ -4,6 +4,8 @@
 //! ordered.rs     parallel work with results in order
 //! sources.rs     which way a video is packed; copies.rs: from a data set packed before
 //! clip.rs        one video to its clips: choose.rs, then video.rs or pictures.rs, and encode.rs
+//! sound.rs       the sound of a video as a track
+//! tracks.rs      the tracks of a clip, from what its row gives
 //! video_store.rs where videos are
 //! isolate.rs     decoding in processes of their own; wire.rs: what is said to them
 //! memory.rs      a bound for all videos in work; read_ahead.rs: the next files into the system's cache
@@ -25,8 +27,10 @@ mod ordered;
 mod packed;
 mod pictures;
 mod read_ahead;
+mod sound;
 mod sources;
 mod stamp;
+mod tracks;
 mod video;
 mod video_store;
 pub(super) mod wire;
@@ -42,6 +46,7 @@ pub use options::{FrameOptions, PictureOptions, Resources, VideoLimits};
 pub(super) use options::{MAX_DRAWS, Recipe};
 pub(super) use ordered::{Event, Flow, for_each};
 pub(super) use packed::PackedClip;
+pub(super) use sound::{SOUND, sound_schema};
 pub(super) use sources::{PackedVideo, Sources};
-pub(super) use stamp::Stamp;
+pub(super) use stamp::{Stamp, track_stamps};
 pub(super) use video_store::VideoStore;

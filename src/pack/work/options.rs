@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::video_store::VideoStore;
 use crate::pack::plan::SegmentClock;
+use crate::pack::track::PlannedTrack;
 use crate::sampler::{Pace, Rate, Rule, Short};
-use crate::video::{Decode, FrameSize};
+use crate::video::{AudioOptions, Decode, FrameSize};
 use crate::{Error, Result, limits, threads};
 
 /// More draws of a video than anybody trains epochs on it.
@@ -183,4 +184,6 @@ pub(crate) struct Recipe<'a> {
     pub pictures: &'a PictureOptions,
     pub limits: &'a VideoLimits,
     pub store: &'a VideoStore,
+    pub tracks: &'a [PlannedTrack],
+    pub audio: Option<AudioOptions>,
 }

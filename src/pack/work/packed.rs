@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ClipInfo;
 use crate::video::VideoFacts;
+use crate::writer::EncodedTrack;
 
 /// A frame of a packed clip; a frame that is repeated shares its JPEG.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -24,6 +25,7 @@ pub(crate) struct PackedClip {
     pub jpegs: Arc<Vec<Vec<u8>>>,
     pub frames: Vec<PackedFrame>,
     pub facts: VideoFacts,
+    pub tracks: Vec<EncodedTrack>,
 }
 
 impl PackedClip {
@@ -33,9 +35,11 @@ impl PackedClip {
     }
 }
 
-/// Bytes of the JPEGs of a video's clips. All of them share the JPEGs.
-pub(crate) fn jpeg_bytes(clips: &[PackedClip]) -> u64 {
-    clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum())
+/// Bytes of a video's clips that are held. All of them share the JPEGs.
+pub(crate) fn held_bytes(clips: &[PackedClip]) -> u64 {
+    let jpegs: u64 = clips.first().map_or(0, |clip| clip.jpegs.iter().map(|jpeg| jpeg.len() as u64).sum());
+    let tracks = clips.iter().flat_map(|clip| &clip.tracks).map(|track| track.bytes.len() as u64);
+    jpegs + tracks.sum::<u64>()
 }
 
 pub(super) fn repeated_frames(frames: &[PackedFrame]) -> u64 {

@@ -7,9 +7,9 @@ use super::gate::{Gate, Slowed};
 use super::isolate::Pool;
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{Recipe, Resources};
-use super::packed::{PackedClip, jpeg_bytes};
+use super::packed::{PackedClip, held_bytes};
 use super::read_ahead::ReadAhead;
-use super::stamp::Stamp;
+use super::stamp::{Stamp, track_stamps};
 use crate::pack::plan::Job;
 
 /// Bytes of the next files that are read ahead.
@@ -19,6 +19,8 @@ const READ_AHEAD: u64 = 256 << 20;
 pub(crate) struct PackedVideo<'m> {
     /// The file's size and time before it was read.
     pub stamp: Option<Stamp>,
+    /// The same of the files of its tracks.
+    pub track_stamps: Vec<Option<Stamp>>,
     pub clips: Result<Vec<PackedClip>, ClipFailure>,
     /// The memory of their JPEGs.
     pub held: HeldMemory<'m>,
@@ -62,13 +64,13 @@ impl<'a> Sources<'a> {
     /// Packs a video.
     pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
         let job = &self.jobs[ordinal];
-        let stamp = Stamp::of(&job.path);
+        let (stamp, track_stamps) = (Stamp::of(&job.path), track_stamps(job));
         let mut held = self.memory.hold();
         let copied = self.copies.as_ref().and_then(|copies| copies.of(ordinal));
         let clips = copied.unwrap_or_else(|| self.decode(ordinal, &mut held));
         // Clips that come from elsewhere wait to be written like any other.
-        held.set(clips.as_ref().map_or(0, |clips| jpeg_bytes(clips)));
-        PackedVideo { stamp, clips, held }
+        held.set(clips.as_ref().map_or(0, |clips| held_bytes(clips)));
+        PackedVideo { stamp, track_stamps, clips, held }
     }
 
     fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {

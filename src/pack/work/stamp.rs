@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use crate::is_remote;
+use crate::pack::plan::Job;
 
 /// What tells that an input file is still the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,11 @@ impl Stamp {
         let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some(Stamp { bytes: meta.len(), modified_ns: u64::try_from(since.as_nanos()).ok()? })
     }
+}
+
+/// Those of the files of a video's tracks.
+pub(crate) fn track_stamps(job: &Job) -> Vec<Option<Stamp>> {
+    job.tracks.iter().flat_map(|row| row.files()).map(Stamp::of).collect()
 }
 
 impl fmt::Display for Stamp {

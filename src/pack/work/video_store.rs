@@ -16,9 +16,10 @@ use crate::remote::{ObjectBytes, Opening, Remote, check_location};
 use crate::video::{Stage, VideoFile};
 use crate::{Storage, is_remote};
 
-/// What of a remote video comes when it is opened: much of a short one.
+/// What of a remote video comes when it is opened: all of a short one. The next videos are opened while others are decoded,
+/// so whoever decodes one waits for no round trip.
 #[cfg(feature = "remote")]
-const HEAD_BYTES: u64 = 256 << 10;
+const HEAD_BYTES: u64 = 4 << 20;
 
 /// Opens videos, wherever they are. The clients of remote ones are made when the first is opened.
 #[derive(Debug)]

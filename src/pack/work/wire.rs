@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,9 @@ use serde::{Deserialize, Serialize};
 use super::failure::ClipFailure;
 use super::packed::{PackedClip, PackedFrame};
 use crate::pack::plan::Job;
+use crate::pack::track::PlannedTrack;
 use crate::video::VideoFacts;
+use crate::writer::EncodedTrack;
 use crate::{ClipInfo, JsonObject, Storage, limits};
 
 /// Longest message of JSON.
@@ -46,6 +49,8 @@ pub(crate) struct Request {
     pub alone: bool,
     /// How a remote video is read. Options may be secret, so they are in no command line.
     pub storage: Option<RequestStorage>,
+    /// Type and shape of the tracks.
+    pub tracks: Vec<PlannedTrack>,
 }
 
 /// What of [`Storage`] matters for videos.
@@ -71,10 +76,13 @@ impl fmt::Debug for RequestStorage {
     }
 }
 
+/// A clip, but for its JPEGs and the bytes of its tracks.
+type ReplyClip = (ClipInfo, Vec<PackedFrame>, Vec<EncodedTrack>);
+
 /// What became of it.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Packed { clips: Vec<(ClipInfo, Vec<PackedFrame>)>, facts: Box<VideoFacts>, jpegs: u32 },
+    Packed { clips: Vec<ReplyClip>, facts: Box<VideoFacts>, jpegs: u32 },
     Failed(ClipFailure),
 }
 
@@ -95,36 +103,48 @@ pub(crate) fn receive<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<
 pub(crate) type PackedResult = Result<Vec<PackedClip>, ClipFailure>;
 
 pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Result<()> {
-    let (reply, jpegs) = match packed {
-        Ok(clips) => {
+    let (reply, jpegs, tracks) = match packed {
+        Ok(mut clips) => {
             // All clips of a video share its JPEGs and facts.
             let shared = clips.first().map(|clip| (Arc::clone(&clip.jpegs), clip.facts.clone()));
             let (jpegs, facts) = shared.unwrap_or_default();
-            let clips = clips.into_iter().map(|clip| (clip.info, clip.frames)).collect();
-            (Reply::Packed { clips, facts: Box::new(facts), jpegs: jpegs.len() as u32 }, jpegs)
+            // Their bytes come after the JPEGs.
+            let tracks: Vec<Vec<u8>> =
+                clips.iter_mut().flat_map(|c| &mut c.tracks).map(|t| take(&mut t.bytes)).collect();
+            let clips = clips.into_iter().map(|clip| (clip.info, clip.frames, clip.tracks)).collect();
+            (Reply::Packed { clips, facts: Box::new(facts), jpegs: jpegs.len() as u32 }, jpegs, tracks)
         }
-        Err(failure) => (Reply::Failed(failure), Arc::default()),
+        Err(failure) => (Reply::Failed(failure), Arc::default(), Vec::new()),
     };
     send_bytes(out, &serde_json::to_vec(&reply)?)?;
-    jpegs.iter().try_for_each(|jpeg| send_bytes(out, jpeg))?;
+    jpegs.iter().chain(&tracks).try_for_each(|bytes| send_bytes(out, bytes))?;
     out.flush()
 }
 
 /// A whole reply. An error if the process ended or talks nonsense.
 pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
-    let (clips, facts, count) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
+    let (mut clips, facts, count) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
         Reply::Packed { clips, facts, jpegs } => (clips, facts, jpegs),
         Reply::Failed(failure) => return Ok(Err(failure)),
     };
-    if clips.iter().flat_map(|(_, frames)| frames).any(|f| f.jpeg >= count as usize) {
+    if clips.iter().flat_map(|(_, frames, _)| frames).any(|f| f.jpeg >= count as usize) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut jpegs = Vec::new();
     for _ in 0..count {
         jpegs.push(receive_bytes(input, limits::MAX_RECORD_BYTES as u32)?.ok_or(io::ErrorKind::UnexpectedEof)?);
     }
+    for track in clips.iter_mut().flat_map(|(_, _, tracks)| tracks) {
+        track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    }
     let jpegs = Arc::new(jpegs);
-    let clip = |(info, frames)| PackedClip { info, frames, jpegs: Arc::clone(&jpegs), facts: (*facts).clone() };
+    let clip = |(info, frames, tracks)| PackedClip {
+        info,
+        frames,
+        tracks,
+        jpegs: Arc::clone(&jpegs),
+        facts: (*facts).clone(),
+    };
     Ok(Ok(clips.into_iter().map(clip).collect()))
 }
 
@@ -156,6 +176,7 @@ fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>
 mod tests {
     use super::super::failure::PackStage;
     use super::*;
+    use crate::{Track, TrackValues};
 
     #[test]
     fn what_is_sent_is_received() {
@@ -163,11 +184,14 @@ mod tests {
         let frames =
             vec![PackedFrame { jpeg: 1, pts: -5, source_index: 7 }, PackedFrame { jpeg: 0, pts: 1, source_index: 8 }];
         let jpegs = Arc::new(vec![vec![1, 2], vec![]]);
+        let track = Track { values: TrackValues::U8(vec![5, 6]), name: "t".into(), ..Track::default() };
+        let track = track.encode(2).unwrap();
         let draw = |draw: u32| PackedClip {
             info: ClipInfo { label: Some(draw), ..info.clone() },
             jpegs: Arc::clone(&jpegs),
             frames: frames.clone(),
             facts: VideoFacts::default(),
+            tracks: vec![track.clone()],
         };
         let mut bytes = Vec::new();
         send_reply(&mut bytes, Ok(vec![draw(3), draw(4)])).unwrap();
@@ -176,6 +200,7 @@ mod tests {
         let mut input = bytes.as_slice();
         let clips = receive_reply(&mut input).unwrap().unwrap();
         assert_eq!((clips.len(), clips[0].info.label, clips[1].info.label), (2, Some(3), Some(4)));
+        assert_eq!(clips[1].tracks, [track]);
         assert_eq!((&clips[1].jpegs, clips[1].frames[0].pts, clips[1].frames[1].source_index), (&jpegs, -5, 8));
         assert_eq!(receive_reply(&mut input).unwrap().err().unwrap().message, "no");
         assert!(receive_reply(&mut input).is_err(), "the end");
@@ -201,9 +226,10 @@ mod tests {
             ordinal: 1,
             attributes,
             fault: None,
+            tracks: None,
         };
         let storage = Some(RequestStorage::of(&Storage::default()));
-        let request = Request { job, alone: true, storage };
+        let request = Request { job, alone: true, storage, tracks: Vec::new() };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ffmpeg_next::format::context::{self, StreamIo};
 use ffmpeg_next::format::stream::Disposition;
-use ffmpeg_next::{Dictionary, Packet, Stream, ffi, format, media};
+use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media};
 
 use super::source::{ReadFailure, VideoFile};
 use super::stream::StreamInfo;
@@ -38,7 +38,29 @@ pub(crate) enum NextPacket {
 }
 
 impl Input {
+    /// Opens a file with its video stream.
     pub fn open(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
+        let mut input = Input::open_any(file, deadline)?;
+        input.choose(choose_stream(&input.context)?);
+        Ok(input)
+    }
+
+    /// Opens a file with the audio stream that FFmpeg ranks first; `None` if it has none.
+    pub fn open_audio(file: &VideoFile, deadline: Instant) -> Result<Option<Self>, VideoError> {
+        let mut input = Input::open_any(file, deadline)?;
+        let best = input.context.streams().best(media::Type::Audio).map(|stream| stream.index());
+        Ok(best.map(|stream| {
+            input.choose(stream);
+            input
+        }))
+    }
+
+    fn choose(&mut self, stream: usize) {
+        self.stream = stream;
+        discard_others(&mut self.context, stream);
+    }
+
+    fn open_any(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
         let mut source = file.open()?;
         source.refuse_playlist()?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());
@@ -51,16 +73,14 @@ impl Input {
         let late = move || Instant::now() >= deadline;
         let (opened, said) = log::listen(|| format::input_from_stream_with_interrupt(io, None, Some(options), late));
         failure.check(Stage::Open)?;
-        let mut context = match opened {
+        let context = match opened {
             Ok(context) => context,
             Err(_) if late() => return Err(timeout("opening")),
             Err(e) => return Err(open_error(&e, said.first.as_deref())),
         };
         let mut heard = Heard::default();
         heard.add(said, "opening");
-        let stream = choose_stream(&context)?;
-        discard_others(&mut context, stream);
-        Ok(Input { context, stream, deadline, file_bytes, failure, heard })
+        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard })
     }
 
     /// Length of the file when it was opened.
@@ -83,7 +103,17 @@ impl Input {
         Ok(StreamInfo::of(&self.context, &stream))
     }
 
-    /// Reads the next packet of the video stream.
+    /// What the container says about the audio stream: its decoder's parameters and its time base.
+    pub fn audio_info(&self) -> Result<(codec::Parameters, (u32, u32)), VideoError> {
+        let gone = || VideoError::new(Stage::Stream, Error::decode("the audio stream vanished"));
+        let stream = self.context.stream(self.stream).ok_or_else(gone)?;
+        let unsigned = |v: i32| u32::try_from(v).unwrap_or(0).max(1);
+        let unit = stream.time_base();
+        // A copy: the original keeps the file open.
+        Ok((stream.parameters().clone(), (unsigned(unit.numerator()), unsigned(unit.denominator()))))
+    }
+
+    /// Reads the next packet of the chosen stream.
     ///
     /// A broken packet does not end the file for FFmpeg: demuxers resynchronize where they can. An error from
     /// `av_read_frame` is final, as it is for the `ffmpeg` program.

@@ -10,7 +10,7 @@ mod source;
 mod stream;
 
 pub(crate) use anatomy::{Anatomy, PacketRole};
-pub(crate) use input::Input;
+pub(crate) use input::{Input, NextPacket};
 pub(crate) use packets::{Note, Packets};
 pub(crate) use source::VideoFile;
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Error;
 #[cfg(feature = "remote")]
-use crate::remote::{KEPT_BYTES, ObjectBytes, ObjectReader};
+use crate::remote::{ObjectBytes, ObjectReader};
 use crate::video::error::{Stage, VideoError};
 
 /// A video file, which may be opened several times. A remote one is of one version each time.
@@ -44,7 +44,7 @@ impl VideoFile {
     pub fn kept_bytes(&self) -> u64 {
         #[cfg(feature = "remote")]
         if let Some(object) = &self.object {
-            return object.len().min(KEPT_BYTES);
+            return object.kept_bytes();
         }
         0
     }

@@ -12,6 +12,7 @@
 //!
 //! The servers speak HTTP/1.1 on the loopback, with a thread for each connection. They stop when their [`Server`] is
 //! dropped. Signatures are ignored, so a folder is also a store of S3 in path style: its subfolders are the buckets.
+//! [`Origin::writable`] lets objects be written there.
 
 mod fault;
 mod journal;

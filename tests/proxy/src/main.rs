@@ -23,6 +23,8 @@ A web server that fails as told: in front of another server, or of a folder.
     --log                    keep a log of all requests
     --without-ranges, --without-head, --without-etags, --weak-etags
                              what a server of a folder lacks
+    --writable, --writable-without-conditions
+                             objects can be written to a folder, as with S3 in path style
 
 The first line of output is the port. Then each line of input is a command, answered by one line:
 

@@ -30,9 +30,12 @@ impl Options {
                 "--latency-ms" | "--connect-latency-ms" | "--gbit" | "--fault" => {
                     options.commands.push(format!("{} {}", &name[2..], value()?));
                 }
-                "--without-ranges" | "--without-head" | "--without-etags" | "--weak-etags" => {
-                    options.without.push(name)
-                }
+                "--without-ranges"
+                | "--without-head"
+                | "--without-etags"
+                | "--weak-etags"
+                | "--writable"
+                | "--writable-without-conditions" => options.without.push(name),
                 _ => return Err(format!("no option '{name}'")),
             }
         }
@@ -61,6 +64,8 @@ impl Options {
         self.without.iter().fold(Origin::new(folder), |origin, name| match name.as_str() {
             "--without-ranges" => origin.without_ranges(),
             "--without-head" => origin.without_head(),
+            "--writable" => origin.writable(),
+            "--writable-without-conditions" => origin.writable_without_conditions(),
             "--without-etags" => origin.etags(Etags::None),
             _ => origin.etags(Etags::Weak),
         })

@@ -22,6 +22,8 @@ FORMS = {
     "buckets": list,
     "sizes": list,
     "fields": list,
+    "tracks": _options.tracks,
+    "cameras": list,
     "size": lambda value: _options.pair("size", value)[::-1],
     "color": _options.color,
     "mean": lambda value: _options.channels("mean", value),

@@ -22,7 +22,7 @@ pub fn tell(manifests: &[ManifestColumns], notes: &[String]) -> io::Result<()> {
 /// `list.csv: path from "video", no label, attributes "caption"`.
 fn describe(m: &ManifestColumns) -> String {
     let uses = [("path from", &m.path), ("label from", &m.label), ("start from", &m.start), ("end from", &m.end)];
-    let rest = [("split from", &m.split), ("attributes", &m.attributes)];
+    let rest = [("split from", &m.split), ("tracks from", &m.tracks), ("attributes", &m.attributes)];
     let said = uses.into_iter().chain(rest).filter_map(|(what, columns)| match columns.is_empty() {
         false => Some(format!("{what} {}", names(columns))),
         true => (what == "label from").then(|| "no label".into()),

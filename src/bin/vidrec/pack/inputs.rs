@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use vidrec::Storage;
-use vidrec::pack::{FrameOptions, InputOptions, SegmentClock};
+use vidrec::pack::{FrameOptions, InputOptions, SegmentClock, TrackSpec};
 use vidrec::sampler::Rate;
 
 use super::number::number;
@@ -36,6 +36,13 @@ pub struct InputArgs {
     /// How many frames of a folder of frames make a second. [default: unknown, and nothing can be chosen by time]
     #[arg(long, value_name = "RATE")]
     picture_fps: Option<Rate>,
+    /// Pack a track beside the frames, NAME=COLUMN,WORDS: a column of a manifest that names a file for each video (.npy,
+    /// .npz, .parquet, .csv, .tsv, .json) or holds a list. The words say how its values lie in time: rate=50 a second;
+    /// times=T, the array or column that has them; spans, each with a start and an end; frames, one for each frame of the
+    /// video, of which those of the packed frames are stored; every-frame, all of them. Also values=A+B, type=f32, unit=us,
+    /// clock=segment, tolerance=0.5, partial, nan: see docs/tracks.md. Can be given several times.
+    #[arg(long, value_name = "TRACK")]
+    track: Vec<TrackSpec>,
     /// Store the clips in a shuffled order. [default: the order of the inputs]
     #[arg(long, value_name = "SEED", value_parser = number::<u64>("shuffle_seed"))]
     shuffle_seed: Option<u64>,
@@ -49,6 +56,7 @@ impl InputArgs {
             classes: self.classes.clone(),
             whole_files: self.whole_files,
             shuffle_seed: self.shuffle_seed,
+            tracks: self.track.clone(),
             storage: Storage::default(),
         }
     }

@@ -17,13 +17,14 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use vidrec::pack::{PackOptions, PackPlan, Resources, estimate, pack_in_parts, pack_plan, serve};
+use vidrec::pack::{PackOptions, PackPlan, PackReport, Resources, estimate, pack_in_parts, pack_plan, serve};
 
 use self::heading::RUN;
 use self::number::number;
 use crate::outcome::{Outcome, Run};
 use crate::output;
-use crate::progress::with_bar;
+use crate::progress::{with_bar, within_bar};
+use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::VideoStorageArgs;
 
 /// Sample frames from videos and write them as a data set.
@@ -52,13 +53,15 @@ pub struct Args {
     /// Something-Something.
     #[arg(required_unless_present = "plan")]
     input: Vec<PathBuf>,
-    /// The folder to make the data set in.
+    /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long, required_unless_present = "plan")]
     output: Option<PathBuf>,
     #[command(flatten)]
     safety: safety::SafetyArgs,
     #[command(flatten)]
     storage: VideoStorageArgs,
+    #[command(flatten)]
+    remote: RemoteArgs,
     #[command(flatten)]
     parts: parts::PartArgs,
     /// Videos to decode at a time. [default: one for each core]
@@ -98,6 +101,19 @@ impl Args {
         Resources { threads: self.threads, io_threads: self.io_threads, memory: self.memory, isolate: None }
     }
 
+    /// Refuses what only works in a folder of this machine.
+    fn check_remote(&self) -> Result<(), String> {
+        match (self.safety.retry_failed, self.mxnet) {
+            (true, _) => {
+                Err("--retry-failed needs the data set on this machine: `vidrec fetch` it, retry there, then \
+                `vidrec push --force`"
+                    .into())
+            }
+            (_, true) => Err("--mxnet needs an output on this machine: `vidrec push` it afterwards".into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The folder of the data set, which clap requires where there is no plan.
     fn output(&self) -> &Path {
         self.output.as_deref().unwrap_or(Path::new(""))
@@ -108,7 +124,8 @@ impl Args {
 pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     if let Some(plan) = &args.parts.plan {
         let storage = args.storage.storage()?;
-        return parts::run(&args.parts, plan, (&args.safety, args.resources(), storage, args.json), command_line);
+        let how = (&args.safety, args.resources(), storage, args.remote.scratch());
+        return parts::run(&args.parts, plan, how, args.json, command_line);
     }
     if args.dry_run {
         return dry_run(args);
@@ -118,15 +135,15 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
         serve(&options)?;
         return Ok(Outcome::Done);
     }
+    if vidrec::is_remote(args.output()) {
+        args.check_remote()?;
+    }
     options.resources.isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     let _ = columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
-    let report = match args.parts.parts {
-        Some(parts) => with_bar(|p| pack_in_parts(&plan, out, (parts, args.parts.jobs), &options, p))?,
-        None => with_bar(|progress| pack_plan(&plan, out, &options, progress))?,
-    };
+    let report = write(args, &plan, out, options)?;
     if args.mxnet && report.clips > 0 {
         with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
     }
@@ -139,9 +156,39 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     })
 }
 
+/// Makes the data set, wherever it is to be.
+fn write(
+    args: &Args,
+    plan: &PackPlan,
+    out: &Path,
+    mut options: PackOptions,
+) -> Result<PackReport, Box<dyn std::error::Error>> {
+    if vidrec::is_remote(out) {
+        args.safety.in_scratch(&mut options.run);
+    }
+    if let Some(parts) = args.parts.here(&args.remote).filter(|_| vidrec::is_remote(out)) {
+        // Each part is uploaded when it is packed.
+        options.run.overwrite = args.force;
+        return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
+    }
+    let to = Output { path: out, storage: args.storage.storage()?, force: args.force };
+    within_bar(|progress| {
+        args.remote.write(to, |out, _| match args.parts.here(&args.remote) {
+            Some(parts) => pack_in_parts(plan, out, parts, &options, progress),
+            None => pack_plan(plan, out, &options, progress),
+        })
+    })
+}
+
 fn dry_run(args: &Args) -> Run {
     let options = args.options()?;
-    let e = with_bar(|progress| estimate(&args.input, args.output(), &options, progress))?;
+    // An output in object storage is made on this machine first.
+    let temporary = std::env::temp_dir();
+    let out = match vidrec::is_remote(args.output()) {
+        true => args.remote.scratch().unwrap_or(&temporary),
+        false => args.output(),
+    };
+    let e = with_bar(|progress| estimate(&args.input, out, &options, progress))?;
     let _ = columns::tell(&e.manifests, &e.notes);
     let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
     output::print(args.json, &e, report::render_estimate)?;

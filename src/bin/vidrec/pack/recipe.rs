@@ -1,10 +1,12 @@
 //! The options that determine the bytes, of `vidrec pack` and `vidrec plan`.
 
 use vidrec::pack::{FrameOptions, InputOptions, PackOptions, Resources, RunOptions};
-use vidrec::video::Decode;
+use vidrec::video::{AudioChannels, AudioOptions, Decode};
 
 use super::heading::RUN;
+use super::number::number;
 use super::{frames, inputs, limits, pictures, together};
+use crate::words::words;
 
 #[derive(clap::Args)]
 pub struct RecipeArgs {
@@ -18,6 +20,14 @@ pub struct RecipeArgs {
     limits: limits::LimitArgs,
     #[command(flatten)]
     pictures: pictures::PictureArgs,
+    /// Also pack the sound of the videos, as the track "audio" of whole numbers of 16 bits, at RATE samples a second, in
+    /// step with the frames: gaps are filled with silence, overlaps cut. A clip of a segment has the segment's sound, any
+    /// other the whole video's. A video without sound has no such track.
+    #[arg(long, value_name = "RATE", help_heading = "Sound", value_parser = number::<u32>("audio"))]
+    audio: Option<u32>,
+    /// With --audio: one channel, into which all are mixed, or two.
+    #[arg(long, value_name = "CHANNELS", help_heading = "Sound", default_value_t, value_parser = words::<AudioChannels>(AudioChannels::WORDS))]
+    audio_channels: AudioChannels,
     /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage
     /// anywhere in a video is found, as far as FFmpeg notices it (mostly in H.264, AV1, MPEG and FFV1; HEVC, VP8 and VP9
     /// have to be in a Matroska file with checksums), and damaged frames do not count.
@@ -42,6 +52,7 @@ impl RecipeArgs {
             input: self.inputs(),
             frames: self.frames.apply(frames)?,
             pictures: self.pictures.options(self.inputs.pass_through),
+            audio: self.audio.map(|rate| AudioOptions { rate, channels: self.audio_channels }),
             limits: self.limits.limits(),
             resources,
             run: self.limits.apply(run),

@@ -99,8 +99,18 @@ pub fn render(r: &PackReport, output: &Path, retried: bool) -> String {
             r.failures_file.as_deref().unwrap_or_default()
         );
     }
-    let mut text =
-        format!("packed {}, {}, {} into {out}", count(r.clips, "clip"), count(r.frames, "frame"), bytes(r.bytes));
+    summary("packed", r, output)
+}
+
+/// What the parts of a plan became.
+pub fn render_published(r: &PackReport, output: &Path) -> String {
+    summary("published", r, output)
+}
+
+fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
+    let out = output.display();
+    let (clips, frames) = (count(r.clips, "clip"), count(r.frames, "frame"));
+    let mut text = format!("{verb} {clips}, {frames}, {} into {out}", bytes(r.bytes));
     if let Some(rate) = r.videos_per_second() {
         text += &format!(" in {:.1} s ({rate:.1} videos/s)", r.seconds);
     }

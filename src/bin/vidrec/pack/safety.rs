@@ -41,6 +41,13 @@ impl SafetyArgs {
         }
     }
 
+    /// For an output that is made in a scratch folder first. What is there is of an earlier run of the same command, which
+    /// is resumed unless told otherwise.
+    pub fn in_scratch(&self, run: &mut RunOptions) {
+        run.interrupted = interrupted(!self.restart, self.restart);
+        run.overwrite = self.restart;
+    }
+
     pub fn commit_every(&self) -> std::time::Duration {
         self.commit_every.0
     }

@@ -11,7 +11,7 @@ use crate::output;
 const USAGE: &str = "vidrec pack [OPTIONS] --output <OUTPUT> <INPUT>...";
 
 /// What can be given when a part of a plan is packed.
-const OF_A_PART: [&str; 11] = [
+const OF_A_PART: [&str; 13] = [
     "plan",
     "part",
     "threads",
@@ -23,6 +23,8 @@ const OF_A_PART: [&str; 11] = [
     "json",
     "storage",
     "storage_timeout",
+    "scratch",
+    "worker_options",
 ];
 
 /// That the options on the command line can be given together. It has no options of its own. It comes before all that

@@ -8,6 +8,7 @@ use super::super::manifest_columns::ColumnUse;
 use super::super::near_names::meant;
 use super::super::segment::{Segment, microseconds};
 use super::row::ManifestRow;
+use crate::pack::track::TrackSpec;
 
 /// Names that a column of paths has in manifests of the field.
 const PATHS: [&str; 10] = [
@@ -34,6 +35,8 @@ pub(super) enum ColumnRole {
     Split,
     /// Kept with the clip.
     Attribute,
+    /// Values of a track, or their times.
+    Track,
     /// Without a name, as a table's row numbers that a program wrote along.
     Nothing,
 }
@@ -53,6 +56,15 @@ impl ColumnRole {
         }
     }
 
+    /// The same where these tracks are packed.
+    pub fn among(specs: &[TrackSpec], name: &str) -> Self {
+        let is_named = |spec: &TrackSpec| spec.columns().any(|column| column == name);
+        match ColumnRole::of(name) {
+            ColumnRole::Attribute if specs.iter().any(is_named) => ColumnRole::Track,
+            role => role,
+        }
+    }
+
     /// The same in a report; `None` for a column that vidrec takes no notice of.
     pub fn in_report(self) -> Option<ColumnUse> {
         match self {
@@ -62,6 +74,7 @@ impl ColumnRole {
             ColumnRole::End => Some(ColumnUse::End),
             ColumnRole::Split => Some(ColumnUse::Split),
             ColumnRole::Attribute => Some(ColumnUse::Attribute),
+            ColumnRole::Track => Some(ColumnUse::Track),
             ColumnRole::Nothing => None,
         }
     }
@@ -76,6 +89,8 @@ pub(super) struct Cells {
     end_us: Option<u64>,
     split: Option<String>,
     attributes: Map<String, Value>,
+    /// By their columns.
+    tracks: Map<String, Value>,
 }
 
 impl Cells {
@@ -102,6 +117,10 @@ impl Cells {
                 self.attributes.insert(name.to_owned(), value);
                 Ok(())
             }
+            ColumnRole::Track => {
+                self.tracks.insert(name.to_owned(), value);
+                Ok(())
+            }
             ColumnRole::Nothing => Ok(()),
         }
     }
@@ -120,6 +139,7 @@ impl Cells {
             segment,
             split: self.split,
             attributes: Attributes::from_map(self.attributes),
+            tracks: self.tracks,
         })
     }
 }

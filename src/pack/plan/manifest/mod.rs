@@ -21,6 +21,7 @@ mod mxnet;
 mod row;
 mod something;
 mod table;
+mod tracks;
 
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,11 @@ pub(super) fn is_manifest(file: &Path) -> bool {
     format(file).is_some()
 }
 
+/// Whether a column of this name says something of every video, such as its path.
+pub(super) fn is_known_column(name: &str) -> bool {
+    columns::ColumnRole::of(name) != columns::ColumnRole::Attribute
+}
+
 /// Reads a manifest; `None` for a file that is none, by its ending.
 pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifest>> {
     let Some(format) = format(file) else { return Ok(None) };
@@ -93,7 +99,7 @@ pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifes
         let ManifestRow { line, path, .. } = &rows[i];
         context.bad(*line, "label", format!("{path}: {what}"))
     })?;
-    let videos = rows.into_iter().map(|row| context.found(row)).collect();
+    let videos = rows.into_iter().map(|row| context.found(row)).collect::<Result<_>>()?;
     Ok(Some(Manifest { videos, columns: columns.finish(), root: context.root, classes }))
 }
 

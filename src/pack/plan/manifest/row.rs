@@ -3,12 +3,15 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+
 use super::super::attributes::Attributes;
 use super::super::found::FoundVideo;
 use super::super::labels::Label;
 use super::super::options::InputOptions;
 use super::super::places;
 use super::super::segment::Segment;
+use super::tracks;
 use crate::{Error, Result, source_name};
 
 /// What the manifest at hand is read with.
@@ -30,6 +33,8 @@ pub(super) struct ManifestRow {
     pub segment: Option<Segment>,
     pub split: Option<String>,
     pub attributes: Attributes,
+    /// Cells of tracks by their columns.
+    pub tracks: Map<String, Value>,
 }
 
 impl Context<'_> {
@@ -48,11 +53,19 @@ impl Context<'_> {
         places::below(&self.root, &source_name::to_path(name))
     }
 
-    pub fn found(&self, row: ManifestRow) -> FoundVideo {
+    /// The video of a row.
+    ///
+    /// # Errors
+    ///
+    /// A cell that cannot be a track.
+    pub fn found(&self, row: ManifestRow) -> Result<FoundVideo> {
+        let specs = &self.options.tracks;
+        let found = tracks::of((self.file, &self.root), specs, row.line, &row.tracks);
+        let tracks = found.map_err(|(column, what)| self.bad(row.line, &column, what))?;
         let ManifestRow { path, label, segment, split, attributes, .. } = row;
         let segment = segment.filter(|_| !self.options.whole_files);
         let path = source_name::to_path(&path);
-        FoundVideo {
+        Ok(FoundVideo {
             source: places::source(&path),
             path: places::below(&self.root, &path),
             root: 0,
@@ -61,7 +74,8 @@ impl Context<'_> {
             split,
             attributes,
             fault: None,
-        }
+            tracks,
+        })
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTal
         let list = kinetics::List::new(context, &header, columns)?;
         return rows(context, reader, |record| list.row(record));
     }
-    let roles: Vec<ColumnRole> = header.iter().map(ColumnRole::of).collect();
+    let roles: Vec<ColumnRole> = header.iter().map(|name| ColumnRole::among(&context.options.tracks, name)).collect();
     if !roles.contains(&ColumnRole::Path) {
         return if list::is_row(context, &context.text()?) {
             list::read(context, columns)

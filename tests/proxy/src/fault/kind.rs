@@ -30,6 +30,11 @@ pub enum Fault {
         /// Bytes of the body that come before it.
         after: u64,
     },
+    /// A part of the body of the request is read, then the connection is reset. The request takes no effect.
+    ResetUpload {
+        /// Bytes of the request's body that are read.
+        after: u64,
+    },
     /// The head and a part of the body, then the connection ends in good order, before the promised length.
     Short {
         /// Bytes of the body that come.
@@ -97,6 +102,7 @@ impl Fault {
             Self::NoAnswer => "no-answer",
             Self::Stall { .. } => "stall",
             Self::Reset { .. } => "reset",
+            Self::ResetUpload { .. } => "reset-upload",
             Self::Short { .. } => "short",
             Self::Unavailable { .. } => "unavailable",
             Self::SlowDown => "slow-down",

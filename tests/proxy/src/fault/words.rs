@@ -71,6 +71,7 @@ fn fault(word: &str) -> Result<Fault, WordError> {
         "slow" => return Ok(Fault::Slow { bits_per_second: n()? }),
         "stall" => return Ok(Fault::Stall { after: n()? }),
         "reset" => return Ok(Fault::Reset { after: n()? }),
+        "reset-upload" => return Ok(Fault::ResetUpload { after: n()? }),
         "short" => return Ok(Fault::Short { after: n()? }),
         "unavailable" => return Ok(Fault::Unavailable { retry_after_seconds: n()? }),
         "status" => return Ok(Fault::Status(number(word, given()?)?)),

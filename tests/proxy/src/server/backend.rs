@@ -39,6 +39,16 @@ impl<'a> Upload<'a> {
         self.body.read(self.client, out)
     }
 
+    /// Reads so many bytes of it, or all.
+    pub fn read_some(&mut self, mut bytes: u64) -> io::Result<()> {
+        let mut ignored = vec![0; 64 << 10];
+        while bytes > 0 && !self.ended() {
+            let most = usize::try_from(bytes).unwrap_or(usize::MAX).min(ignored.len());
+            bytes -= self.read(&mut ignored[..most])? as u64;
+        }
+        Ok(())
+    }
+
     /// Reads what is left of it, so that the next request can be read.
     pub fn drain(&mut self) -> io::Result<()> {
         let mut ignored = vec![0; 64 << 10];

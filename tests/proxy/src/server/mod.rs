@@ -9,6 +9,7 @@ mod running;
 mod send;
 mod shared;
 mod turn;
+mod writes;
 
 pub use origin::{Etags, Origin};
 pub use proxy::Proxy;

@@ -2,11 +2,13 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::backend::{Backend, Upload};
 use super::running::Server;
+use super::writes::Writes;
 use crate::wire::{self, Answer, Request};
 
 /// A web server of a folder: `GET` and `HEAD`, ranges, `ETag`, `Last-Modified`, `If-Match`, `If-None-Match` and
@@ -19,6 +21,7 @@ pub struct Origin {
     ranges: bool,
     head: bool,
     etags: Etags,
+    writes: Option<Arc<Writes>>,
 }
 
 /// What a server says of an object's version.
@@ -35,7 +38,7 @@ pub enum Etags {
 impl Origin {
     /// A server of `folder`, to be started.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), ranges: true, head: true, etags: Etags::Strong }
+        Self { folder: folder.into(), ranges: true, head: true, etags: Etags::Strong, writes: None }
     }
 
     /// Serves `folder` on a free port of the loopback.
@@ -62,6 +65,23 @@ impl Origin {
         Self { etags, ..self }
     }
 
+    /// Objects can be written as with S3 in path style: `PUT` and `DELETE`, also in parts, copies, and `If-None-Match: *`
+    /// and `If-Match` for the first of these. Default: 405.
+    pub fn writable(self) -> Self {
+        Self { writes: Some(Arc::new(Writes::new(true))), ..self }
+    }
+
+    /// As [`writable`](Self::writable), but conditions are ignored, as some stores do.
+    pub fn writable_without_conditions(self) -> Self {
+        Self { writes: Some(Arc::new(Writes::new(false))), ..self }
+    }
+
+    /// Objects of which parts are there, and that were neither completed nor given up so far. To be asked of a copy of
+    /// the server that was started.
+    pub fn open_uploads(&self) -> usize {
+        self.writes.as_ref().map_or(0, |writes| writes.open_uploads())
+    }
+
     /// Starts it at an address, as `127.0.0.1:0`, where 0 is any free port.
     ///
     /// # Errors
@@ -71,13 +91,18 @@ impl Origin {
         Server::start(listen, move || Folder { origin: self.clone(), body: None })
     }
 
-    fn open(&self, request: &Request) -> io::Result<(File, Metadata)> {
+    /// The path of the file below the folder.
+    fn name(request: &Request) -> io::Result<PathBuf> {
         let path = percent_decoded(request.path()).ok_or(io::ErrorKind::NotFound)?;
-        let path = Path::new(path.trim_start_matches('/'));
+        let path = PathBuf::from(path.trim_start_matches('/'));
         if path.components().any(|part| !matches!(part, Component::Normal(_))) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let file = File::open(self.folder.join(path))?;
+        Ok(path)
+    }
+
+    fn open(&self, request: &Request) -> io::Result<(File, Metadata)> {
+        let file = File::open(self.folder.join(Self::name(request)?))?;
         let metadata = file.metadata()?;
         if metadata.is_file() { Ok((file, metadata)) } else { Err(io::ErrorKind::NotFound.into()) }
     }
@@ -100,13 +125,34 @@ impl Origin {
 /// The folder as one connection sees it.
 struct Folder {
     origin: Origin,
-    body: Option<io::Take<File>>,
+    body: Option<Box<dyn Read>>,
+}
+
+impl Folder {
+    /// Carries a request out that writes.
+    fn write(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Option<Answer>> {
+        let (Some(writes), Ok(name)) = (&self.origin.writes, Origin::name(request)) else { return Ok(None) };
+        let tag = || {
+            let (_, metadata) = self.origin.open(request).ok()?;
+            let described = self.origin.describe(Answer::new(200), &metadata).ok()?;
+            Some(described.fields.get("ETag").unwrap_or_default().to_owned())
+        };
+        let Some((answer, body)) = writes.answer(&self.origin.folder, &name, request, upload, &tag)? else {
+            return Ok(None);
+        };
+        let answer = answer.with("Content-Length", body.len());
+        self.body = Some(Box::new(io::Cursor::new(body.into_bytes())));
+        Ok(Some(answer))
+    }
 }
 
 impl Backend for Folder {
     fn answer(&mut self, request: &Request, upload: &mut Upload<'_>) -> io::Result<Answer> {
-        upload.drain()?;
         self.body = None;
+        if let Some(answer) = self.write(request, upload)? {
+            return Ok(answer);
+        }
+        upload.drain()?;
         match request.method.as_str() {
             "GET" => {}
             "HEAD" if self.origin.head => {}
@@ -124,7 +170,7 @@ impl Backend for Folder {
         let total = metadata.len();
         let range = request.fields.get("Range").filter(|_| self.origin.ranges);
         let Some(range) = range.and_then(|range| wire::asked(range, total)) else {
-            self.body = Some(file.take(total));
+            self.body = Some(Box::new(file.take(total)));
             let ranges = if self.origin.ranges { "bytes" } else { "none" };
             return Ok(described.with("Content-Length", total).with("Accept-Ranges", ranges));
         };
@@ -132,7 +178,7 @@ impl Backend for Folder {
             return Ok(empty(416).with("Content-Range", format!("bytes */{total}")));
         }
         file.seek(SeekFrom::Start(range.start))?;
-        self.body = Some(file.take(range.end - range.start));
+        self.body = Some(Box::new(file.take(range.end - range.start)));
         let answer = self.origin.describe(Answer::new(206), &metadata)?;
         let content_range = format!("bytes {}-{}/{total}", range.start, range.end - 1);
         Ok(answer.with("Content-Length", range.end - range.start).with("Content-Range", content_range))

@@ -51,6 +51,10 @@ impl Reply {
         if let Some(made) = fault.and_then(|fault| made_up(fault, request)) {
             return Ok(made);
         }
+        if let Some(Fault::ResetUpload { after }) = fault {
+            upload.read_some(*after)?;
+            return Ok(Self::without_head(b"", Ending::Reset(0)));
+        }
         let mut asked = request.clone();
         if fault == Some(&Fault::WholeObject) {
             asked.fields.remove("Range");
@@ -84,6 +88,11 @@ impl Reply {
         let body = body.into();
         let reply = Self::of_backend(&request.method, &answer.with("Content-Length", body.len()));
         Self { source: Source::Bytes(body), ..reply }
+    }
+
+    /// Whether the connection ends within the request.
+    pub fn ends_request(&self) -> bool {
+        self.status == 0 && matches!(self.ending, Ending::Reset(_))
     }
 
     fn without_head(bytes: &[u8], ending: Ending) -> Self {

@@ -37,7 +37,9 @@ fn one(
     shared.link.wait_for_latency(first);
     let mut upload = Upload::new(client, request);
     let reply = Reply::make(fault.as_ref(), request, backend, &mut upload)?;
-    upload.drain()?;
+    if !reply.ends_request() {
+        upload.drain()?;
+    }
     if reply.faulty {
         entry.fault(fault.as_ref().map(crate::Fault::name));
     }

@@ -41,6 +41,10 @@ impl Client {
         self.0.get_mut().write_all(head.as_bytes()).unwrap();
     }
 
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.0.get_mut().write_all(bytes).unwrap();
+    }
+
     pub fn get(&mut self, path: &str, range: &str) -> Got {
         let range = if range.is_empty() { String::new() } else { format!("Range: bytes={range}\r\n") };
         self.send(&format!("GET {path}"), &range);

@@ -5,3 +5,4 @@ mod faults;
 mod forwarding;
 mod origin;
 mod program;
+mod writing;

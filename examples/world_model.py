@@ -1,0 +1,87 @@
+"""A world model in small: from the first pictures of two cameras and the actions after them, predict the last pictures.
+
+    python examples/world_model.py --data DIR [--epochs N]
+
+It makes its own data: episodes in which a square moves as its actions say, seen by two cameras. Each sample is a window of
+an episode; windows overlap (``temporal="dense"``), and each comes with the actions of exactly its time.
+"""
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import vidrec
+
+EPISODES, RATE, FRAMES, SIDE, WINDOW = 6, 10, 24, 32, 6
+
+
+def make(folder: Path) -> Path:
+    """Packs episodes of two cameras, with two actions a frame time, unless they are there."""
+    out = folder / "train"
+    if (out / "dataset.json").exists():
+        return out
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for episode in range(EPISODES):
+        # Pixels to go right and down in each half of a frame's time.
+        actions = np.random.default_rng(episode).integers(-2, 3, size=(2 * FRAMES, 2)).astype(np.float32)
+        np.save(folder / f"{episode}.npy", actions)
+        places = np.cumsum(actions, axis=0)[1::2].astype(int) + SIDE // 2
+        for camera in ("front", "wrist"):
+            pictures = np.full((FRAMES, SIDE, SIDE), 30, np.uint8)
+            for picture, (x, y) in zip(pictures, places % (SIDE - 8)):
+                # The other camera is upside down.
+                y = y if camera == "front" else SIDE - 8 - y
+                picture[y : y + 8, x : x + 8] = 220
+            video = folder / f"{episode}-{camera}.mkv"
+            raw = ["-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{SIDE}x{SIDE}", "-r", str(RATE), "-i", "-"]
+            command = ["ffmpeg", "-v", "error", "-y", *raw, "-c:v", "ffv1", "-pix_fmt", "yuv420p", video]
+            subprocess.run(command, check=True, input=pictures.tobytes())
+            row = {"path": video.name, "label": 0, "episode": episode, "camera": camera, "actions": f"{episode}.npy"}
+            rows.append(json.dumps(row))
+    (folder / "list.jsonl").write_text("\n".join(rows))
+    vidrec.pack(folder / "list.jsonl", out, frames=FRAMES, track=f"action=actions,rate={2 * RATE}")
+    return out
+
+
+def loader(path: Path) -> vidrec.Loader:
+    """Windows of six frames, one from every second frame on, with the actions from their first frame to their last."""
+    seconds = (WINDOW - 1) / RATE
+    return vidrec.Loader(
+        path, 8, frames=WINDOW, temporal="dense", hop=2, size=16, channels="gray", dtype="float32", shuffle=True,
+        cameras=["front", "wrist"], output="torch",
+        tracks={"action": vidrec.track(window=(0, seconds), rate=2 * RATE, how="previous")},
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--epochs", type=int, default=4)
+    args = parser.parse_args()
+    batches = loader(make(args.data))
+    torch.manual_seed(0)
+    pixels, actions = 2 * 16 * 16, 2 * (2 * (WINDOW - 1) + 1)
+    model = torch.nn.Sequential(torch.nn.Linear(pixels + actions, 128), torch.nn.ReLU(), torch.nn.Linear(128, pixels))
+    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+    for epoch in range(args.epochs):
+        losses = []
+        for batch in batches:
+            # (B, V, T, C, H, W) and (B, W, 2).
+            first, last = batch.frames[:, :, 0].flatten(1), batch.frames[:, :, -1].flatten(1)
+            action = torch.where(batch.track_masks["action"][..., None], batch.tracks["action"], 0.0)
+            predicted = model(torch.cat([first, action.flatten(1)], 1))
+            loss = ((predicted - last) ** 2).mean(1)[batch.mask].mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(float(loss))
+        print(json.dumps({"epoch": epoch, "batches": len(losses), "loss": sum(losses) / len(losses)}))
+
+
+if __name__ == "__main__":
+    main()

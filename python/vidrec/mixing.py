@@ -1,0 +1,162 @@
+"""Mixes of data sets."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _vidrec
+from .dataset import Dataset, Path, opened
+from .errors import UsageError
+
+
+def mix(
+    sources: Mapping[str, Tuple[Union[Dataset, Path], float]],
+    *,
+    samples_per_epoch: Optional[int] = None,
+    window: int = 1000,
+    schedule: Sequence[Tuple[int, Mapping[str, float]]] = (),
+    labels: Union[str, Mapping[str, Mapping[Union[str, int], int]]] = "joined",
+) -> Mix:
+    """Mix several data sets, each with a weight, for a :class:`Loader`.
+
+    They may differ in classes and sizes, and be anywhere. Any ``window`` samples in a row have each source as often as
+    its weight says, rounded down or up. The clips of a source are shuffled, those of a remote one in blocks, and each
+    comes once before any comes again. Everything is a function of the place in the stream, so that a run resumes exactly
+    on any number of ranks.
+
+    Parameters
+    ----------
+    sources : mapping
+        A data set or path and a weight, in any unit, for each name: ``{"kinetics": (ds, 0.7), "ssv2": (other, 0.3)}``.
+    samples_per_epoch : int, optional
+        Samples in an epoch. Default: as many as all sources have.
+    window : int, default 1000
+        Samples in a window. If the samples of all ranks in a batch divide it, each rank finds the same sources at the same
+        places of the same batches, over and over.
+    schedule : sequence of (int, mapping), default ()
+        Weights of all sources from some samples on: ``[(100_000, {"kinetics": 0.5, "ssv2": 0.5})]``. Samples are counted
+        over all ranks and epochs from 0, not batches, so that a run may go on with other batches. One from 0 on replaces
+        the weights of ``sources``.
+    labels : str or mapping, default "joined"
+        ``"joined"``: classes are joined by name, as :func:`merge` does. ``"separate"``: the labels of each source begin
+        behind those of the one before. Or for some sources the label of each class by name, or by number where labels have
+        no names: ``{"ssv2": {"push": 3}}``; other sources then keep their labels.
+
+    Returns
+    -------
+    Mix
+
+    Raises
+    ------
+    UsageError
+        A weight is negative or not a number, or none is positive; a source has no clips; the schedule has an unknown name,
+        lacks one, or its steps do not increase; a class has no label.
+
+    Examples
+    --------
+    >>> train = vidrec.open("train")
+    >>> both = vidrec.mix({"left": (train[:6], 0.7), "right": (train[6:], 0.3)}, samples_per_epoch=20, window=10)
+    >>> loader = vidrec.Loader(both, batch_size=10, size=64)
+    >>> for batch in loader:
+    ...     assert batch.source_names.count("left") == 7
+    >>> loader.stats()["sources"]["right"]["samples"]
+    6
+    """
+    return Mix._make(sources, samples_per_epoch, window, schedule, labels)
+
+
+class Mix:
+    """Data sets with weights, for a :class:`Loader`. Made by :func:`mix`.
+
+    ``len`` is the number of clips of all sources.
+    """
+
+    names: List[str]
+    """The names of the sources, in order: ``batch.source_ids`` counts them."""
+    sources: Dict[str, Dataset]
+    """The data set of each source."""
+    _inner: _vidrec.Mix
+    _recipe: Tuple[Any, ...]
+
+    def __init__(self) -> None:
+        raise TypeError("vidrec.mix makes mixes")
+
+    @classmethod
+    def _make(cls, sources: Any, samples_per_epoch: Any, window: Any, schedule: Any, labels: Any) -> Mix:
+        self = object.__new__(cls)
+        self.sources, weights = {}, []
+        for name, source in sources.items():
+            if not isinstance(source, (tuple, list)) or len(source) != 2:
+                raise UsageError(f"mix: source {name!r}: expected a data set and a weight, found {source!r}")
+            self.sources[name] = opened(source[0])
+            weights.append(_weight(name, source[1]))
+        self.names = list(self.sources)
+        sets = list(self.sources.values())
+        steps = [(_count("schedule", step, 0), _weights(given)) for step, given in schedule]
+        samples = None if samples_per_epoch is None else _count("samples_per_epoch", samples_per_epoch, 1)
+        word = labels if isinstance(labels, str) else "given"
+        maps = None if isinstance(labels, str) else [(source, _labels(source, given)) for source, given in labels.items()]
+        named = [(name, source._inner, weight) for name, source, weight in zip(self.names, sets, weights)]
+        self._inner = _vidrec.Mix(named, samples, min(_count("window", window, 1), 2**32 - 1), steps, word, maps)
+        given_sources = {name: (source, weight) for name, source, weight in zip(self.names, sets, weights)}
+        self._recipe = (given_sources, samples, window, _steps(steps), labels)
+        return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Mix._make, self._recipe
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __repr__(self) -> str:
+        return f"<vidrec.Mix of {', '.join(self.names)}: {len(self)} clips>"
+
+    @property
+    def classes(self) -> List[str]:
+        """Class names by label; empty if labels have no names, or were given."""
+        return self._inner.classes()
+
+    def place(self, clip: int) -> Tuple[str, int]:
+        """The source of a clip, and its index in it.
+
+        Parameters
+        ----------
+        clip : int
+            As ``batch.clips`` has it: counted through all sources, one after another.
+        """
+        found = self._inner.place(clip) if clip >= 0 else None
+        if found is None:
+            raise IndexError(f"there is no clip {clip}, the mix has {len(self)}")
+        return self.names[found[0]], found[1]
+
+
+def _weight(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"mix: the weight of {name!r}: expected a number, found {value!r}") from None
+
+
+def _weights(given: Mapping[str, float]) -> List[Tuple[str, float]]:
+    return [(name, _weight(name, weight)) for name, weight in given.items()]
+
+
+def _steps(steps: List[Tuple[int, List[Tuple[str, float]]]]) -> List[Tuple[int, Dict[str, float]]]:
+    """The schedule in the form in which it is given."""
+    return [(step, dict(weights)) for step, weights in steps]
+
+
+def _labels(source: str, given: Mapping[Union[str, int], int]) -> List[Tuple[str, int]]:
+    new = [(str(name), operator.index(label)) for name, label in given.items()]
+    for name, label in new:
+        if not 0 <= label < 2**32:
+            raise UsageError(f"mix: label of class {name!r} of source {source!r}: expected 0 or more, found {label}")
+    return new
+
+
+def _count(option: str, value: Any, least: int) -> int:
+    number = operator.index(value)
+    if not least <= number < 2**64:
+        raise UsageError(f"mix: {option}: expected {least} or more, found {number}")
+    return number

@@ -1,0 +1,242 @@
+//! The tracks of a clip: values beside its frames, at a rate of their own.
+
+use std::borrow::Cow;
+#[cfg(feature = "remote")]
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::clip::Clip;
+use super::track_file::{Block, TrackFile};
+use crate::format::track::directory::Entry;
+use crate::format::track::payload::{Payload, TrackNumber, numbers};
+use crate::format::track::schema::{TrackSchema, TrackTiming};
+#[cfg(feature = "remote")]
+use crate::remote::RemoteFile;
+use crate::{Error, Result};
+
+/// All tracks of a clip, read once.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// let tracks = train.clip(0)?.tracks()?;
+/// for name in tracks.names() {
+///     println!("{name}");
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ClipTracks<'a> {
+    clip: Clip<'a>,
+    /// Nothing if the clip has no tracks.
+    found: Option<(&'a TrackFile, Arc<Block<'a>>)>,
+}
+
+/// One track of a clip. Its values are slices of the map of the track file, where there is one.
+///
+/// ```no_run
+/// let train = vidrec::Dataset::open("train")?;
+/// let clip = train.clip(0)?;
+/// if let Some(action) = clip.track("action")? {
+///     let joints = action.numbers::<f32>().unwrap_or_default();
+///     println!("{} values of shape {:?}", action.len(), action.schema().shape);
+///     println!("the first at {} ns: {:?}", action.time_ns(0)?, joints.first());
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TrackView<'a> {
+    clip: Clip<'a>,
+    schema: &'a TrackSchema,
+    block: Arc<Block<'a>>,
+    entry: Entry,
+}
+
+impl<'a> Clip<'a> {
+    /// The track of this name; `None` if the clip has none. [`tracks`](Self::tracks) reads several at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if the track is damaged; [`Io`](crate::ErrorKind::Io) if it cannot be read.
+    pub fn track(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        self.tracks()?.get(name)
+    }
+
+    /// All tracks of the clip. Of a remote data set, one request brings all of them. Each is checked when it is taken.
+    ///
+    /// # Errors
+    ///
+    /// See [`track`](Self::track).
+    pub fn tracks(&self) -> Result<ClipTracks<'a>> {
+        ClipTracks::read(*self).map_err(|e| e.in_clip(self.ordinal))
+    }
+
+    /// Where the tracks of a remote clip are; `None` if they are local or there are none.
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote_tracks(&self) -> Result<Option<(&'a Arc<RemoteFile>, Range<u64>)>> {
+        self.shard.tracks.as_ref().map_or(Ok(None), |file| file.remote_block(self.stored))
+    }
+
+    /// The time of frame `t` in nanoseconds; `None` if it does not fit. Reads only the frame's entry.
+    pub(crate) fn time_ns(&self, t: u32) -> Result<Option<i64>> {
+        let (numerator, denominator) = self.entry.time_base;
+        let seconds = i128::from(self.frame_entry(t)?.pts) * i128::from(numerator);
+        Ok(i64::try_from(nanoseconds(seconds, denominator.into())).ok())
+    }
+}
+
+impl<'a> ClipTracks<'a> {
+    fn read(clip: Clip<'a>) -> Result<Self> {
+        let found = match &clip.shard.tracks {
+            Some(file) => file.block(clip.stored)?.map(|block| (file, Arc::new(block))),
+            None => None,
+        };
+        Ok(ClipTracks { clip, found })
+    }
+
+    fn entries(&self) -> Result<Vec<(&'a TrackSchema, Entry)>> {
+        let Some((file, block)) = &self.found else { return Ok(Vec::new()) };
+        let tracks = file.open()?.schema.tracks();
+        Ok(block.entries.iter().filter_map(|entry| Some((tracks.get(entry.track as usize)?, *entry))).collect())
+    }
+
+    /// The names of the tracks that the clip has.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        // The file is open, because the block is of it.
+        self.entries().unwrap_or_default().into_iter().map(|(schema, _)| schema.name.as_str())
+    }
+
+    /// The track of this name; `None` if the clip has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Format`](crate::ErrorKind::Format) if it is damaged; [`Io`](crate::ErrorKind::Io) if it cannot be read.
+    pub fn get(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        let Some((file, block)) = &self.found else { return Ok(None) };
+        let schema = &file.open()?.schema;
+        let number = schema.number(name);
+        let entry = number.and_then(|number| block.entries.iter().find(|entry| entry.track == number));
+        let Some((entry, schema)) = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)))
+        else {
+            return Ok(None);
+        };
+        file.payload(block, entry, self.clip.frame_count()).map_err(|e| e.in_clip(self.clip.ordinal))?;
+        Ok(Some(TrackView { clip: self.clip, schema, block: block.clone(), entry: *entry }))
+    }
+
+    /// All tracks, in the order of the schema of their shard.
+    ///
+    /// # Errors
+    ///
+    /// See [`get`](Self::get).
+    pub fn all(&self) -> Result<Vec<TrackView<'a>>> {
+        self.names().filter_map(|name| self.get(name).transpose()).collect()
+    }
+}
+
+impl<'a> TrackView<'a> {
+    /// What all values of the track have in common: name, type, shape and timing.
+    pub fn schema(&self) -> &'a TrackSchema {
+        self.schema
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        &self.schema.name
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.entry.facts.count as usize
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn payload(&self) -> Payload<'_> {
+        let bytes = self.block.bytes.get(self.entry.range()).unwrap_or_default();
+        Payload { schema: self.schema, facts: self.entry.facts, bytes }
+    }
+
+    /// All numbers, value after value, each in row-major order; `None` if the track has another type.
+    ///
+    /// They are borrowed from the map of the file, unless the files are read instead
+    /// ([`Io::Read`](crate::Io::Read)) or remote and what was read lies where the machine cannot use it.
+    pub fn numbers<T: TrackNumber>(&self) -> Option<Cow<'_, [T]>> {
+        (self.schema.kind == T::TYPE).then(|| numbers(self.payload().number_bytes()))
+    }
+
+    /// The bytes of all numbers, little-endian; `None` if the track has texts.
+    pub fn number_bytes(&self) -> Option<&[u8]> {
+        self.schema.value_bytes().map(|_| self.payload().number_bytes())
+    }
+
+    /// Text `i`, counted from 0; `None` if there is none.
+    pub fn text(&self, i: usize) -> Option<&str> {
+        self.payload().text(i)
+    }
+
+    /// All texts; `None` if the track has numbers.
+    pub fn texts(&self) -> Option<impl Iterator<Item = &str>> {
+        let is_text = self.schema.value_bytes().is_none();
+        is_text.then(|| (0..self.len()).filter_map(|i| self.text(i)))
+    }
+
+    /// The times of all values, in nanoseconds, of timing [`Times`](TrackTiming::Times); the starts of timing
+    /// [`Spans`](TrackTiming::Spans); `None` of the others, which store none.
+    pub fn starts_ns(&self) -> Option<Cow<'_, [i64]>> {
+        self.payload().starts()
+    }
+
+    /// The ends of all values, in nanoseconds, of timing [`Spans`](TrackTiming::Spans).
+    pub fn ends_ns(&self) -> Option<Cow<'_, [i64]>> {
+        self.payload().ends()
+    }
+
+    /// The first time in nanoseconds and the rate, as numerator and denominator per second, of timing
+    /// [`Rate`](TrackTiming::Rate).
+    pub fn rate(&self) -> Option<(i64, (u32, u32))> {
+        (self.schema.timing == TrackTiming::Rate).then_some((self.entry.facts.first_ns, self.entry.facts.rate))
+    }
+
+    /// The time of value `i`, in nanoseconds on the clip's clock, whatever the timing: of a span its start, of a value for
+    /// each frame that of the frame.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) if there is no such value; [`Limit`](crate::ErrorKind::Limit) if the time does
+    /// not fit; [`Format`](crate::ErrorKind::Format) if the entry of the frame is damaged.
+    pub fn time_ns(&self, i: usize) -> Result<i64> {
+        if i >= self.len() {
+            let e = Error::usage(format!("track \"{}\" has no value {i}", self.name())).in_clip(self.clip.ordinal);
+            return Err(e.expected(format!("less than {}", self.len())));
+        }
+        let time = match self.schema.timing {
+            TrackTiming::Frames => self.clip.time_ns(i as u32)?,
+            TrackTiming::Times | TrackTiming::Spans => self.starts_ns().and_then(|starts| starts.get(i).copied()),
+            TrackTiming::Rate => {
+                let (first, (numerator, denominator)) = (self.entry.facts.first_ns, self.entry.facts.rate);
+                let after = nanoseconds(i as i128 * i128::from(denominator), numerator.into());
+                i64::try_from(i128::from(first) + after).ok()
+            }
+        };
+        time.ok_or_else(|| {
+            let e = Error::limit("a time is beyond 64 bits of nanoseconds").in_track(self.name());
+            e.in_clip(self.clip.ordinal)
+        })
+    }
+
+    /// Checks that everything read so far was in the file. Costs nothing unless part of the file is lost.
+    pub(crate) fn prove_still_there(&self) -> Result<()> {
+        match &self.clip.shard.tracks {
+            Some(file) if file.lost() > 0 => file.payload(&self.block, &self.entry, self.clip.frame_count()).map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `seconds / per` seconds in nanoseconds, to the nearest.
+fn nanoseconds(seconds: i128, per: i128) -> i128 {
+    (seconds * 2_000_000_000 + per).div_euclid(2 * per.max(1))
+}

@@ -1,0 +1,99 @@
+//! From receipts to a data set in object storage.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::bucket::InBucket;
+use super::in_order::in_order;
+use super::place::PLAN;
+use super::plan::PartsPlan;
+use super::publish_options::PublishOptions;
+use crate::format::data_binding::hex;
+use crate::format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
+use crate::format::names;
+use crate::location::{is_remote, split};
+use crate::pack::run::{PackReport, lines};
+use crate::progress::ProgressFn;
+use crate::upload::{self, PushOptions, PushReport};
+use crate::{Error, Result};
+
+/// Publishes the shards that `json` lists, which are those of the plan in `from`, and the failures of the report.
+pub(super) fn publish(
+    plan: &PartsPlan,
+    from: &InBucket,
+    (mut json, report): (DatasetJson, &mut PackReport),
+    options: &PublishOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<()> {
+    let out = elsewhere(from.bucket.location(), options)?;
+    let failures = list_failures(report)?;
+    if let Some((listed, _)) = &failures {
+        report.failures_file = Some(listed.file.clone());
+        json.failures = Some(listed.clone());
+    }
+    let listing = json.to_bytes();
+    let target = upload::Place::open(out.unwrap_or(from.bucket.location()), &push_options(from, options))?;
+    let is_there = target.has(&listing);
+    if !is_there {
+        target.check()?;
+    }
+    plan.check_files(&json.shards, options.read_all, progress)?;
+    if is_there {
+        return Ok(());
+    }
+    if out.is_some() {
+        copy(plan, from, &target, &json)?;
+    }
+    if let Some((listed, text)) = failures {
+        target.bucket.put(&listed.file, text.into_bytes())?;
+    }
+    target.commit(&listing)?;
+    let mut pushed = PushReport::default();
+    target.tidy(&json, &mut pushed);
+    report.notes.append(&mut pushed.notes);
+    Ok(())
+}
+
+pub(super) fn push_options(from: &InBucket, options: &PublishOptions) -> PushOptions {
+    PushOptions { storage: from.storage.clone(), overwrite: options.overwrite, only_publisher: options.only_publisher }
+}
+
+/// Where the data set is to be, if not with the plan. It must be in the same store, which copies the files then.
+fn elsewhere<'a>(here: &Path, options: &'a PublishOptions) -> Result<Option<&'a Path>> {
+    let Some(out) = options.out.as_deref() else { return Ok(None) };
+    let trimmed = |path: &Path| path.to_string_lossy().trim_end_matches('/').to_owned();
+    if trimmed(here) == trimmed(out) {
+        return Ok(None);
+    }
+    let store =
+        |path: &Path| split(path).map(|(scheme, rest)| (scheme.to_owned(), rest.split('/').next().map(str::to_owned)));
+    if is_remote(out) && store(out) == store(here) {
+        return Ok(Some(out));
+    }
+    let e = Error::usage("a plan in object storage is published in the same bucket").file(out);
+    Err(e
+        .expected(format!("a location in the bucket of {}", here.display()))
+        .help("publish it there, then copy the data set with `vidrec fetch`"))
+}
+
+/// Lets the server copy the files of all shards.
+fn copy(plan: &PartsPlan, from: &InBucket, target: &upload::Place, json: &DatasetJson) -> Result<()> {
+    if target.bucket.look(PLAN)?.is_some() {
+        return Err(Error::usage("this folder has a plan and its parts").file(target.bucket.path(PLAN)));
+    }
+    let names: Vec<&str> = json.shards.iter().flat_map(ShardJson::file_names).collect();
+    in_order(names.len(), plan.place.at_once(), |i| target.bucket.copy(&from.bucket.path(names[i]), names[i]))?;
+    Ok(())
+}
+
+/// The list of the skipped videos, and what `dataset.json` says of it; `None` if there are none.
+fn list_failures(report: &PackReport) -> Result<Option<(FailuresJson, String)>> {
+    if report.failed == 0 {
+        return Ok(None);
+    }
+    let text = lines(&report.failures)?;
+    let sha256: [u8; 32] = Sha256::digest(&text).into();
+    let file = names::with_digest("failures", &sha256, "jsonl");
+    Ok(Some((FailuresJson { file, count: report.failed, sha256: hex(&sha256) }, text)))
+}

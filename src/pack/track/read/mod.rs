@@ -1,0 +1,105 @@
+//! Values from files and lists.
+
+mod content;
+mod csv;
+mod json;
+mod npy;
+mod npz;
+mod parquet;
+mod table;
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::given::{Given, TrackCell};
+use super::place::Raw;
+use super::spec::{TrackSpec, TrackSpecTiming};
+use super::times::nanoseconds;
+use crate::{Error, Result, is_remote};
+use content::{Content, MAX_BYTES};
+
+/// Reads the values that a row gives for a track, and their times.
+pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
+    match (content(spec, &cell.values)?, &spec.timing) {
+        (Content::Spans(raw), _) => Ok(raw),
+        (Content::One(_), TrackSpecTiming::Spans) => {
+            Err(Error::usage("spans have to be a list of [start, end, text], or a table with columns start and end"))
+        }
+        (Content::One(_), _) if !spec.values.is_empty() => {
+            Err(Error::usage("it has no names, so values=NAME finds nothing in it"))
+        }
+        (Content::One(values), TrackSpecTiming::Times(column)) => {
+            let given = cell.times.as_ref();
+            let given = given.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
+            let times = match content(spec, given).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
+                Content::One(times) => times,
+                _ => return Err(Error::usage("times have to be a list or an .npy file")),
+            };
+            Ok(Raw { values, starts: nanoseconds(&times, spec.unit)?, ends: Vec::new() })
+        }
+        (Content::One(values), _) => Ok(Raw { values, ..Raw::default() }),
+        (Content::Named(table), TrackSpecTiming::Times(name)) => {
+            let starts = nanoseconds(&table.column(name)?, spec.unit)?;
+            Ok(Raw { values: table.values(&spec.values, &[name])?, starts, ends: Vec::new() })
+        }
+        (Content::Named(table), TrackSpecTiming::Spans) => {
+            let [starts, ends] = ["start", "end"].map(|name| nanoseconds(&table.column(name)?, spec.unit));
+            Ok(Raw { values: table.values(&spec.values, &["start", "end"])?, starts: starts?, ends: ends? })
+        }
+        (Content::Named(table), _) => Ok(Raw { values: table.values(&spec.values, &[])?, ..Raw::default() }),
+    }
+}
+
+fn content(spec: &TrackSpec, given: &Given) -> Result<Content> {
+    let is_spans = spec.timing == TrackSpecTiming::Spans;
+    let path = match given {
+        Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
+        Given::File(path) => path,
+    };
+    let wanted = |name: &str| {
+        let is_time = matches!(&spec.timing, TrackSpecTiming::Times(times) if times == name);
+        spec.values.is_empty() || is_time || spec.values.iter().any(|value| value == name)
+    };
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match ending.as_str() {
+        "npy" => npy::read(&bytes(path)?).map(Content::One),
+        "npz" => npz::read(&bytes(path)?, &wanted).map(Content::Named),
+        "parquet" => parquet::read(open(path)?, path).map(Content::Named),
+        "csv" => csv::read(&bytes(path)?, b',').map(Content::Named),
+        "tsv" => csv::read(&bytes(path)?, b'\t').map(Content::Named),
+        "json" => {
+            let text = String::from_utf8(bytes(path)?);
+            json::read(&text.map_err(|_| Error::usage("it is not UTF-8"))?, is_spans.then_some(spec.unit))
+        }
+        _ => Err(Error::usage("vidrec reads no values from files of this ending")
+            .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    if is_remote(path) {
+        return Err(Error::usage("files of values have to be on this machine"));
+    }
+    let io = |e| Error::io("read the values", path, e).without_file();
+    // Checked before opening, because opening a named pipe waits for its writer.
+    let meta = fs::metadata(path).map_err(io)?;
+    if !meta.is_file() {
+        return Err(Error::usage("not a regular file"));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(Error::limit("the file is too large")
+            .expected(format!("at most {MAX_BYTES} bytes"))
+            .found(meta.len()));
+    }
+    File::open(path).map_err(io)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::io::Read::take(open(path)?, MAX_BYTES + 1);
+    std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,58 @@
+//! The sound of a video as a track.
+
+use std::time::{Duration, Instant};
+
+use super::failure::{ClipFailure, PackStage};
+use super::options::Recipe;
+use crate::pack::plan::Job;
+use crate::video::{AudioChannels, AudioFacts, AudioOptions, Sound, Stage, read_audio};
+use crate::writer::{EncodedTrack, TrackTimes, TrackValues};
+use crate::{Track, TrackSchema, is_remote};
+
+/// The name of the track.
+pub(crate) const SOUND: &str = "audio";
+
+/// What the tracks of all clips have in common.
+pub(crate) fn sound_schema(options: &AudioOptions) -> TrackSchema {
+    track(options, Sound { samples: Vec::new(), first_ns: 0 }).schema()
+}
+
+fn track(options: &AudioOptions, sound: Sound) -> Track {
+    let shape = match options.channels {
+        AudioChannels::Mono => Vec::new(),
+        AudioChannels::Stereo => vec![2],
+    };
+    Track {
+        name: SOUND.into(),
+        values: TrackValues::I16(sound.samples),
+        shape,
+        times: TrackTimes::Rate { first_ns: sound.first_ns, rate: (options.rate, 1) },
+        nan: false,
+    }
+}
+
+/// The sound of `part` of a video, if it was asked for and there is any, and what was found of it. `part` is in
+/// nanoseconds on the clock of the video's pts.
+pub(super) fn of_video(
+    job: &Job,
+    recipe: Recipe<'_>,
+    part: (i64, i64),
+    deadline: Option<Instant>,
+) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), ClipFailure> {
+    let Some(options) = recipe.audio else { return Ok((None, None)) };
+    if !is_remote(&job.path) && job.path.is_dir() {
+        return Ok((None, Some(AudioFacts::default())));
+    }
+    let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));
+    let file = recipe.store.file(&job.path)?;
+    let (sound, facts) = read_audio(&file, &options, part, deadline).map_err(|e| {
+        let failure = ClipFailure::from(e);
+        // What is wrong with the sound alone is told apart from the pictures.
+        match failure.stage {
+            PackStage::Video(Stage::Decode) => ClipFailure { stage: PackStage::Track, ..failure },
+            _ => failure,
+        }
+    })?;
+    let encoded = sound.map(|sound| track(&options, sound).encode(0)).transpose();
+    Ok((encoded.map_err(|e| ClipFailure::of(PackStage::Track, &e))?, Some(facts)))
+}

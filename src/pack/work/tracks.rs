@@ -1,0 +1,55 @@
+//! The tracks of a clip, from what its row gives.
+
+use std::cell::RefCell;
+
+use super::failure::{ClipFailure, PackStage};
+use super::options::Recipe;
+use crate::pack::plan::Job;
+use crate::pack::track::{PlannedTrack, RowTracks, TrackCell, Window};
+use crate::video::Timeline;
+use crate::writer::EncodedTrack;
+
+/// What the tracks of a video are made of.
+pub(super) struct TrackSource<'a> {
+    job: &'a Job,
+    recipe: Recipe<'a>,
+    /// The video, as it was seen last.
+    window: RefCell<Option<Window>>,
+}
+
+impl<'a> TrackSource<'a> {
+    pub fn new(job: &'a Job, recipe: Recipe<'a>) -> Self {
+        TrackSource { job, recipe, window: RefCell::default() }
+    }
+
+    /// Takes note of the frames of the video, as far as they are known now.
+    pub fn see(&self, timeline: &Timeline) {
+        if self.job.tracks.is_some() || self.recipe.audio.is_some() {
+            *self.window.borrow_mut() = Some(self.recipe.frames.segment_clock.window(timeline, self.job.segment));
+        }
+    }
+
+    /// The part of the video that the clip is of, in nanoseconds on the clock of its pts. Sides that are open are the least
+    /// and the greatest number.
+    pub fn part(&self) -> (i64, i64) {
+        let window = self.window.borrow();
+        let segment = window.as_ref().and_then(|window| Some((window.segment?, window.to_clip)));
+        segment.map_or((i64::MIN, i64::MAX), |(segment, to_clip)| {
+            let start = if segment.from_first { i64::MIN } else { segment.start.saturating_add(to_clip) };
+            (start, if segment.end == i64::MAX { i64::MAX } else { segment.end.saturating_add(to_clip) })
+        })
+    }
+
+    /// The tracks of a clip of these frames.
+    pub fn of_clip(&self, frames: &[u32]) -> Result<Vec<EncodedTrack>, ClipFailure> {
+        let (Some(row), Some(window)) = (&self.job.tracks, &*self.window.borrow()) else { return Ok(Vec::new()) };
+        let window = Window { chosen: frames.iter().map(|&frame| frame as usize).collect(), ..window.clone() };
+        let given = self.recipe.tracks.iter().zip(&row.cells).filter_map(|(track, cell)| Some((track, cell.as_ref()?)));
+        given.map(|(track, cell)| make(track, row, cell, &window)).collect()
+    }
+}
+
+fn make(track: &PlannedTrack, row: &RowTracks, cell: &TrackCell, window: &Window) -> Result<EncodedTrack, ClipFailure> {
+    let made = track.of_clip(row, cell, window);
+    made.map_err(|e| ClipFailure::of(PackStage::Track, &e))
+}

@@ -1,0 +1,158 @@
+//! A request that writes, asks or removes, made with patience: retries and a deadline, as in [`fetch`](super::fetch).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use object_store::path::Path as Key;
+
+use super::attempt::{Failure, FinalKind, explain, passing};
+use super::counters::add;
+use super::fetch::{FIRST_TRIES, FetchError, Link, SILENCE, SLOWEST_BYTES_PER_SECOND, backoff};
+use super::gate::Outcome;
+use super::http::{ANSWER, Answer};
+use super::refusal;
+
+/// What a request is about.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub doing: Doing,
+    pub location: PathBuf,
+    pub key: Key,
+    /// How much goes to the server, or comes from there.
+    pub bytes: u64,
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// It asks about an object, or for its bytes.
+    Read,
+    Write,
+    /// What the server does with bytes that it has, which may take it long: copies, and objects out of parts.
+    Make,
+    Remove,
+}
+
+impl Doing {
+    /// Completes "could not …".
+    fn words(self) -> &'static str {
+        match self {
+            Doing::Read => "fetch",
+            Doing::Write | Doing::Make => "write",
+            Doing::Remove => "remove",
+        }
+    }
+}
+
+impl Task {
+    /// An error that ends it.
+    pub fn failed(&self, what: impl Into<String>, help: &'static str, tries: u32) -> FetchError {
+        FetchError::of(self.doing.words(), &self.location, what, help, tries, None)
+    }
+
+    /// How long a slow link may take for its bytes.
+    fn time_for_bytes(&self) -> Duration {
+        Duration::from_secs(self.bytes / SLOWEST_BYTES_PER_SECOND)
+    }
+
+    /// The same failure, in the words of a request that does not read.
+    fn worded(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Final { kind: FinalKind::NotFound, what, .. } if self.doing == Doing::Write => {
+                let what = what.replace("there is no such object", "there is no such bucket");
+                Failure::Final { what, help: "check its name; vidrec makes no buckets", kind: FinalKind::Other }
+            }
+            Failure::Final { what, help, kind } if self.doing != Doing::Read => {
+                Failure::Final { what, help: refusal::help_to_write(help), kind }
+            }
+            other => other,
+        }
+    }
+}
+
+impl Link {
+    /// Makes a request, again and again until it succeeds, is refused, or time is up. Whoever calls makes sure that a
+    /// request may be carried out twice: its answer may be lost.
+    pub async fn send<T, F>(&self, task: &Task, make: impl Fn() -> F) -> Result<T, FetchError>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        let pass = self.gate.enter(task.bytes).await;
+        let found = self.send_now(task, make).await;
+        self.gate.leave(pass, found.is_ok());
+        found
+    }
+
+    async fn send_now<T, F>(&self, task: &Task, make: impl Fn() -> F) -> Result<T, FetchError>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        let allowed = self.timeout.saturating_add(task.time_for_bytes());
+        let now = Instant::now();
+        let until = now.checked_add(allowed).unwrap_or(now + Duration::from_secs(1 << 30));
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (what, wait) = match self.send_once(task, &make, until).await {
+                Ok(given) => {
+                    self.is_reached.store(true, Relaxed);
+                    self.is_failing.store(false, Relaxed);
+                    return Ok(given);
+                }
+                Err(Failure::Final { what, help, kind }) => {
+                    self.is_reached.store(true, Relaxed);
+                    return Err(FetchError::of(task.doing.words(), &task.location, what, help, tries, Some(kind)));
+                }
+                Err(Failure::Passing { what, is_unreached: true, .. })
+                    if tries >= FIRST_TRIES && !self.is_reached.load(Relaxed) =>
+                {
+                    return Err(task.failed(what, "check host, port and endpoint", tries));
+                }
+                Err(Failure::Passing { what, wait, .. }) => (what, wait),
+            };
+            let patience = "check the connection, or allow more time";
+            if self.is_failing.load(Relaxed) {
+                return Err(task.failed(what, patience, tries));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if let Some(wait) = wait.filter(|wait| *wait > left) {
+                let what = format!("{what}, and asks for {} s of patience", wait.as_secs());
+                return Err(task.failed(what, "try again later, or allow more time", tries));
+            }
+            let wait = wait.unwrap_or_else(|| backoff(tries, task.bytes));
+            if wait >= left {
+                self.is_failing.store(true, Relaxed);
+                let what = format!("no success in {} s; the last failure: {what}", allowed.as_secs());
+                return Err(task.failed(what, patience, tries));
+            }
+            add(&self.counters.retries, 1);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn send_once<T, F>(&self, task: &Task, make: impl Fn() -> F, until: Instant) -> Result<T, Failure>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        let answer = Arc::new(Answer::default());
+        let begin = Instant::now();
+        let patience = match task.doing {
+            Doing::Make => until.saturating_duration_since(begin),
+            _ => SILENCE.saturating_add(task.time_for_bytes()).min(until.saturating_duration_since(begin)),
+        };
+        add(&self.counters.requests, 1);
+        let found = match tokio::time::timeout(patience, ANSWER.scope(answer.clone(), make())).await {
+            Ok(found) => found.map_err(|e| task.worded(explain(&e, &answer, &task.key))),
+            Err(_) => Err(passing(format!("no answer for {} s", patience.as_secs()))),
+        };
+        self.gate.learn(match &found {
+            // How long an answer takes that has bytes before it says nothing about load.
+            Ok(_) if task.bytes == 0 && task.doing == Doing::Read => Outcome::Answered(begin.elapsed()),
+            Err(Failure::Passing { is_overload: true, .. }) => Outcome::Overloaded,
+            _ => Outcome::Failed,
+        });
+        found
+    }
+}

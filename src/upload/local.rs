@@ -1,0 +1,118 @@
+//! The files of a data set on this machine, and what proves each on its way.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::disk::{folder_of, publication};
+use crate::fetch::{Item, items};
+use crate::format::dataset_json::{DatasetJson, FILE_NAME};
+use crate::location::is_remote;
+use crate::remote::Pieces;
+use crate::{Error, Hint, Result, limits};
+
+/// A data set in a folder of this machine.
+pub(super) struct LocalSet {
+    /// The bytes of its `dataset.json`.
+    pub bytes: Vec<u8>,
+    pub json: DatasetJson,
+    pub files: Vec<LocalFile>,
+}
+
+/// A file of a data set.
+pub(super) struct LocalFile {
+    item: Item,
+    pub bytes: u64,
+}
+
+impl LocalSet {
+    /// Reads the `dataset.json` in a folder, or the one that `path` names, and looks at the files that it lists.
+    pub fn open(path: &Path) -> Result<Self> {
+        if is_remote(path) {
+            let e = Error::usage("only data sets on this machine are pushed").file(path);
+            return Err(e.help("fetch it first"));
+        }
+        let listing = match path.extension().and_then(|e| e.to_str()) {
+            Some("json") => path.to_owned(),
+            Some("rec" | "vidx") => {
+                let e = Error::usage("this is a shard, and whole data sets are pushed").file(path);
+                return Err(e.help("give its folder"));
+            }
+            _ => path.join(FILE_NAME),
+        };
+        publication::check_whole(folder_of(&listing))?;
+        let bytes = read_listing(&listing)?;
+        let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
+        let files = items(&listing, &json).into_iter().map(LocalFile::of).collect::<Result<_>>()?;
+        Ok(LocalSet { bytes, json, files })
+    }
+
+    /// The size of all its files, except `dataset.json`.
+    pub fn all_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+fn read_listing(listing: &Path) -> Result<Vec<u8>> {
+    let meta = fs::metadata(listing).map_err(|e| Error::io("open the data set", listing, e))?;
+    if meta.len() > limits::MAX_META_BYTES {
+        let e = Error::limit("the file is too long").file(listing).expected(limits::MAX_META_BYTES);
+        return Err(e.found(meta.len()));
+    }
+    fs::read(listing).map_err(|e| Error::io("read the file", listing, e))
+}
+
+impl LocalFile {
+    fn of(item: Item) -> Result<Self> {
+        let path = &item.location;
+        let bytes = fs::metadata(path).map_err(|e| Error::io("open the file", path, e).hint(Hint::Verify))?.len();
+        item.prove_length(bytes).map_err(|e| e.hint(Hint::Verify))?;
+        Ok(LocalFile { item, bytes })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.item.name
+    }
+
+    /// Whether its name tells it apart from any other file, so that an object of this name and length is this file.
+    pub fn has_own_name(&self) -> bool {
+        self.item.has_digits()
+    }
+
+    /// The file, to be read once and proven.
+    pub fn read(&self) -> Result<Reading<'_>> {
+        let path = self.item.location.clone();
+        let file = File::open(&path).map_err(|e| Error::io("open the file", &path, e))?;
+        Ok(Reading { of: self, path, file, digest: Sha256::new() })
+    }
+}
+
+/// A file that is read from its start to its end, and compared with `dataset.json` there.
+pub(super) struct Reading<'a> {
+    of: &'a LocalFile,
+    path: PathBuf,
+    file: File,
+    digest: Sha256,
+}
+
+impl Pieces for Reading<'_> {
+    fn bytes(&self) -> u64 {
+        self.of.bytes
+    }
+
+    fn next(&mut self, bytes: usize) -> Result<Vec<u8>> {
+        let mut piece = Vec::new();
+        piece.try_reserve_exact(bytes).map_err(|_| Error::no_memory("a part of a file", bytes))?;
+        piece.resize(bytes, 0);
+        self.file.read_exact(&mut piece).map_err(|e| Error::io("read the file", &self.path, e))?;
+        self.digest.update(&piece);
+        Ok(piece)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let digest = self.digest.clone().finalize().into();
+        self.of.item.prove(&self.path, digest).map_err(|e| e.hint(Hint::Verify))
+    }
+}

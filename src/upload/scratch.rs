@@ -1,0 +1,93 @@
+//! A folder of this machine for an output on its way to object storage.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::disk::{FolderLock, whole_folder};
+use crate::format::data_binding::hex;
+use crate::format::dataset_json::FILE_NAME;
+use crate::{Error, Hint, Result};
+
+/// A folder that is the same for each call with the same location, so that what was interrupted goes on there.
+pub(super) struct Scratch {
+    dir: PathBuf,
+    // Nobody else writes there meanwhile.
+    _lock: FolderLock,
+}
+
+/// The data set in it, and the same once it is published: then it is only to be removed.
+const SET: &str = "set";
+const DONE: &str = "done";
+
+impl Scratch {
+    /// Takes the folder for a location, in `parent` or else in the system's folder for temporary files.
+    pub fn take(parent: Option<&Path>, location: &Path) -> Result<Self> {
+        let dir = folder_for(parent, location);
+        let lock = FolderLock::take(&dir)?;
+        whole_folder::remove(&dir.join(DONE), &[])?;
+        Ok(Scratch { dir, _lock: lock })
+    }
+
+    /// Removes what a call left that ended after it had published this `dataset.json`, before it had tidied up.
+    pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
+        let dir = folder_for(parent, location);
+        let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
+        if dir.join(DONE).exists() || is_published() {
+            Scratch::take(parent, location)?.remove()?;
+        }
+        Ok(())
+    }
+
+    /// Where the data set is written.
+    pub fn output(&self) -> PathBuf {
+        self.dir.join(SET)
+    }
+
+    /// After an error: keeps what was written, and says where it is.
+    pub fn keep(self, e: Error) -> Error {
+        let is_empty = fs::read_dir(self.output()).map_or(true, |mut entries| entries.next().is_none());
+        if is_empty {
+            return match self.remove() {
+                Ok(()) => e,
+                Err(other) => e.also_help(format!("a folder stays that may be removed ({other})")),
+            };
+        }
+        let dir = self.dir.display();
+        e.without_hints(&[Hint::Overwrite, Hint::Resume, Hint::Restart]).also_help(format!(
+            "what was written is kept in {dir}: run the same command again to continue, or remove that folder to start over"
+        ))
+    }
+
+    /// Removes it with all that is in it.
+    pub fn remove(self) -> Result<()> {
+        if self.output().exists() {
+            // In one step, so that nobody takes half of it for something to continue.
+            whole_folder::rename(&self.output(), &self.dir.join(DONE))?;
+        }
+        whole_folder::remove(&self.dir, &[])
+    }
+}
+
+/// The folder for a location.
+pub(crate) fn folder_for(parent: Option<&Path>, location: &Path) -> PathBuf {
+    let text = location.to_string_lossy();
+    let digest = hex(&Sha256::digest(text.trim_end_matches('/').as_bytes()));
+    let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+    parent.join(format!("vidrec-scratch-{}", &digest[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_location_has_a_folder_of_its_own() {
+        let of = |location: &str| folder_for(Some(Path::new("x")), Path::new(location));
+        assert_eq!(of("s3://b/train"), of("s3://b/train/"));
+        assert_ne!(of("s3://b/train"), of("s3://b/val"));
+        assert!(of("s3://b/train").to_string_lossy().contains("vidrec-scratch-"));
+        assert!(folder_for(None, Path::new("s3://b")).starts_with(std::env::temp_dir()));
+    }
+}

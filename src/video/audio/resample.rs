@@ -1,0 +1,119 @@
+//! Sound in another format, at another rate, with other channels, by FFmpeg's libswresample.
+
+use ffmpeg_next::format::Sample;
+use ffmpeg_next::format::sample::Type;
+use ffmpeg_next::software::resampling::Context;
+use ffmpeg_next::{ChannelLayout, Dictionary, Error, frame};
+
+use super::options::AudioChannels;
+
+/// As floats, while samples are counted.
+const FLOATS: Sample = Sample::F32(Type::Packed);
+/// As it is stored.
+const STORED: Sample = Sample::I16(Type::Packed);
+
+fn layout(channels: AudioChannels) -> ChannelLayout {
+    match channels {
+        AudioChannels::Mono => ChannelLayout::MONO,
+        AudioChannels::Stereo => ChannelLayout::STEREO,
+    }
+}
+
+/// Decoded frames to floats at one rate, with the channels that are stored.
+pub(super) struct ToFloats {
+    context: Option<Context>,
+    rate: u32,
+    channels: AudioChannels,
+}
+
+impl ToFloats {
+    pub fn new(rate: u32, channels: AudioChannels) -> Self {
+        ToFloats { context: None, rate, channels }
+    }
+
+    /// The samples of a frame, those of all channels side by side.
+    pub fn convert(&mut self, frame: &frame::Audio) -> Result<Vec<f32>, Error> {
+        let (format, source, rate) = (frame.format(), frame.channel_layout(), frame.rate());
+        let fits = |context: &&mut Context| {
+            let input = context.input();
+            (input.format, input.rate) == (format, rate) && input.channel_layout == source
+        };
+        let context = match self.context.as_mut().filter(fits) {
+            Some(context) => context,
+            None => {
+                // Where channels are mixed, they are scaled so that they cannot exceed the range of what is stored.
+                let mut options = Dictionary::new();
+                options.set("rematrix_maxval", "1.0");
+                let stored = layout(self.channels);
+                let new = Context::get_with(format, source, rate, FLOATS, stored, self.rate, options)?;
+                self.context.insert(new)
+            }
+        };
+        let mut out = room(FLOATS, frame.samples(), (rate, self.rate), self.channels);
+        context.run(frame, &mut out)?;
+        Ok(bytes(&out, self.channels, 4)
+            .chunks_exact(4)
+            .map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
+            .collect())
+    }
+}
+
+/// Floats at one rate to stored samples at another.
+pub(super) struct ToStored {
+    context: Context,
+    from: u32,
+    to: u32,
+    channels: AudioChannels,
+}
+
+impl ToStored {
+    pub fn new(from: u32, to: u32, channels: AudioChannels) -> Result<Self, Error> {
+        let layout = layout(channels);
+        let context = Context::get(FLOATS, layout, from, STORED, layout, to)?;
+        Ok(ToStored { context, from, to, channels })
+    }
+
+    /// Gives samples in, and gets those that are done.
+    pub fn convert(&mut self, samples: &[f32]) -> Result<Vec<i16>, Error> {
+        let count = samples.len() / self.channels.count();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut input = frame::Audio::new(FLOATS, count, layout(self.channels));
+        input.set_rate(self.from);
+        let bytes = samples.iter().flat_map(|n| n.to_ne_bytes());
+        input.data_mut(0).iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        let mut out = room(STORED, count, (self.from, self.to), self.channels);
+        self.context.run(&input, &mut out)?;
+        Ok(self.stored(&out))
+    }
+
+    /// The last samples.
+    pub fn finish(&mut self) -> Result<Vec<i16>, Error> {
+        let mut all = Vec::new();
+        loop {
+            let mut out = room(STORED, 4096, (1, 1), self.channels);
+            self.context.flush(&mut out)?;
+            if out.samples() == 0 {
+                return Ok(all);
+            }
+            all.extend(self.stored(&out));
+        }
+    }
+
+    fn stored(&self, out: &frame::Audio) -> Vec<i16> {
+        bytes(out, self.channels, 2).chunks_exact(2).map(|b| i16::from_ne_bytes([b[0], b[1]])).collect()
+    }
+}
+
+/// A frame with room for what so many samples become, and for what was held back before.
+fn room(format: Sample, samples: usize, (from, to): (u32, u32), channels: AudioChannels) -> frame::Audio {
+    let most = (samples as u64 * u64::from(to)).div_ceil(u64::from(from.max(1))) + 4096;
+    frame::Audio::new(format, most as usize, layout(channels))
+}
+
+/// The bytes of the samples of a packed frame.
+fn bytes(frame: &frame::Audio, channels: AudioChannels, each: usize) -> &[u8] {
+    let length = frame.samples() * channels.count() * each;
+    if length == 0 { &[] } else { &frame.data(0)[..length] }
+}

@@ -1,0 +1,350 @@
+//! Tracks from outside: written, read, damaged, and carried through every edit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::prelude::*;
+use vidrec::edit::{self, EditOptions, RatioSplit, Relabeling, Selection, SplitBy};
+use vidrec::{
+    ClipInfo, Dataset, Error, FrameData, Io, RepairOptions, Sharding, Track, TrackTimes, TrackTiming, TrackType,
+    TrackValues, VerifyOptions, Writer, WriterOptions, no_progress, repair, verify,
+};
+
+use crate::common::jpeg;
+
+fn frames(count: u32, seed: u32) -> Vec<Vec<u8>> {
+    (0..count).map(|t| jpeg((16, 16), seed * 100 + t)).collect()
+}
+
+fn append(writer: &mut Writer, source: &str, frames: &[Vec<u8>], tracks: &[Track]) -> Result<(), Error> {
+    let class = if source.starts_with('b') { ("b", 1) } else { ("a", 0) };
+    let info = ClipInfo {
+        source: source.into(),
+        label: Some(class.1),
+        class: class.0.into(),
+        width: 16,
+        height: 16,
+        time_base: (1, 3),
+        ..ClipInfo::default()
+    };
+    let data: Vec<_> = (0..).zip(frames).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+    writer.append_with_tracks(&info, &data, tracks)
+}
+
+fn writer(dir: &Path) -> Writer {
+    let meta = serde_json::from_str(r#"{"classes":["a","b"],"tool":"test"}"#).unwrap();
+    Writer::create(dir, WriterOptions { meta, ..WriterOptions::default() }).unwrap()
+}
+
+fn state(values: &[f32], frames: usize) -> Track {
+    let shape = vec![(values.len() / frames) as u32];
+    Track { name: "state".into(), values: TrackValues::F32(values.to_vec()), shape, ..Track::default() }
+}
+
+fn caption(texts: &[&str]) -> Track {
+    let starts: Vec<i64> = (0..texts.len() as i64).map(|i| i * 1000 - 7).collect();
+    let ends = starts.iter().map(|start| start + 500).collect();
+    let values = TrackValues::Texts(texts.iter().map(|&text| text.to_owned()).collect());
+    Track { name: "caption".into(), values, times: TrackTimes::Spans { starts, ends }, ..Track::default() }
+}
+
+fn sound(values: &[i16]) -> Track {
+    let times = TrackTimes::Rate { first_ns: 5, rate: (16_000, 1) };
+    Track { name: "sound".into(), values: TrackValues::I16(values.to_vec()), times, ..Track::default() }
+}
+
+/// Four clips of two frames in two shards: with two tracks, none, one without values, and three.
+fn set(dir: &Path) -> PathBuf {
+    let mut writer = writer(dir);
+    append(&mut writer, "a/0.mp4", &frames(2, 0), &[state(&[1.0, 2.0, 3.0, 4.0], 2), caption(&["up", "größer"])])
+        .unwrap();
+    append(&mut writer, "b/1.mp4", &frames(2, 1), &[]).unwrap();
+    writer.next_shard().unwrap();
+    append(&mut writer, "a/2.mp4", &frames(2, 2), &[caption(&[])]).unwrap();
+    let all = [sound(&[1, -2, 3]), caption(&["x"]), state(&[5.0, 6.0, 7.0, 8.0], 2)];
+    append(&mut writer, "b/3.mp4", &frames(2, 3), &all).unwrap();
+    writer.finish().unwrap();
+    dir.to_owned()
+}
+
+/// Everything that a clip's tracks say, by source.
+fn said(set: &Dataset) -> Vec<(String, Vec<String>)> {
+    let of = |clip: vidrec::Clip<'_>| {
+        let tracks = clip.tracks().unwrap().all().unwrap();
+        let mut words: Vec<String> = tracks
+            .iter()
+            .map(|t| {
+                let times: Vec<i64> = (0..t.len()).map(|i| t.time_ns(i).unwrap()).collect();
+                let texts: Option<Vec<&str>> = t.texts().map(Iterator::collect);
+                format!("{:?} {:?} {texts:?} {times:?} {:?} {:?}", t.schema(), t.number_bytes(), t.ends_ns(), t.rate())
+            })
+            .collect();
+        words.sort();
+        (clip.source().unwrap().to_owned(), words)
+    };
+    let mut all: Vec<_> = set.clips().map(|clip| of(clip.unwrap())).collect();
+    all.sort();
+    all
+}
+
+/// Verifies a data set by the library and by `format-spec/verify.py`.
+fn proven(path: &Path) -> Dataset {
+    let report = verify(path, VerifyOptions { deep: true, ..VerifyOptions::default() }, &mut no_progress).unwrap();
+    assert!(report.ok, "{:#?}", report.problems);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/verify.py");
+    if let Ok(found) = Command::new("python3").arg(script).arg(path).output() {
+        assert!(found.status.success(), "{}", String::from_utf8_lossy(&[found.stdout, found.stderr].concat()));
+    }
+    Dataset::open(path).unwrap()
+}
+
+#[test]
+fn tracks_are_read_as_they_were_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = set(&dir.path().join("set"));
+    let set = proven(&path);
+    let names: Vec<_> = set.tracks().unwrap().into_iter().map(|track| track.name).collect();
+    assert_eq!(names, ["caption", "sound", "state"]);
+    for io in [Io::Map, Io::Read, Io::ReadUncached] {
+        let set = Dataset::open_with(&path, io).unwrap();
+        let clip = set.clip(0).unwrap();
+        let state = clip.track("state").unwrap().unwrap();
+        assert_eq!(state.numbers::<f32>().unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
+        assert!(state.numbers::<f64>().is_none() && state.text(0).is_none() && state.rate().is_none());
+        assert_eq!((state.len(), state.schema().kind, state.schema().timing), (2, TrackType::F32, TrackTiming::Frames));
+        assert_eq!((state.time_ns(0).unwrap(), state.time_ns(1).unwrap()), (0, 333_333_333));
+        assert!(state.time_ns(2).is_err());
+        let caption = clip.track("caption").unwrap().unwrap();
+        assert_eq!(caption.texts().unwrap().collect::<Vec<_>>(), ["up", "größer"]);
+        assert_eq!((caption.starts_ns().unwrap()[1], caption.ends_ns().unwrap()[1]), (993, 1493));
+        assert!(clip.track("sound").unwrap().is_none() && clip.track("other").unwrap().is_none());
+        assert_eq!(set.clip(1).unwrap().tracks().unwrap().names().count(), 0);
+        assert!(set.clip(2).unwrap().track("caption").unwrap().unwrap().is_empty(), "there, but without values");
+        let sound = set.clip(3).unwrap().track("sound").unwrap().unwrap();
+        assert_eq!((sound.time_ns(2).unwrap(), sound.rate()), (125_005, Some((5, (16_000, 1)))));
+    }
+}
+
+#[test]
+fn a_data_set_without_tracks_has_no_track_file_and_the_version_that_it_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(&dir.path().join("set"));
+    append(&mut writer, "a", &frames(1, 0), &[]).unwrap();
+    writer.finish().unwrap();
+    let names: Vec<_> = fs::read_dir(dir.path().join("set")).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(names.iter().all(|path| path.extension().unwrap() != "vtrk"), "{names:?}");
+    let index = names.iter().find(|path| path.extension().unwrap() == "vidx").unwrap();
+    assert_eq!(fs::read(index).unwrap()[10..12], [0, 0]);
+    let listing = fs::read_to_string(dir.path().join("set/dataset.json")).unwrap();
+    assert!(!listing.contains("track"), "{listing}");
+}
+
+#[test]
+fn what_cannot_be_a_track_is_refused_and_the_next_clip_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("set");
+    let mut writer = writer(&path);
+    append(&mut writer, "a", &frames(2, 0), &[state(&[1.0, 2.0], 2)]).unwrap();
+    let wrong = [
+        (state(&[1.0, 2.0, 3.0, 4.0], 2), "f32 [1], frames"),
+        (state(&[1.0, f32::NAN], 2), "not a number"),
+        (state(&[1.0], 1), "one value for each frame"),
+        (Track { name: String::new(), ..state(&[1.0, 2.0], 2) }, "name of a track"),
+        (Track { shape: vec![3], name: "x".into(), ..state(&[1.0, 2.0], 2) }, "a multiple of 3"),
+        (Track { times: TrackTimes::Times(vec![2, 1]), name: "x".into(), ..state(&[1.0, 2.0], 2) }, "times decrease"),
+        (Track { times: TrackTimes::Times(vec![2]), name: "x".into(), ..state(&[1.0, 2.0], 2) }, "one time for each"),
+        (Track { times: TrackTimes::Rate { first_ns: 0, rate: (0, 1) }, name: "x".into(), ..state(&[1.0], 1) }, "rate"),
+    ];
+    for (track, words) in wrong {
+        let error = append(&mut writer, "b", &frames(2, 1), &[track]).unwrap_err();
+        assert!(format!("{error:#}").contains(words), "{error:#} does not say {words}");
+        assert_eq!(error.clip(), Some(1));
+    }
+    let twice = [state(&[1.0, 2.0], 2), state(&[1.0, 2.0], 2)];
+    assert!(append(&mut writer, "b", &frames(2, 1), &twice).is_err());
+    append(&mut writer, "b", &frames(2, 1), &[state(&[3.0, 4.0], 2)]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(proven(&path).tracks().unwrap().len(), 1, "a track that was refused is not known");
+}
+
+#[test]
+fn every_edit_carries_tracks() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let set = proven(&set(&at("set")));
+    let (all, options) = (said(&set), EditOptions::default());
+    let sharded = EditOptions { shards: Some(Sharding::Count(4)), ..options };
+    edit::reshard(&set, at("reshard"), &sharded, &mut no_progress).unwrap();
+    assert_eq!(said(&proven(&at("reshard"))), all);
+    let selection = Selection { classes: vec!["b".into()], ..Selection::default() };
+    edit::subset(&set, &selection, at("subset"), &options, &mut no_progress).unwrap();
+    assert_eq!(said(&proven(&at("subset"))), all[2..]);
+    let parts = vec![("x".to_owned(), 0.5), ("y".to_owned(), 0.5)];
+    let by = SplitBy::Ratio(RatioSplit { parts, ..RatioSplit::default() });
+    edit::split(&set, &by, at("split"), &options, &mut no_progress).unwrap();
+    let halves = ["split/x", "split/y"].map(|half| proven(&at(half)));
+    edit::merge(&halves, at("merge"), &options, &mut no_progress).unwrap();
+    assert_eq!(said(&proven(&at("merge"))), all);
+    edit::append(at("split/x"), &halves[1], &options, &mut no_progress).unwrap();
+    assert_eq!(said(&proven(&at("split/x"))), all);
+    let renamed = Relabeling { renamed_classes: vec![("a".into(), "c".into())], ..Relabeling::default() };
+    edit::relabel(&set, &renamed, at("relabel"), &options, &mut no_progress).unwrap();
+    assert_eq!(said(&proven(&at("relabel"))), all);
+    // In place of itself: nothing of the old one is left.
+    let over = EditOptions { overwrite: true, ..options };
+    edit::reshard(&set, at("relabel"), &over, &mut no_progress).unwrap();
+    let listed = proven(&at("relabel")).to_json();
+    let files = fs::read_dir(at("relabel"))
+        .unwrap()
+        .filter(|e| !e.as_ref().unwrap().file_name().to_str().unwrap().starts_with('.'))
+        .count();
+    assert_eq!(files, 1 + listed.shards.iter().map(|s| 2 + usize::from(s.track_file.is_some())).sum::<usize>());
+}
+
+#[test]
+fn tracks_that_differ_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = |name: &str, tracks: &[Track]| {
+        let mut writer = writer(&dir.path().join(name));
+        append(&mut writer, name, &frames(2, 0), tracks).unwrap();
+        writer.finish().unwrap();
+        Dataset::open(dir.path().join(name)).unwrap()
+    };
+    let (a, b, c) =
+        (one("a", &[state(&[1.0, 2.0], 2)]), one("b", &[state(&[1.0; 4], 2)]), one("c", &[caption(&["x"])]));
+    let (out, options) = (dir.path().join("out"), EditOptions::default());
+    let error = edit::merge(&[a.clone(), b.clone()], &out, &options, &mut no_progress).unwrap_err().to_string();
+    assert!(error.contains("\"state\"") && error.contains("f32 [1]") && error.contains("f32 [2]"), "{error}");
+    assert!(!out.join("dataset.json").exists());
+    let before = said(&a);
+    assert!(edit::append(dir.path().join("a"), &b, &options, &mut no_progress).is_err());
+    assert_eq!(said(&proven(&dir.path().join("a"))), before);
+    edit::merge(&[a, c], &out, &options, &mut no_progress).unwrap();
+    assert_eq!(proven(&out).tracks().unwrap().len(), 2);
+    let concatenated = Dataset::concat(&[Dataset::open(dir.path().join("a")).unwrap(), b]);
+    assert_eq!(concatenated.unwrap_err().rule(), Some("dataset-tracks"));
+}
+
+fn file(dir: &Path, shard: usize, ending: &str) -> PathBuf {
+    let names = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    let stem = format!("shard-{shard:05}-");
+    let is_it = |path: &PathBuf| {
+        path.extension().is_some_and(|e| e == ending) && path.file_name().unwrap().to_str().unwrap().starts_with(&stem)
+    };
+    names.into_iter().find(is_it).unwrap()
+}
+
+#[test]
+fn a_single_shard_has_its_tracks() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = set(&dir.path().join("set"));
+    for ending in ["vidx", "rec"] {
+        let shard = Dataset::open(file(&path, 1, ending)).unwrap();
+        assert_eq!(shard.clip(1).unwrap().tracks().unwrap().all().unwrap().len(), 3);
+    }
+    // As a version that knows no tracks lists it.
+    let listing = fs::read_to_string(path.join("dataset.json")).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&listing).unwrap();
+    json["shards"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(|s| drop(s.as_object_mut().unwrap().remove("track_file")));
+    fs::write(path.join("dataset.json"), json.to_string()).unwrap();
+    assert_eq!(proven(&path).tracks().unwrap().len(), 3);
+}
+
+#[test]
+fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = set(&dir.path().join("set"));
+    let all = said(&Dataset::open(&path).unwrap());
+    // A lost index: the listing still says which track file there is.
+    fs::remove_file(file(&path, 0, "vidx")).unwrap();
+    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
+    assert_eq!((report.salvaged, report.lost.len()), (4, 0), "{report:#?}");
+    let tracks: Vec<_> = said(&proven(&path)).into_iter().flat_map(|clip| clip.1).collect();
+    assert_eq!(tracks.len(), all.iter().flat_map(|clip| &clip.1).count());
+    // A damaged value of the first track that the last clip has.
+    let track_file = file(&path, 1, "vtrk");
+    let mut bytes = fs::read(&track_file).unwrap();
+    let at = bytes.windows(8).position(|w| *w == [5.0f32, 6.0].map(f32::to_le_bytes).concat()[..]).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&track_file, &bytes).unwrap();
+    for output in [Some(dir.path().join("saved")), None] {
+        let options = RepairOptions { output: output.clone(), ..RepairOptions::default() };
+        let report = repair(&path, &options, &mut no_progress).unwrap();
+        assert_eq!((report.salvaged, report.lost.len()), (4, 0), "{report:#?}");
+        let lost: Vec<_> = report.partly_lost.iter().filter(|p| p.repair.contains("tracks")).collect();
+        assert_eq!(lost.len(), 1, "{report:#?}");
+        assert_eq!(lost[0].repair.get::<Vec<String>>("tracks").unwrap(), Some(vec!["state".into()]));
+        let saved = proven(output.as_ref().unwrap_or(&path));
+        let clip = saved.clip(3).unwrap();
+        assert!(clip.track("state").unwrap().is_none());
+        assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], [1, -2, 3]);
+        assert!(saved.clip(0).unwrap().track("state").unwrap().is_some());
+    }
+    // A lost track file: the clips stay.
+    fs::remove_file(file(&path, 0, "vtrk")).unwrap();
+    assert!(Dataset::open(&path).is_err(), "a listed file is missing");
+    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
+    assert!(report.damage.iter().any(|d| d.contains(".vtrk") && d.contains("missing")), "{report:#?}");
+    assert_eq!(proven(&path).len(), 4);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Any change of a track file is found by `verify`, and reading gives what was written or an error.
+    #[test]
+    fn damage_is_found(at in any::<prop::sample::Index>(), bit in 0..8u32, cut in prop::option::of(any::<prop::sample::Index>())) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = set(&dir.path().join("set"));
+        let all = said(&Dataset::open(&path).unwrap());
+        let track_file = file(&path, 1, "vtrk");
+        let mut bytes = fs::read(&track_file).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        fs::write(&track_file, &bytes).unwrap();
+        prop_assert!(!verify(&path, VerifyOptions::default(), &mut no_progress).unwrap().ok);
+        if let Ok(set) = Dataset::open(&path) {
+            for (clip, (_, words)) in set.clips().zip(&all) {
+                let clip = clip.unwrap();
+                if let Ok(tracks) = clip.tracks().and_then(|tracks| tracks.all()) {
+                    prop_assert!(tracks.len() == words.len() || clip.ordinal() != 3 || words.is_empty());
+                }
+            }
+        }
+        let options = RepairOptions { output: Some(dir.path().join("saved")), ..RepairOptions::default() };
+        prop_assert_eq!(repair(&path, &options, &mut no_progress).unwrap().salvaged, 4);
+        proven(&dir.path().join("saved"));
+    }
+}
+
+/// What reading two tracks of 1,000 x 14 numbers takes; for people:
+/// `cargo test --release --test library tracks::measure -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints a duration and decides nothing"]
+fn measure_two_tracks_of_a_thousand_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(&dir.path().join("set"));
+    let times = TrackTimes::Rate { first_ns: 0, rate: (50, 1) };
+    let of = |name: &str| Track { name: name.into(), times: times.clone(), ..state(&[0.5; 14_000], 1000) };
+    append(&mut writer, "a", &frames(1, 0), &[of("state"), of("action")]).unwrap();
+    writer.finish().unwrap();
+    let set = Dataset::open(dir.path().join("set")).unwrap();
+    let mut took = Vec::new();
+    for _ in 0..1001 {
+        let start = std::time::Instant::now();
+        let tracks = set.clip(0).unwrap().tracks().unwrap();
+        for name in ["state", "action"] {
+            assert_eq!(tracks.get(name).unwrap().unwrap().numbers::<f32>().unwrap().len(), 14_000);
+        }
+        took.push(start.elapsed());
+    }
+    took.sort();
+    println!("median {:?}, best {:?}", took[500], took[0]);
+}

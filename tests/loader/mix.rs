@@ -1,0 +1,355 @@
+//! Mixes of data sets: shares, labels, and runs that stop and go on.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use vidrec::order::{Order, Weights};
+use vidrec::{
+    Augmentation, Batch, Batching, ClipInfo, Crop, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState,
+    Meta, Mix, MixLabels, MixOptions, OnBadFrame, Pictures, Safety, Sampling, ShortClips, Temporal, Writer,
+    WriterOptions,
+};
+
+use crate::common::{damage, jpeg, options};
+
+/// A data set of clips of these lengths, labeled in turn, with class names if there are any.
+fn packed(lengths: &[u32], size: (u32, u32), classes: &[&str], first: u32) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let meta = Meta { classes: classes.iter().map(|&class| class.to_owned()).collect(), ..Meta::default() };
+    let mut writer = Writer::create(&dir, WriterOptions { meta, ..WriterOptions::default() }).unwrap();
+    for (i, &length) in (0..).zip(lengths) {
+        let label = Some(i % if classes.is_empty() { 2 } else { classes.len() as u32 });
+        let class = label.and_then(|label| classes.get(label as usize)).map_or(String::new(), |&class| class.into());
+        let info = ClipInfo { label, class, width: size.0, height: size.1, ..ClipInfo::default() };
+        let frames: Vec<Vec<u8>> = (0..length).map(|t| jpeg(size, first + i * 100 + t)).collect();
+        let frames: Vec<_> = frames.iter().map(|jpeg| FrameData { jpeg, pts: 0, source_index: None }).collect();
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+    (folder, dir)
+}
+
+/// Three sources of other lengths, sizes and classes.
+struct Sources(Vec<(TempDir, PathBuf)>);
+
+impl Sources {
+    fn new() -> Self {
+        let lengths = |n: u32, length| vec![length; n as usize];
+        Sources(vec![
+            packed(&lengths(11, 2), (24, 16), &["run", "sit"], 0),
+            packed(&lengths(5, 2), (16, 32), &["push", "run"], 5000),
+            packed(&lengths(3, 2), (16, 16), &["fall"], 9000),
+        ])
+    }
+
+    fn open(&self, i: usize) -> Dataset {
+        Dataset::open(&self.0[i].1).unwrap()
+    }
+
+    fn mix(&self, weights: [f64; 3], options: MixOptions) -> vidrec::Result<Mix> {
+        let named = [
+            ("big", self.open(0), weights[0]),
+            ("small", self.open(1), weights[1]),
+            ("tiny", self.open(2), weights[2]),
+        ];
+        Mix::new(named, options)
+    }
+
+    fn usual(&self, schedule: &[(u64, [f64; 3])]) -> Mix {
+        self.mix([0.55, 0.3, 0.15], MixOptions { schedule: steps(schedule), ..of_30() }).unwrap()
+    }
+}
+
+fn steps(schedule: &[(u64, [f64; 3])]) -> Vec<(u64, Vec<(String, f64)>)> {
+    let named = |weights: &[f64; 3]| ["big", "small", "tiny"].map(String::from).into_iter().zip(*weights).collect();
+    schedule.iter().map(|(from, weights)| (*from, named(weights))).collect()
+}
+
+fn of_30() -> MixOptions {
+    MixOptions { samples_per_epoch: Some(30), window: 10, ..MixOptions::default() }
+}
+
+fn ranked(batch_size: u32, rank: u32, world_size: u32) -> LoaderOptions {
+    LoaderOptions {
+        seed: 5,
+        threads: Some(1),
+        augmentation: Augmentation { crop: Crop::RANDOM_RESIZED, flip: 0.5, ..Augmentation::default() },
+        sampling: Sampling { rank, world_size, ..Sampling::default() },
+        ..options(batch_size, (8, 8))
+    }
+}
+
+/// What a run gets of a sample: source, clip, label, pixels.
+type Got = (u32, u64, i64, Vec<u8>);
+
+fn samples(batch: &Batch) -> Vec<Got> {
+    let pixels = batch.u8().unwrap();
+    let each = pixels.len() / batch.labels.len();
+    let one =
+        |i: usize| (batch.source_ids[i], batch.clips[i], batch.labels[i], pixels[i * each..(i + 1) * each].to_vec());
+    (0..batch.labels.len()).filter(|&i| batch.mask[i]).map(one).collect()
+}
+
+/// The global stream from where a loader begins to the end of epoch `end - 1`.
+fn rest(loader: &Loader, end: u64) -> Vec<Got> {
+    let batches = |epoch| (0..loader.batches_in(epoch)).map(move |k| (epoch, k));
+    let batches = (loader.first_epoch()..end).flat_map(batches);
+    batches.flat_map(|(epoch, k)| samples(&loader.batch(epoch, k).unwrap())).collect()
+}
+
+#[test]
+fn any_window_has_the_shares_over_epochs_and_batches() {
+    let sources = Sources::new();
+    let loader = Loader::mix(&sources.usual(&[]), ranked(7, 0, 1)).unwrap();
+    assert_eq!((loader.batches_per_epoch(), loader.batches_in(3)), (5, 5));
+    let stream = rest(&loader, 8);
+    assert_eq!(stream.len(), 240);
+    for window in stream.windows(10) {
+        let count = |source| window.iter().filter(|got| got.0 == source).count();
+        assert_eq!(count(1), 3);
+        assert!([5, 6].contains(&count(0)) && [1, 2].contains(&count(2)), "{} {}", count(0), count(2));
+    }
+    // A small source comes in whole rounds, with other crops each time.
+    let tiny: Vec<&Got> = stream.iter().filter(|got| got.0 == 2).collect();
+    for round in tiny.chunks_exact(3) {
+        let mut clips: Vec<u64> = round.iter().map(|got| got.1).collect();
+        clips.sort_unstable();
+        assert_eq!(clips, [16, 17, 18]);
+    }
+    let views = |clip| {
+        let mut views: Vec<&Vec<u8>> = tiny.iter().filter(|got| got.1 == clip).map(|got| &got.3).collect();
+        let all = views.len();
+        views.sort_unstable();
+        views.dedup();
+        (all, views.len())
+    };
+    assert!((16..19).all(|clip| views(clip).0 > 5 && views(clip).0 == views(clip).1));
+}
+
+#[test]
+fn a_run_that_stops_anywhere_goes_on_with_any_number_of_ranks() {
+    let sources = Sources::new();
+    let mix = sources.usual(&[(37, [1.0, 1.0, 2.0])]);
+    let whole = rest(&Loader::mix(&mix, ranked(1, 0, 1)).unwrap(), 4);
+    assert_eq!(whole.len(), 120);
+    // Number of ranks, batch size, and after how many batches of all epochs they stop.
+    for runs in [
+        vec![(1, 4, 3), (2, 3, 2), (3, 1, 5), (5, 2, 1), (1, 5, 99)],
+        vec![(5, 1, 2), (3, 2, 6), (2, 1, 11), (1, 1, 7), (5, 3, 99)],
+        vec![(2, 2, 8), (5, 1, 0), (3, 3, 4), (1, 7, 2), (2, 5, 99)],
+    ] {
+        let mut state = Loader::mix(&mix, ranked(1, 0, 1)).unwrap().state(0, 0);
+        let mut seen = Vec::new();
+        for (world, batch_size, stop_after) in runs {
+            let saved = serde_json::to_string(&state).unwrap();
+            let state_now: LoaderState = serde_json::from_str(&saved).unwrap();
+            let resume = |rank| Loader::resume_mix(&mix, ranked(batch_size, rank, world), &state_now).unwrap();
+            let ranks: Vec<Loader> = (0..world).map(resume).collect();
+            let batches = |epoch| (0..ranks[0].batches_in(epoch)).map(move |k| (epoch, k));
+            for (epoch, k) in (ranks[0].first_epoch()..4).flat_map(batches).take(stop_after) {
+                ranks.iter().for_each(|rank| seen.extend(samples(&rank.batch(epoch, k).unwrap())));
+                state = ranks[0].state(epoch, k + 1);
+                assert!(ranks.iter().all(|rank| rank.state(epoch, k + 1) == state), "one state for all");
+            }
+        }
+        assert!(seen == whole, "the same samples with the same pixels");
+        assert_eq!((state.epoch, state.consumed), (4, 0));
+    }
+}
+
+#[test]
+fn weights_change_from_a_sample_on_and_leave_what_is_before() {
+    let sources = Sources::new();
+    let (plain, changed) = (sources.usual(&[]), sources.usual(&[(45, [0.0, 0.5, 0.5])]));
+    let loaders = [&plain, &changed].map(|mix| Loader::mix(mix, ranked(5, 0, 1)).unwrap());
+    let [before, after] = [rest(&loaders[0], 3), rest(&loaders[1], 3)];
+    assert!(before[..45] == after[..45]);
+    assert!(after[45..].iter().all(|got| got.0 > 0) && before[45..].iter().any(|got| got.0 == 0));
+    let first = sources.mix([1.0, 1.0, 1.0], MixOptions { schedule: steps(&[(0, [0.55, 0.3, 0.15])]), ..of_30() });
+    assert!(rest(&Loader::mix(&first.unwrap(), ranked(5, 0, 1)).unwrap(), 3) == before, "a schedule may begin at 0");
+    // A run may get other weights for what is to come, but not for what was.
+    let state = loaders[0].state(1, 2);
+    let resumed = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).unwrap();
+    assert!(rest(&resumed, 3) == after[40..]);
+    let state = loaders[0].state(1, 4);
+    let e = Loader::resume_mix(&changed, ranked(5, 0, 1), &state).err().unwrap().to_string();
+    assert!(e.contains("another order") && e.contains("from 45"), "{e}");
+}
+
+#[test]
+fn what_was_used_of_each_source_follows_from_the_place() {
+    let sources = Sources::new();
+    let mix = sources.usual(&[(37, [1.0, 1.0, 2.0])]);
+    let whole = rest(&Loader::mix(&mix, ranked(1, 0, 1)).unwrap(), 3);
+    let loader = Loader::mix(&mix, ranked(2, 1, 3)).unwrap();
+    for (epoch, batches) in [(0, 0), (0, 1), (0, 4), (0, 5), (1, 3), (2, 5)] {
+        let done = (epoch * 30 + batches * 6) as usize;
+        for (i, count) in (0..).zip(loader.sources(epoch, batches)) {
+            let expected = whole[..done].iter().filter(|got| got.0 == i).count();
+            assert_eq!((count.samples, &count.name), (expected as u64, &mix.names()[i as usize]));
+            assert_eq!(count.rounds(), expected as f64 / [11.0, 5.0, 3.0][i as usize]);
+        }
+    }
+    assert!(Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().sources(0, 1).is_empty());
+}
+
+#[test]
+fn labels_are_joined_separate_or_given() {
+    let sources = Sources::new();
+    // The label of each clip in the stream, by its class.
+    let labels = |labels: MixLabels| {
+        let mix = sources.mix([1.0; 3], MixOptions { labels, ..of_30() }).unwrap();
+        let stream = rest(&Loader::mix(&mix, ranked(5, 0, 1)).unwrap(), 1);
+        let mut found: Vec<(String, String, i64)> = Vec::new();
+        for (source, clip, label, _) in stream {
+            let (at, ordinal) = mix.place(clip).unwrap();
+            assert_eq!(at, source as usize);
+            let class = mix.sources()[at].clip(ordinal).unwrap().class().unwrap().to_owned();
+            found.push((mix.names()[at].clone(), class, label));
+        }
+        found.sort();
+        found.dedup();
+        let found = found.into_iter().map(|(source, class, label)| format!("{source}/{class} {label}"));
+        (found.collect::<Vec<_>>(), mix.classes().join(" "))
+    };
+    let joined = ["big/run 0", "big/sit 1", "small/push 2", "small/run 0", "tiny/fall 3"];
+    assert_eq!(labels(MixLabels::Joined), (joined.map(String::from).into(), "run sit push fall".into()));
+    let separate = ["big/run 0", "big/sit 1", "small/push 2", "small/run 3", "tiny/fall 4"];
+    let names = "big/run big/sit small/push small/run tiny/fall";
+    assert_eq!(labels(MixLabels::Separate), (separate.map(String::from).into(), names.into()));
+    let map = |source: &str, map: &[(&str, u32)]| {
+        (source.to_owned(), map.iter().map(|&(class, label)| (class.to_owned(), label)).collect::<Vec<_>>())
+    };
+    let given = MixLabels::Maps(vec![map("small", &[("push", 7), ("run", 0)])]);
+    let expected = ["big/run 0", "big/sit 1", "small/push 7", "small/run 0", "tiny/fall 0"];
+    assert_eq!(labels(given), (expected.map(String::from).into(), String::new()));
+
+    let refused = |maps| {
+        let options = MixOptions { labels: MixLabels::Maps(maps), ..of_30() };
+        sources.mix([1.0; 3], options).unwrap_err().to_string()
+    };
+    let e = refused(vec![map("small", &[("push", 7)])]);
+    assert!(e.contains("\"run\" of source \"small\" has no label"), "{e}");
+    assert!(refused(vec![map("small", &[("push", 7), ("run", 0), ("jump", 1)])]).contains("no class \"jump\""));
+    assert!(refused(vec![map("huge", &[])]).contains("\"huge\", which is no source"));
+}
+
+#[test]
+fn plain_integers_stay_or_are_shifted_and_do_not_go_with_names() {
+    let (_a, a) = packed(&[1; 4], (16, 16), &[], 0);
+    let (_b, b) = packed(&[1; 4], (16, 16), &[], 700);
+    let (_named, named) = packed(&[1; 4], (16, 16), &["x", "y"], 900);
+    let [a, b, named] = [a, b, named].map(|dir| Dataset::open(dir).unwrap());
+    let mix = |labels, second: &Dataset| {
+        Mix::new([("a", a.clone(), 1.0), ("b", second.clone(), 1.0)], MixOptions { labels, ..of_30() })
+    };
+    let labels = |mix: &Mix| {
+        let mut labels: Vec<_> =
+            rest(&Loader::mix(mix, ranked(5, 0, 1)).unwrap(), 1).iter().map(|g| (g.0, g.2)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        labels
+    };
+    assert_eq!(labels(&mix(MixLabels::Joined, &b).unwrap()), [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    assert_eq!(labels(&mix(MixLabels::Separate, &b).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
+    assert_eq!(labels(&mix(MixLabels::Separate, &named).unwrap()), [(0, 0), (0, 1), (1, 2), (1, 3)]);
+    let map = MixLabels::Maps(vec![("a".into(), vec![("0".into(), 5), ("1".into(), 6)])]);
+    assert_eq!(labels(&mix(map, &b).unwrap()), [(0, 5), (0, 6), (1, 0), (1, 1)]);
+    assert!(mix(MixLabels::Joined, &named).unwrap_err().to_string().contains("plain integers"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let sources = Sources::new();
+    let refused = |weights, options| sources.mix(weights, options).unwrap_err().to_string();
+    assert!(refused([1.0, -1.0, 1.0], of_30()).contains("weight of \"small\""));
+    assert!(refused([1.0, 1.0, f64::NAN], of_30()).contains("weight of \"tiny\""));
+    assert!(refused([0.0; 3], of_30()).contains("no weight is positive"));
+    assert!(refused([1.0; 3], MixOptions { window: 0, ..of_30() }).contains("window"));
+    assert!(refused([1.0; 3], MixOptions { samples_per_epoch: Some(0), ..of_30() }).contains("samples_per_epoch"));
+    let schedule = |schedule| refused([1.0; 3], MixOptions { schedule, ..of_30() });
+    assert!(schedule(steps(&[(9, [1.0; 3]), (9, [1.0; 3])])).contains("do not increase"));
+    assert!(schedule(vec![(9, vec![("big".into(), 1.0), ("huge".into(), 1.0)])]).contains("no source \"huge\""));
+    assert!(schedule(vec![(0, vec![("big".into(), 1.0), ("tiny".into(), 1.0)])]).contains("\"small\" has no weight"));
+    let empty = sources.open(0).select([]).unwrap();
+    let e = Mix::new([("big", sources.open(0), 1.0), ("none", empty, 0.0)], of_30()).unwrap_err();
+    assert!(e.to_string().contains("\"none\" has no clips"), "{e}");
+    let twice = Mix::new([("big", sources.open(0), 1.0), ("big", sources.open(1), 1.0)], of_30()).unwrap_err();
+    assert!(twice.to_string().contains("\"big\" comes twice"), "{twice}");
+
+    let mix = sources.usual(&[]);
+    let refused = |options| Loader::mix(&mix, options).err().unwrap().to_string();
+    let order = |order| LoaderOptions { sampling: Sampling { order, ..Sampling::default() }, ..ranked(2, 0, 1) };
+    let weights = Weights::new(&[1.0; 19]).unwrap();
+    for other in [Order::Given([1].into()), Order::Weighted(weights.into()), "homes".parse().unwrap()] {
+        assert!(refused(order(other)).contains("option order"));
+    }
+    let sizes = Batching { sizes: vec![(8, 8), (8, 16)], ..Batching::default() };
+    assert!(refused(LoaderOptions { batching: sizes, ..ranked(2, 0, 1) }).contains("option sizes"));
+    let state = Loader::new(&sources.open(0), ranked(2, 0, 1)).unwrap().state(0, 1);
+    assert!(Loader::resume_mix(&mix, ranked(2, 0, 1), &state).err().unwrap().to_string().contains("another data set"));
+}
+
+#[test]
+fn sources_of_other_lengths_follow_the_rules_of_one_data_set() {
+    let (_a, a) = packed(&[4, 4, 4], (16, 16), &["x"], 0);
+    let (_b, b) = packed(&[2, 5], (16, 16), &["x"], 700);
+    let [a, b] = [a, b].map(|dir| Dataset::open(dir).unwrap());
+    let mix = Mix::new([("a", a.clone(), 1.0), ("b", b.clone(), 1.0)], of_30()).unwrap();
+    let e = Loader::mix(&mix, ranked(2, 0, 1)).err().unwrap().to_string();
+    assert!(e.contains("the same number of frames") && e.contains("clip 0 of source \"b\""), "{e}");
+    let any = LoaderOptions { frames: Frames::Any { most: None }, ..ranked(5, 0, 1) };
+    assert_eq!(rest(&Loader::mix(&mix, any).unwrap(), 1).len(), 30);
+    // Samples of a source are views of its clips that are long enough.
+    let dense = LoaderOptions {
+        frames: Frames::Fixed(3),
+        short: ShortClips::Skip,
+        temporal: Temporal::Dense { stride: 1, hop: 1 },
+        augmentation: Augmentation { crop: Crop::Three, ..Augmentation::default() },
+        ..ranked(5, 0, 1)
+    };
+    let loader = Loader::mix(&mix, dense.clone()).unwrap();
+    let rounds: Vec<u64> = loader.sources(0, 0).iter().map(|count| count.samples_per_round).collect();
+    assert_eq!(rounds, [3 * 2 * 3, 3 * 3], "starts of each clip, times three crops");
+    assert!(rest(&loader, 2).iter().all(|got| got.1 != 3), "the short clip is skipped");
+    let short = Mix::new([("a", a, 1.0), ("b", b.select([0]).unwrap(), 1.0)], of_30()).unwrap();
+    let e = Loader::mix(&short, dense).err().unwrap().to_string();
+    assert!(e.contains("source \"b\" has no samples"), "{e}");
+}
+
+#[test]
+fn without_a_number_an_epoch_has_as_many_samples_as_the_sources() {
+    let sources = Sources::new();
+    let mix = sources.mix([1.0, 1.0, 1.0], MixOptions::default()).unwrap();
+    let loader = Loader::mix(&mix, ranked(4, 0, 1)).unwrap();
+    assert_eq!((loader.state(0, 0).samples, loader.batches_per_epoch()), (19, 5));
+    let fewer = sources.mix([1.0; 3], MixOptions { samples_per_epoch: Some(8), ..MixOptions::default() }).unwrap();
+    assert!(rest(&loader, 2)[..38] == rest(&Loader::mix(&fewer, ranked(4, 0, 1)).unwrap(), 5)[..38]);
+}
+
+#[test]
+fn a_clip_that_cannot_be_read_is_replaced_by_one_of_its_source() {
+    let (_a, a) = packed(&[3; 8], (16, 16), &["x"], 0);
+    let (_b, b) = packed(&[3; 8], (160, 120), &["x"], 900);
+    damage(&b, 5, 1);
+    let [a, b] = [a, b].map(|dir| Dataset::open(dir).unwrap());
+    let mix = Mix::new([("a", a, 1.0), ("b", b, 1.0)], of_30()).unwrap();
+    let safety = Safety { on_bad_frame: OnBadFrame::Substitute, ..Safety::default() };
+    // Whole pictures, so that the damaged part is read.
+    let options = LoaderOptions { safety, augmentation: Augmentation::default(), ..ranked(5, 0, 1) };
+    let options = LoaderOptions { pictures: Pictures { size: (160, 120), ..options.pictures }, ..options };
+    let loader = Loader::mix(&mix, options).unwrap();
+    let mut replaced = 0;
+    for (epoch, k) in (0..4).flat_map(|epoch| (0..6).map(move |k| (epoch, k))) {
+        let batch = loader.batch(epoch, k).unwrap();
+        for ((params, &source), &clip) in batch.params.iter().zip(&batch.source_ids).zip(&batch.clips) {
+            if params.instead_of == Some(13) {
+                replaced += 1;
+                assert_eq!(source, 1);
+            }
+            assert_ne!(clip, 13);
+        }
+    }
+    assert!(replaced > 3, "{replaced}");
+}

@@ -1,0 +1,324 @@
+//! Tracks in batches, against a plain model: windows, draws, strides, threads, and runs that resume.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+use vidrec::order::Order;
+use vidrec::{
+    Batch, ClipInfo, Dataset, FrameData, Frames, Loader, LoaderOptions, LoaderState, Missing, Sampling, ShortClips,
+    Temporal, Track, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackTimes, TrackValues, TrackWindow, Writer,
+    WriterOptions,
+};
+
+use crate::common::{jpeg, options};
+
+const FRAMES: u32 = 12;
+/// Nanoseconds from frame to frame: 25 a second.
+const FRAME_NS: i64 = 40_000_000;
+/// Where the clock of a clip begins.
+const BEGIN_NS: i64 = 1_000_000_000;
+
+/// The values of track "state" of a clip: two numbers each, at irregular times.
+fn state(clip: usize) -> (Vec<i64>, Vec<f32>) {
+    let n = 9 + clip;
+    let times = (0..n as i64).map(|i| BEGIN_NS + 30_000_000 * i + (i * i % 7) * 3_000_000).collect();
+    (times, (0..2 * n).map(|i| (clip * 1000 + i) as f32 * 0.37).collect())
+}
+
+fn tracks(clip: usize) -> Vec<Track> {
+    let (times, values) = state(clip);
+    let named = |name: &str, values, times| Track { name: name.into(), values, times, ..Track::default() };
+    let texts = |texts: &[&str]| TrackValues::Texts(texts.iter().map(|text| format!("{text}{clip}")).collect());
+    let ms = |times: [i64; 3]| times.map(|ms| BEGIN_NS + ms * 1_000_000).to_vec();
+    let mut all = vec![
+        Track { shape: vec![2], ..named("state", TrackValues::F32(values), TrackTimes::Times(times)) },
+        named(
+            "step",
+            TrackValues::I32((0..FRAMES as i32).map(|t| t + 100 * clip as i32).collect()),
+            TrackTimes::Frames,
+        ),
+        named(
+            "sound",
+            TrackValues::I16((0..480).map(|i| i + clip as i16 * 500).collect()),
+            TrackTimes::Rate { first_ns: BEGIN_NS, rate: (1000, 1) },
+        ),
+        named(
+            "caption",
+            texts(&["up", "down", "end"]),
+            TrackTimes::Spans { starts: ms([0, 200, 400]), ends: ms([200, 350, 900]) },
+        ),
+    ];
+    if clip != 2 {
+        all.push(named("phase", TrackValues::U8(vec![1, 2, 3]), TrackTimes::Times(ms([0, 100, 300]))));
+    }
+    all
+}
+
+fn set(clips: usize) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    for clip in 0..clips {
+        let info = ClipInfo { width: 16, height: 16, time_base: (1, 25), ..ClipInfo::default() };
+        let jpegs: Vec<_> = (0..FRAMES).map(|t| jpeg((16, 16), clip as u32 * 100 + t)).collect();
+        let frames: Vec<_> =
+            (25..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        writer.append_with_tracks(&info, &frames, &tracks(clip)).unwrap();
+    }
+    writer.finish().unwrap();
+    (folder, dir)
+}
+
+fn with(tracks: &[(&str, TrackWindow)]) -> LoaderOptions {
+    let tracks: BTreeMap<_, _> = tracks.iter().map(|(name, window)| ((*name).to_owned(), *window)).collect();
+    LoaderOptions { tracks, ..options(2, (8, 8)) }
+}
+
+fn window(start: f64, end: f64, rate: &str) -> TrackWindow {
+    TrackWindow { window: Some((start, end)), rate: Some(rate.parse().unwrap()), ..TrackWindow::default() }
+}
+
+fn batches(dir: &PathBuf, options: LoaderOptions) -> Vec<Batch> {
+    let loader = Loader::new(&Dataset::open(dir).unwrap(), options).unwrap();
+    let all = |epoch| (0..loader.batches_in(epoch)).map(move |k| (epoch, k));
+    (0..2).flat_map(all).map(|(epoch, k)| loader.batch(epoch, k).unwrap()).collect()
+}
+
+fn f32s(track: &TrackBatch) -> &[f32] {
+    let TrackData::F32(values) = &track.values else { panic!("{:?}", track.values) };
+    values
+}
+
+/// What "state" of a clip is at a time: a walk through all values.
+fn model(clip: usize, how: TrackHow, t: i64) -> Option<[f32; 2]> {
+    let (times, values) = state(clip);
+    let value = |i: usize| [values[2 * i], values[2 * i + 1]];
+    let n = times.len();
+    if t < times[0] - 1000 || t > times[n - 1] + 1000 {
+        return None;
+    }
+    let late = if how == TrackHow::Previous { 1000 } else { 0 };
+    let t = if late == 0 { t.clamp(times[0], times[n - 1]) } else { t };
+    let before = (0..n).rfind(|&i| times[i] <= t + late).unwrap();
+    if how == TrackHow::Previous || times[before] == t || before + 1 == n {
+        return Some(value(before));
+    }
+    let (a, b) = (times[before], times[before + 1]);
+    Some(match how {
+        TrackHow::Nearest => value(if b - t < t - a { before + 1 } else { before }),
+        _ => {
+            let weight = (t - a) as f64 / (b - a) as f64;
+            let (from, to) = (value(before), value(before + 1));
+            std::array::from_fn(|i| (f64::from(from[i]) + (f64::from(to[i]) - f64::from(from[i])) * weight) as f32)
+        }
+    })
+}
+
+fn frame_ns(t: u32) -> i64 {
+    BEGIN_NS + i64::from(t) * FRAME_NS
+}
+
+/// Compares "state" in a batch with the model; `offsets` are those of a window.
+fn assert_state(batch: &Batch, how: TrackHow, anchor: Option<TrackAnchor>, offsets: &[i64]) {
+    let track = batch.track("state").unwrap();
+    let mut expected = Vec::new();
+    let length = batch.shape()[1];
+    for (&clip, params) in batch.clips.iter().zip(&batch.params) {
+        let frames: Vec<_> = params.frames.iter().map(|&t| Some(frame_ns(t))).collect();
+        let anchors = match anchor {
+            Some(TrackAnchor::First) => vec![frames[0]],
+            Some(TrackAnchor::Last) => vec![*frames.last().unwrap()],
+            _ => (0..length).map(|t| frames.get(t).copied().flatten()).collect(),
+        };
+        for anchor in anchors {
+            expected.extend(offsets.iter().map(|offset| model(clip as usize, how, anchor? + offset)));
+        }
+    }
+    assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
+    let values: Vec<f32> = expected.into_iter().flat_map(Option::unwrap_or_default).collect();
+    assert_eq!(f32s(track), values);
+    assert_eq!(track.shape.iter().product::<usize>(), values.len());
+}
+
+const HOWS: [TrackHow; 3] = [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn windows_are_those_of_a_walk(
+        (start, steps) in (-600i32..300, 0i32..40),
+        rate in prop::sample::select(vec!["10", "25", "30000/1001", "7"]),
+        how in prop::sample::select(HOWS.to_vec()),
+        anchor in prop::sample::select(vec![TrackAnchor::First, TrackAnchor::Last, TrackAnchor::Each]),
+        (count, stride, seed) in (1u32..5, 1u32..4, any::<u64>()),
+    ) {
+        let (_folder, dir) = set(3);
+        let parsed = |n: &str| n.parse::<i128>().unwrap();
+        let (num, den) = rate.split_once('/').map_or_else(|| (parsed(rate), 1), |(n, d)| (parsed(n), parsed(d)));
+        let (start, end) = (f64::from(start) / 1000.0, f64::from(start) / 1000.0 + f64::from(steps) / 100.0);
+        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i128;
+        let length = nanoseconds(end) - nanoseconds(start);
+        let offsets: Vec<i64> = (0..)
+            .take_while(|k| k * den * 1_000_000_000 <= length * num)
+            .map(|k: i128| (nanoseconds(start) + (k as f64 * den as f64 * 1e9 / num as f64).round() as i128) as i64)
+            .collect();
+        let options = LoaderOptions {
+            frames: Frames::Fixed(count),
+            temporal: "clip".parse::<Temporal>().unwrap().with_stride(stride),
+            sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+            seed,
+            ..with(&[("state", TrackWindow { how, anchor, ..window(start, end, rate) })])
+        };
+        for batch in batches(&dir, options) {
+            assert_state(&batch, how, Some(anchor), &offsets);
+        }
+    }
+}
+
+#[test]
+fn each_frame_has_its_value_whatever_is_drawn() {
+    let (_folder, dir) = set(5);
+    let temporal = |word: &str| word.parse::<Temporal>().unwrap().with_stride(2);
+    for (frames, temporal, short) in [
+        (Frames::Stored, temporal("uniform"), ShortClips::Repeat),
+        (Frames::Fixed(3), temporal("random-segments"), ShortClips::Repeat),
+        (Frames::Fixed(4), temporal("views"), ShortClips::Repeat),
+        (Frames::Fixed(4), temporal("dense"), ShortClips::Repeat),
+        (Frames::Fixed(16), temporal("uniform"), ShortClips::Pad),
+        (Frames::Any { most: Some(7) }, temporal("uniform"), ShortClips::Repeat),
+    ] {
+        for how in HOWS {
+            let state = TrackWindow { how, ..TrackWindow::default() };
+            let options = LoaderOptions {
+                frames,
+                temporal,
+                short,
+                ..with(&[("state", state), ("step", TrackWindow::default())])
+            };
+            for batch in batches(&dir, options) {
+                assert_state(&batch, how, None, &[0]);
+                let step = batch.track("step").unwrap();
+                let length = batch.shape()[1];
+                let of = |(&clip, params): (&u64, &vidrec::SampleParams)| {
+                    let value = |t: usize| params.frames.get(t).map_or(0, |&t| t as i32 + 100 * clip as i32);
+                    (0..length).map(value).collect::<Vec<_>>()
+                };
+                let expected: Vec<i32> = batch.clips.iter().zip(&batch.params).flat_map(of).collect();
+                assert_eq!(step.values, TrackData::I32(expected));
+                assert_eq!(step.shape, [2, length]);
+                let taken =
+                    |params: &vidrec::SampleParams| (0..length).map(|t| t < params.frames.len()).collect::<Vec<_>>();
+                assert_eq!(step.mask, batch.params.iter().flat_map(taken).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn sound_comes_at_its_own_rate() {
+    let (_folder, dir) = set(2);
+    let sound = TrackWindow { window: Some((0.1, 0.15)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
+    let batch = &batches(&dir, LoaderOptions { frames: Frames::Fixed(1), ..with(&[("sound", sound)]) })[0];
+    let track = batch.track("sound").unwrap();
+    assert_eq!(track.shape, [2, 50]);
+    let from = |clip: usize| 100 + 40 * i32::try_from(batch.params[clip].frames[0]).unwrap();
+    let values =
+        |clip: usize| (0..50).map(move |i| from(clip) + i).map(move |at| (at < 480).then_some(at + 500 * clip as i32));
+    let expected: Vec<_> = (0..2).flat_map(values).collect();
+    assert_eq!(track.mask, expected.iter().map(Option::is_some).collect::<Vec<_>>());
+    assert_eq!(track.values, TrackData::I16(expected.iter().map(|at| at.unwrap_or(0) as i16).collect()));
+}
+
+#[test]
+fn captions_are_those_of_the_drawn_time() {
+    let (_folder, dir) = set(2);
+    let caption = |window: TrackWindow, count| {
+        let temporal = "clip-center".parse().unwrap();
+        let options = LoaderOptions { frames: Frames::Fixed(count), temporal, ..with(&[("caption", window)]) };
+        let batch = batches(&dir, options).remove(0);
+        let track = batch.track("caption").unwrap();
+        assert_eq!((track.shape.as_slice(), track.mask.as_slice()), ([2usize].as_slice(), [true; 2].as_slice()));
+        let TrackData::Texts(texts) = track.values.clone() else { panic!("{track:?}") };
+        (batch.params[0].frames.clone(), texts)
+    };
+    let of = |texts: &[&str]| [0, 1].map(|clip| texts.iter().map(|text| format!("{text}{clip}")).collect::<Vec<_>>());
+    let (frames, texts) = caption(TrackWindow::default(), 4);
+    assert_eq!((frames, texts), (vec![4, 5, 6, 7], of(&["up", "down"]).to_vec()), "160 to 280 ms");
+    let (frames, texts) = caption(TrackWindow { window: Some((0.04, 0.2)), ..TrackWindow::default() }, 4);
+    assert_eq!((frames, texts), (vec![4, 5, 6, 7], of(&["down"]).to_vec()), "200 to 360 ms");
+    let (_, texts) = caption(TrackWindow { window: Some((5.0, 6.0)), ..TrackWindow::default() }, 4);
+    assert_eq!(texts, of(&[]).to_vec());
+}
+
+#[test]
+fn whole_numbers_become_floats_in_between() {
+    let (_folder, dir) = set(2);
+    let phase = TrackWindow { how: TrackHow::Linear, ..window(0.0, 0.4, "20") };
+    let options = LoaderOptions { frames: Frames::Fixed(12), ..with(&[("phase", phase)]) };
+    let batch = &batches(&dir, options)[0];
+    let track = batch.track("phase").unwrap();
+    assert_eq!(f32s(track)[..9], [1.0, 1.5, 2.0, 2.25, 2.5, 2.75, 3.0, 0.0, 0.0]);
+    assert_eq!(track.mask[..9], [true, true, true, true, true, true, true, false, false]);
+}
+
+#[test]
+fn threads_and_resumed_runs_give_the_same_values() {
+    let (_folder, dir) = set(7);
+    let dataset = Dataset::open(&dir).unwrap();
+    let of = |threads| LoaderOptions {
+        threads: Some(threads),
+        frames: Frames::Fixed(3),
+        temporal: "random-segments".parse().unwrap(),
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        ..with(&[("state", window(-0.1, 0.1, "30")), ("caption", TrackWindow::default())])
+    };
+    let tracks = |loader: &Loader, epochs| -> Vec<_> {
+        loader.iter(epochs).unwrap().map(|batch| batch.unwrap().tracks.clone()).collect()
+    };
+    let loader = Loader::new(&dataset, of(1)).unwrap();
+    let whole = tracks(&loader, 0..3);
+    assert_eq!(tracks(&Loader::new(&dataset, of(4)).unwrap(), 0..3), whole);
+    assert_ne!(whole[..4], whole[4..8], "new draws");
+    let state: LoaderState = serde_json::from_str(&serde_json::to_string(&loader.state(1, 2)).unwrap()).unwrap();
+    let resumed = Loader::resume(&dataset, of(2), &state).unwrap();
+    assert_eq!(tracks(&resumed, resumed.first_epoch()..3), whole[6..]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let (_folder, dir) = set(4);
+    let set = Dataset::open(&dir).unwrap();
+    let refused =
+        |name: &str, window: TrackWindow| Loader::new(&set, with(&[(name, window)])).err().unwrap().to_string();
+    let usual = TrackWindow::default();
+    assert!(refused("speed", usual).contains("no track \"speed\""));
+    assert!(refused("speed", usual).contains("caption, phase, sound, state, step"));
+    let linear = TrackWindow { how: TrackHow::Linear, ..usual };
+    assert!(refused("caption", linear).contains("tracks[\"caption\"]: texts"));
+    assert!(refused("state", window(0.5, -0.5, "10")).contains("tracks[\"state\"].window"));
+    assert!(refused("state", window(f64::NAN, 0.5, "10")).contains("tracks[\"state\"].window"));
+    assert!(refused("state", TrackWindow { rate: None, ..window(0.0, 0.5, "10") }).contains("needs a rate"));
+    assert!(refused("state", window(0.0, 3e7, "1000000")).contains("too many values"));
+    assert!(refused("sound", TrackWindow { rate: None, ..window(0.0, 0.0, "1") }).contains("shorter than a value"));
+    for rate in ["0", "NaN", "-1", "inf"] {
+        assert!(rate.parse::<vidrec::sampler::Rate>().is_err(), "{rate}");
+    }
+}
+
+#[test]
+fn a_clip_without_the_track_is_an_error_or_masked() {
+    let (_folder, dir) = set(4);
+    let set = Dataset::open(&dir).unwrap();
+    let loader = Loader::new(&set, with(&[("phase", TrackWindow::default())])).unwrap();
+    loader.batch(0, 0).unwrap();
+    let e = loader.batch(0, 1).unwrap_err().to_string();
+    assert!(e.contains("no track \"phase\"") && e.contains("clip 2"), "{e}");
+    let masked = TrackWindow { missing: Missing::Mask, ..TrackWindow::default() };
+    let batch = Loader::new(&set, with(&[("phase", masked)])).unwrap().batch(0, 1).unwrap();
+    let track = batch.track("phase").unwrap();
+    assert_eq!(track.shape, [2, 12]);
+    assert!(track.mask[..12].iter().all(|there| !there) && track.mask[12]);
+}

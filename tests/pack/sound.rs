@@ -1,0 +1,195 @@
+//! `vidrec pack --audio`: the sound of videos, beside what the `ffmpeg` program makes of it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::{Dataset, TrackTiming, TrackType};
+
+struct Videos {
+    temp: tempfile::TempDir,
+}
+
+impl Videos {
+    fn new() -> Self {
+        Videos { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// Makes a file with `ffmpeg`.
+    #[track_caller]
+    fn ffmpeg(&self, args: &str, out: &str) {
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.current_dir(self.temp.path()).args(["-nostdin", "-v", "error", "-y"]).args(args.split(' ')).arg(out);
+        let status = ffmpeg.status().expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+        assert!(status.success(), "{args}");
+    }
+
+    fn pack(&self, inputs: &[&str], more: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(self.temp.path()).arg("pack").args(inputs);
+        command.args(["-o", "set", "-n", "4", "--force", "--json"]).args(more).output().unwrap()
+    }
+
+    /// Packs, with this status, and proves the data set.
+    #[track_caller]
+    fn packed(&self, status: i32, inputs: &[&str], more: &[&str]) -> (Dataset, Value) {
+        let run = self.pack(inputs, more);
+        assert_eq!(run.status.code(), Some(status), "{}", String::from_utf8_lossy(&run.stderr));
+        let report =
+            vidrec::verify(self.path("set"), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+        (Dataset::open(self.path("set")).unwrap(), serde_json::from_slice(&run.stdout).unwrap())
+    }
+
+    /// What `ffmpeg` makes of the sound of a file.
+    fn reference(&self, file: &str, rate: u32, channels: u32) -> Vec<i16> {
+        self.ffmpeg(&format!("-i {file} -vn -ar {rate} -ac {channels} -f s16le"), "reference.raw");
+        let bytes = fs::read(self.path("reference.raw")).unwrap();
+        bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect()
+    }
+}
+
+/// The sound of a clip, and the time of its first sample.
+fn sound(set: &Dataset, clip: u64) -> (Vec<i16>, i64) {
+    let clip = set.clip(clip).unwrap();
+    let track = clip.track("audio").unwrap().unwrap();
+    assert_eq!((track.schema().kind, track.schema().timing), (TrackType::I16, TrackTiming::Rate));
+    (track.numbers::<i16>().unwrap().to_vec(), track.time_ns(0).unwrap())
+}
+
+/// How much louder a sound is than its difference from another, in decibels.
+fn snr(found: &[i16], wanted: &[i16]) -> f64 {
+    let square = |n: f64| n * n;
+    let signal: f64 = wanted.iter().map(|&n| square(n.into())).sum();
+    let noise: f64 = found.iter().zip(wanted).map(|(&a, &b)| square(f64::from(a) - f64::from(b))).sum();
+    10.0 * (signal / noise.max(1e-9)).log10()
+}
+
+/// A tone that rises, with a video of ten frames a second.
+const SWEEP: &str = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=2 \
+    -f lavfi -i aevalsrc=0.5*sin(2*PI*(200+400*t)*t)|0.3*sin(2*PI*500*t):s=44100:d=2";
+
+#[test]
+fn sound_is_what_ffmpeg_makes_of_it() {
+    let videos = Videos::new();
+    for (codec, file) in
+        [("pcm_s16le", "a.mov"), ("flac", "a.mkv"), ("aac", "a.mp4"), ("mp2", "a.ts"), ("libopus", "b.mkv")]
+    {
+        videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a {codec} -ar 48000"), file);
+        for (rate, channels, words) in [(16_000, 1, "mono"), (48_000, 2, "stereo"), (44_100, 1, "mono")] {
+            let more = ["--audio", &rate.to_string(), "--audio-channels", words];
+            let (set, report) = videos.packed(0, &[file], &more);
+            assert_eq!((&report["without_audio"], &report["audio_errors"]), (&json!(0), &json!(0)));
+            let (found, _) = sound(&set, 0);
+            let wanted = videos.reference(file, rate, channels);
+            let spare = i64::from(rate / 100 * channels);
+            assert!(
+                (found.len() as i64 - wanted.len() as i64).abs() <= spare,
+                "{file}: {} {}",
+                found.len(),
+                wanted.len()
+            );
+            let decibels = snr(&found, &wanted);
+            assert!(decibels > 50.0, "{file} {rate} {words}: {decibels} dB");
+        }
+    }
+}
+
+#[test]
+fn segments_have_their_sound_on_the_clock_of_the_frames() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a pcm_s16le"), "a.mov");
+    fs::write(videos.path("list.csv"), "path,start,end\na.mov,,\na.mov,0.5,1.25\n").unwrap();
+    let (set, _) = videos.packed(0, &["list.csv"], &["--audio", "8000", "-j", "2"]);
+    let ((whole, first), (part, at)) = (sound(&set, 0), sound(&set, 1));
+    assert_eq!((first, at, part.len()), (0, 500_000_000, 6000));
+    assert_eq!(part, whole[4000..10_000]);
+    // The sound begins 0.3 s after the pictures, and is at its own time.
+    videos.ffmpeg("-i a.mov -itsoffset 0.3 -i a.mov -map 0:v -map 1:a -c copy", "late.mkv");
+    let (set, _) = videos.packed(0, &["late.mkv"], &["--audio", "8000"]);
+    let (late, at) = sound(&set, 0);
+    assert!((at - 300_000_000).abs() <= 1_000_000, "{at}");
+    assert!(snr(&late, &whole) > 50.0);
+}
+
+#[test]
+fn gaps_are_silent_and_counted() {
+    let videos = Videos::new();
+    let cut = "aselect='lt(t,0.5)+gte(t,1)'";
+    videos.ffmpeg(&format!("{SWEEP} -af {cut} -c:v mpeg4 -c:a pcm_s16le"), "gap.mkv");
+    let (set, report) = videos.packed(3, &["gap.mkv"], &["--audio", "16000"]);
+    assert_eq!(report["audio_gaps"], 1, "{report}");
+    assert!(report["warnings"][0]["message"].as_str().unwrap().contains("gap or overlap in the sound"));
+    let (found, _) = sound(&set, 0);
+    assert!((found.len() as i64 - 32_000).abs() < 800, "in step with the frames: {}", found.len());
+    let silent = found[9000..15_000].iter().all(|&n| n == 0);
+    assert!(silent && found[17_000..18_000].iter().any(|n| n.abs() > 1000));
+    let video: Value = set.clip(0).unwrap().attributes().unwrap().get("video").unwrap().unwrap();
+    let silent = video["audio"]["silent_samples"].as_i64().unwrap();
+    assert!((silent - 22_050).abs() < 2000 && video["audio"]["gaps"] == 1, "{video}");
+}
+
+#[test]
+fn videos_without_sound_have_no_track_and_are_counted() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
+    videos.ffmpeg("-i a.mp4 -an -c copy", "mute.mp4");
+    let (set, report) = videos.packed(0, &["a.mp4", "mute.mp4"], &["--audio", "16000"]);
+    assert_eq!((&report["clips"], &report["without_audio"]), (&json!(2), &json!(1)));
+    assert!(set.clip(0).unwrap().track("audio").unwrap().is_some());
+    assert!(set.clip(1).unwrap().track("audio").unwrap().is_none());
+}
+
+#[test]
+fn damaged_sound_is_counted_and_its_place_kept() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a flac"), "a.mkv");
+    let (clean, _) = videos.packed(0, &["a.mkv"], &["--audio", "16000"]);
+    let whole = sound(&clean, 0).0;
+    drop(clean);
+    // The sound alone, of which some bytes are changed, and the pictures.
+    videos.ffmpeg("-i a.mkv -vn -c copy -bsf:a noise=amount=25000", "noise.mkv");
+    videos.ffmpeg("-i a.mkv -i noise.mkv -map 0:v -map 1:a -c copy", "bad.mkv");
+    let (set, report) = videos.packed(3, &["bad.mkv"], &["--audio", "16000"]);
+    assert!(report["audio_errors"].as_u64().unwrap() > 0, "{report}");
+    assert!(report["warnings"][0]["message"].as_str().unwrap().contains("in the sound"), "{report}");
+    // What is lost is silent, and takes as long as it did.
+    let (found, first) = sound(&set, 0);
+    assert_eq!((first, &found[..1000]), (0, &whole[..1000]));
+    assert!((found.len() as i64 - whole.len() as i64).abs() <= 16, "{} of {}", found.len(), whole.len());
+}
+
+#[test]
+fn the_bytes_are_the_same_however_sound_is_packed() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a libopus"), "b.mkv");
+    let digest = |more: &[&str]| {
+        let (set, _) = videos.packed(0, &["a.mp4", "b.mkv", "a.mp4"], &[&["--audio", "16000"], more].concat());
+        set.to_json().shards.into_iter().map(|shard| shard.track_file.unwrap().sha256).collect::<Vec<_>>()
+    };
+    let one = digest(&["-j", "1"]);
+    assert_eq!(one, digest(&["-j", "3"]));
+    assert_eq!(one, digest(&["--isolate"]));
+}
+
+#[test]
+fn sound_and_its_channels_are_refused_where_they_make_no_sense() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a aac"), "a.mp4");
+    fs::write(videos.path("list.jsonl"), "{\"path\": \"a.mp4\", \"x\": [1, 2]}\n").unwrap();
+    for (more, part) in [
+        (&["--audio-channels", "stereo"][..], "--audio"),
+        (&["--audio", "10"], "1000 to 384000"),
+        (&["--audio", "8000", "--track", "audio=x,frames"], "--track"),
+    ] {
+        let run = videos.pack(&["list.jsonl"], more);
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(matches!(run.status.code(), Some(1 | 2)) && said.contains(part), "{said}");
+    }
+}

@@ -1,0 +1,427 @@
+//! `vidrec pack --track`: numbers and texts from the files and lists that a manifest names, beside the frames.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use crate::shim::{Fault, Shim};
+use serde_json::{Value, json};
+use vidrec::{Clip, Dataset, TrackTiming, TrackType};
+
+/// Videos of a second, with ten frames, and files of values beside them.
+struct Videos {
+    temp: tempfile::TempDir,
+}
+
+const MS: i64 = 1_000_000;
+
+/// An array as NumPy writes it.
+fn npy(kind: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let header = format!("{header:<117}\n");
+    [&b"\x93NUMPY\x01\0"[..], &(header.len() as u16).to_le_bytes(), header.as_bytes(), bytes].concat()
+}
+
+fn f32s(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    numbers.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+impl Videos {
+    fn make(count: usize) -> Self {
+        let videos = Videos { temp: tempfile::tempdir().unwrap() };
+        fs::create_dir(videos.path("in")).unwrap();
+        for i in 0..count {
+            let source = format!("testsrc2=size=64x48:rate=10:duration=1,hue=h={}", i * 30);
+            let mut ffmpeg = Command::new("ffmpeg");
+            ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", &source, "-c:v", "mpeg4"]);
+            let status = ffmpeg.arg(videos.path(&format!("in/{i}.mp4"))).status();
+            let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+            assert!(status.success());
+        }
+        videos
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(&format!("in/{name}")), bytes).unwrap();
+    }
+
+    /// A list of these rows.
+    fn list(&self, rows: impl IntoIterator<Item = Value>) {
+        let lines: String = rows.into_iter().map(|row| format!("{row}\n")).collect();
+        self.write("list.jsonl", lines);
+    }
+
+    fn command(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(self.temp.path()).args(["pack", "in/list.jsonl", "-o", out, "-n", "4"]).args(more);
+        command
+    }
+
+    fn pack(&self, out: &str, more: &[&str]) -> Output {
+        self.command(out, more).output().unwrap()
+    }
+
+    /// Packs all videos, and proves the data set.
+    #[track_caller]
+    fn whole(&self, out: &str, more: &[&str]) -> Dataset {
+        let run = self.pack(out, more);
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+        let report =
+            vidrec::verify(self.path(out), vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+        Dataset::open(self.path(out)).unwrap()
+    }
+
+    /// All files in a folder.
+    fn files(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        let paths = fs::read_dir(self.path(out)).unwrap().map(|e| e.unwrap().path()).filter(|path| path.is_file());
+        paths.map(|p| (p.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&p).unwrap())).collect()
+    }
+}
+
+fn f32_values(clip: &Clip<'_>, name: &str) -> Vec<f32> {
+    clip.track(name).unwrap().unwrap().numbers::<f32>().unwrap().to_vec()
+}
+
+fn times(clip: &Clip<'_>, name: &str) -> Vec<i64> {
+    let track = clip.track(name).unwrap().unwrap();
+    (0..track.len()).map(|i| track.time_ns(i).unwrap()).collect()
+}
+
+/// A list with a track of every timing, with other values for each video; video 1 has one track only.
+fn every_timing(videos: &Videos, count: usize) -> Vec<&'static str> {
+    let row = |i: usize| {
+        videos.write(&format!("action{i}.npy"), npy("<f4", "20, 2", &f32s((0..40).map(|k| (100 * i + k) as f32))));
+        let state: Vec<u8> = (0..10).flat_map(|k| (10 * i as i64 + k).to_le_bytes()).collect();
+        videos.write(&format!("state{i}.npy"), npy("<i8", "10,", &state));
+        let gaze: String = (0..5).map(|k| format!("{},{},{k}\n", 200_000 * k, i)).collect();
+        videos.write(&format!("gaze{i}.csv"), format!("t,x,y\n{gaze}"));
+        let words = json!([[0, 0.5, format!("first {i}")], {"start": 0.5, "end": 0.95, "text": "then ü"}]);
+        let weight: Vec<f64> = (0..10).map(|k| f64::from(k) / 8.0).collect();
+        let mut row = json!({
+            "path": format!("{i}.mp4"), "label": i, "fps": 10, "actions": format!("action{i}.npy"),
+            "states": format!("state{i}.npy"), "gazes": format!("gaze{i}.csv"), "words": words, "weights": weight,
+        });
+        if i == 1 {
+            ["actions", "gazes", "words", "weights"]
+                .iter()
+                .for_each(|key| drop(row.as_object_mut().unwrap().remove(*key)));
+        }
+        row
+    };
+    videos.list((0..count).map(row));
+    let action = "action=actions,rate=20";
+    let gaze = "gaze=gazes,times=t,unit=us,type=f32";
+    vec![
+        "--track",
+        action,
+        "--track",
+        "state=states,frames",
+        "--track",
+        gaze,
+        "--track",
+        "caption=words,spans",
+        "--track",
+        "weight=weights,every-frame,type=f32",
+    ]
+}
+
+#[test]
+fn tracks_of_every_timing_are_packed() {
+    let videos = Videos::make(3);
+    let specs = every_timing(&videos, 3);
+    let set = videos.whole("set", &specs);
+    for i in [0, 2] {
+        let clip = set.clip(i as u64).unwrap();
+        let action = clip.track("action").unwrap().unwrap();
+        let schema = action.schema();
+        assert_eq!(
+            (schema.kind, schema.shape.as_slice(), schema.timing),
+            (TrackType::F32, &[2][..], TrackTiming::Rate)
+        );
+        let expected: Vec<f32> = (0..40).map(|k| (100 * i + k) as f32).collect();
+        assert_eq!(f32_values(&clip, "action"), expected);
+        assert_eq!(times(&clip, "action")[..3], [0, 50 * MS, 100 * MS]);
+        let state = clip.track("state").unwrap().unwrap();
+        // The centers of four segments of ten frames.
+        let chosen: Vec<i64> = clip.frames().map(|f| f.unwrap().source_index().unwrap().into()).collect();
+        let expected: Vec<i64> = chosen.iter().map(|frame| 10 * i64::from(i) + frame).collect();
+        assert_eq!(state.numbers::<i64>().unwrap()[..], expected);
+        assert_eq!(f32_values(&clip, "gaze"), (0..5).flat_map(|k| [i as f32, k as f32]).collect::<Vec<_>>());
+        assert_eq!(times(&clip, "gaze"), [0, 200, 400, 600, 800].map(|t| t * MS));
+        let caption = clip.track("caption").unwrap().unwrap();
+        assert_eq!([caption.text(0), caption.text(1)], [Some(&*format!("first {i}")), Some("then ü")]);
+        assert_eq!(f32_values(&clip, "weight").len(), 10);
+        assert_eq!(times(&clip, "weight")[9], 900 * MS);
+        let attributes = clip.attributes().unwrap();
+        let has = |key: &str| attributes.get::<Value>(key).unwrap().is_some();
+        assert!(has("fps") && !has("words"), "{attributes:?}");
+    }
+    let clip = set.clip(1).unwrap();
+    assert!(clip.track("state").unwrap().is_some() && clip.track("action").unwrap().is_none());
+    let settings: Vec<String> = set.to_json().settings.get("tracks").unwrap().unwrap();
+    assert_eq!(settings[0], "action=actions,rate=20");
+    let said = String::from_utf8(videos.pack("set", &[&specs[..], &["--force"]].concat()).stderr).unwrap();
+    assert!(said.contains(r#"tracks from "actions""#) && said.contains(r#"attributes "fps""#), "{said}");
+    let report = Command::new("python3").arg("format-spec/verify.py").arg(videos.path("set")).output().unwrap();
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stdout));
+}
+
+#[test]
+fn segments_have_their_part_of_the_tracks() {
+    let videos = Videos::make(1);
+    videos.write("a.npy", npy("<f4", "100,", &f32s((0..100).map(|k| k as f32))));
+    videos.write("own.npy", npy("<f4", "4,", &f32s([1.0, 2.0, 3.0, 4.0])));
+    let row = json!({"path": "0.mp4", "start": 0.4, "end": 0.8, "a": "a.npy", "own": "own.npy",
+        "words": [[0.1, 0.45, "x"], [0.5, 0.6, "y"], [0.8, 0.9, "z"]]});
+    videos.list([row]);
+    let set = videos.whole(
+        "set",
+        &["--track", "a=a,rate=100", "--track", "own=own,frames,clock=segment", "--track", "words=words,spans"],
+    );
+    let clip = set.clip(0).unwrap();
+    assert_eq!(f32_values(&clip, "a"), (40..80).map(|k| k as f32).collect::<Vec<_>>());
+    assert_eq!(times(&clip, "a")[..2], [400 * MS, 410 * MS]);
+    let frames: Vec<_> = clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect();
+    assert_eq!((frames, f32_values(&clip, "own")), (vec![4, 5, 6, 7], vec![1.0, 2.0, 3.0, 4.0]));
+    let words = clip.track("words").unwrap().unwrap();
+    assert_eq!((words.len(), words.text(0), words.text(1)), (2, Some("x"), Some("y")));
+    assert_eq!(words.time_ns(0).unwrap(), 400 * MS, "cut at the start of the segment");
+}
+
+#[test]
+fn values_come_from_parquet_and_npz() {
+    let videos = Videos::make(1);
+    write_parquet(&videos.path("in/a.parquet"));
+    videos.write("x.npy", npy("<f8", "3,", &[0.5f64, 1.5, 2.5].map(f64::to_le_bytes).concat()));
+    videos.write("t.npy", npy("<i4", "3,", &[0i32, 400, 900].map(i32::to_le_bytes).concat()));
+    let mut python = Command::new("python3");
+    python.args(["-c", ZIP]).args(["b.npz", "x.npy", "t.npy"].map(|name| videos.path("in").join(name)));
+    assert!(python.status().unwrap().success());
+    videos.list([json!({"path": "0.mp4", "a": "a.parquet", "b": "b.npz"})]);
+    let set = videos.whole("set", &["--track", "a=a,times=t,values=x+y", "--track", "b=b,times=t,unit=ms,values=x"]);
+    let clip = set.clip(0).unwrap();
+    let a = clip.track("a").unwrap().unwrap();
+    assert_eq!((a.schema().kind, &a.schema().shape[..]), (TrackType::F64, &[2][..]));
+    assert_eq!(a.numbers::<f64>().unwrap()[..4], [0.0, 0.5, 1.0, 1.5]);
+    assert_eq!(times(&clip, "a")[..2], [0, 100 * MS]);
+    let b = clip.track("b").unwrap().unwrap();
+    assert_eq!((b.numbers::<f64>().unwrap().to_vec(), times(&clip, "b")[2]), (vec![0.5, 1.5, 2.5], 900 * MS));
+}
+
+/// Makes an archive as `numpy.savez_compressed` does.
+const ZIP: &str = "import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
+    for path in sys.argv[2:]:
+        with z.open(path.rsplit('/')[-1], 'w', force_zip64=True) as f: f.write(open(path, 'rb').read())
+";
+
+/// Ten rows of t, x and y, compressed as most programs do.
+fn write_parquet(path: &Path) {
+    use parquet::basic::Compression;
+    use parquet::data_type::DoubleType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    let schema = parse_message_type("message m { required double t; required double x; required double y; }").unwrap();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut file =
+        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::new(properties)).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let columns: [fn(f64) -> f64; 3] = [|i| i / 10.0, |i| i, |i| i + 0.5];
+    for of in columns {
+        let values: Vec<f64> = (0..10).map(|i| of(f64::from(i))).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    file.close().unwrap();
+}
+
+#[test]
+fn values_that_do_not_go_with_their_video_fail_it_by_name() {
+    let videos = Videos::make(2);
+    videos.write("good.npy", npy("<f4", "10,", &f32s([0.0; 10])));
+    videos.write("nine.npy", npy("<f4", "9,", &f32s([0.0; 9])));
+    videos.write("long.npy", npy("<f4", "90,", &f32s([0.0; 90])));
+    videos.write("nan.npy", npy("<f4", "10,", &f32s([0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])));
+    videos.write("double.npy", npy("<f8", "10,", &[0; 80]));
+    videos.write("pairs.npy", npy("<f4", "10, 2", &[0; 80]));
+    videos.write("short.npy", &npy("<f4", "10,", &f32s([0.0; 10]))[..140]);
+    videos.write("odd.xyz", "");
+    let good = json!((0..10).collect::<Vec<_>>());
+    let back = json!([0.0, 0.1, 0.2, 0.15, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+    let t = json!((0..10).map(|i| f64::from(i) / 10.0).collect::<Vec<_>>());
+    for (spec, cell, times, parts) in [
+        ("a=a,frames", json!("nine.npy"), &t, &["nine.npy", "expected 10 values", "found 9"][..]),
+        ("a=a,rate=10", json!("nine.npy"), &t, &[]),
+        ("a=a,rate=10,tolerance=0.05", json!("nine.npy"), &t, &["shorter than the video", "0 to 1 s", "9 values"]),
+        ("a=a,rate=10", json!("long.npy"), &t, &["longer than the video", "90 values from 0 to 9 s"]),
+        ("a=a,frames", json!("nan.npy"), &t, &["nan.npy", "not a number", "value"]),
+        ("a=a,frames,nan", json!("nan.npy"), &t, &[]),
+        ("a=a,frames", json!("double.npy"), &t, &["like those of the first row", "expected f32 []", "found f64 []"]),
+        ("a=a,frames,type=f32", json!("double.npy"), &t, &[]),
+        ("a=a,frames", json!("pairs.npy"), &t, &["like those of the first row", "found f32 [2]"]),
+        ("a=a,frames", json!("short.npy"), &t, &["short.npy", "cut off"]),
+        ("a=a,frames", json!("odd.xyz"), &t, &["odd.xyz", "expected .npy, .npz, .parquet, .csv, .tsv or .json"]),
+        ("a=a,frames", json!("gone.npy"), &t, &["gone.npy", "No such file"]),
+        ("a=a,frames", json!("s3://bucket/a.npy"), &t, &["have to be on this machine"]),
+        ("a=a,times=t", json!("good.npy"), &back, &["times run backwards", "0.15 s at value 3, after 0.2 s"]),
+        ("a=a,times=t", json!("good.npy"), &good, &["longer than the video"]),
+        ("a=a,times=t", json!("nine.npy"), &t, &["one time for each value", "expected 9 times", "found 10"]),
+    ] {
+        let first = json!({"path": "0.mp4", "a": "good.npy", "t": t});
+        videos.list([first, json!({"path": "1.mp4", "a": cell, "t": times})]);
+        let run = videos.pack("set", &["--force", "--track", spec]);
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        if parts.is_empty() {
+            assert_eq!(run.status.code(), Some(0), "{spec} {cell}: {said}");
+            continue;
+        }
+        assert_eq!(run.status.code(), Some(3), "{spec} {cell}: {said}");
+        let failures = videos.files("set").into_iter().find(|(name, _)| name.starts_with("failures")).unwrap().1;
+        let failure: Value = serde_json::from_slice(&failures).unwrap();
+        assert_eq!((&failure["source"], &failure["stage"]), (&json!("1.mp4"), &json!("track")), "{failure}");
+        let error = failure["error"].as_str().unwrap();
+        for part in parts.iter().chain(&["track \"a\"", "line 2 of in/list.jsonl"]) {
+            assert!(error.contains(part), "{spec} {cell}: {error:?} lacks {part:?}");
+        }
+        let stopped = videos.pack("stop", &["--track", spec, "--on-error", "stop"]);
+        assert_eq!(stopped.status.code(), Some(1), "{spec} {cell}");
+        assert!(String::from_utf8_lossy(&stopped.stderr).contains("track \"a\""), "{spec}");
+        if videos.path("stop").exists() {
+            fs::remove_dir_all(videos.path("stop")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn captions_beyond_the_video_fail_it() {
+    let videos = Videos::make(2);
+    let row = |i: usize, words: Value| json!({"path": format!("{i}.mp4"), "words": words});
+    for (words, part) in [
+        (
+            json!([[0, 0.5, "x"], [0.5, 9, "y"]]),
+            "a span lies beyond the video: expected 0 to 1 s, and 0.5 s more, found value 1",
+        ),
+        (json!([[0.5, 0.4, "x"]]), "ends before it starts"),
+        (json!([[0.5, 0.6, "x"], [0.2, 0.3, "y"]]), "starts run backwards"),
+        (json!([[0.5, "x"]]), "value 0 is no span"),
+        (json!([[0, 1, 5]]), "expected utf-8 [], found f64 []"),
+    ] {
+        videos.list([row(0, json!([[0, 1, "fine"]])), row(1, words)]);
+        let run = videos.pack("set", &["--force", "--json", "--track", "words=words,spans"]);
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let error = report["failures"][0]["error"].as_str().unwrap();
+        assert!(error.contains(part) && report["clips"] == 1, "{error}");
+    }
+}
+
+#[test]
+fn specs_that_make_no_sense_are_refused_before_the_work() {
+    let videos = Videos::make(1);
+    videos.write("a.npy", npy("<f4", "10,", &f32s([0.0; 10])));
+    videos.list([json!({"path": "0.mp4", "a": "a.npy", "n": 3})]);
+    for (more, part) in [
+        (&["--track", "a=b,frames"][..], "no row of a manifest has a column \"b\""),
+        (&["--track", "a=path,frames"], "says something else of a video"),
+        (&["--track", "a=a,frames", "--track", "a=a,every-frame"], "two of this name"),
+        (&["--track", "a=n,frames"], "expected the name of a file or a list, found 3"),
+        (&["--track", "a=a"], "needs one of rate=RATE"),
+        (&["--track", "a=a,frames,clock=segment", "--whole-files"], "--whole-files"),
+    ] {
+        let run = videos.pack("set", more);
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(matches!(run.status.code(), Some(1 | 2)) && said.contains(part), "{more:?}: {said}");
+        assert!(!videos.path("set/dataset.json").exists());
+    }
+}
+
+#[test]
+fn the_bytes_are_the_same_however_they_are_packed() {
+    let videos = Videos::make(6);
+    let specs = every_timing(&videos, 6);
+    let with = |more: &[&'static str]| [&specs[..], more].concat();
+    videos.whole("one", &with(&["-j", "1"]));
+    for (out, more) in
+        [("four", &["-j", "4"][..]), ("isolated", &["-j", "2", "--isolate"]), ("often", &["--commit-every", "0"])]
+    {
+        videos.whole(out, &with(more));
+        assert!(videos.files(out) == videos.files("one"), "{out} differs");
+    }
+    videos.whole("parts", &with(&["--parts", "3"]));
+    videos.whole("jobs", &with(&["--parts", "3", "--jobs", "2", "-j", "2"]));
+    let sets = |name: &str| {
+        let files = videos.files(name).into_iter();
+        files.filter(|(name, _)| name.starts_with("shard-") || name == "dataset.json").collect::<BTreeMap<_, _>>()
+    };
+    assert!(sets("parts") == sets("jobs"), "parts differ");
+    let (one, parts) = (Dataset::open(videos.path("one")).unwrap(), Dataset::open(videos.path("parts")).unwrap());
+    for i in 0..6 {
+        let values = |set: &Dataset| {
+            let clip = set.clip(i).unwrap();
+            let names: Vec<String> = clip.tracks().unwrap().names().map(str::to_owned).collect();
+            let action = clip.track("action").unwrap().map(|track| track.numbers::<f32>().unwrap().to_vec());
+            (names, action)
+        };
+        assert_eq!(values(&one), values(&parts), "clip {i}");
+    }
+}
+
+/// Kills the program at steps (writes, in their middle, syncs, renames, removals) and goes on.
+#[test]
+fn killed_at_any_step_it_goes_on_to_the_same_tracks() {
+    let Some(shim) = Shim::get() else { return };
+    let videos = Videos::make(4);
+    let specs = every_timing(&videos, 4);
+    for more in [&[][..], &["--shards", "2"]] {
+        let often = [&specs[..], &["--commit-every", "0", "-j", "1"], more].concat();
+        let again = |out: &str| {
+            if videos.path(out).exists() {
+                fs::remove_dir_all(videos.path(out)).unwrap();
+            }
+        };
+        again("whole");
+        videos.whole("whole", &often);
+        let whole = videos.files("whole");
+        assert!(whole.keys().any(|name| name.ends_with(".vtrk")));
+        let run = |fault| {
+            again("set");
+            shim.run(videos.command("set", &often), videos.temp.path(), fault)
+        };
+        let steps = run(Fault::None).steps.len();
+        for step in (0..steps).step_by(if std::env::var_os("VIDREC_SOAK").is_some() { 1 } else { 5 }) {
+            let killed = run(Fault::Kill(step));
+            assert!(killed.killed(), "step {step}: {} {}", killed.status, killed.stderr);
+            let resumed = videos.pack("set", &[&often[..], &["--resume"]].concat());
+            assert_eq!(resumed.status.code(), Some(0), "step {step}: {}", String::from_utf8_lossy(&resumed.stderr));
+            let found = videos.files("set");
+            let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(names(&found), names(&whole), "step {step}");
+            assert!(found == whole, "step {step} gives other bytes");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_values_that_changed_is_not_resumed() {
+    let Some(shim) = Shim::get() else { return };
+    let videos = Videos::make(4);
+    let specs = every_timing(&videos, 4);
+    let often = [&specs[..], &["--commit-every", "0", "-j", "1"]].concat();
+    let steps = shim.run(videos.command("set", &often), videos.temp.path(), Fault::None).steps.len();
+    fs::remove_dir_all(videos.path("set")).unwrap();
+    let killed = shim.run(videos.command("set", &often), videos.temp.path(), Fault::Kill(steps / 2));
+    assert!(killed.killed());
+    videos.write("action0.npy", npy("<f4", "21, 2", &f32s([0.0; 42])));
+    let resumed = videos.pack("set", &[&often[..], &["--resume"]].concat());
+    let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert!(resumed.status.code() == Some(1) && said.contains("action0.npy"), "{said}");
+}

@@ -1,0 +1,446 @@
+//! Plans in object storage: the same bytes as on one machine, whatever fails on the way.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use fault_proxy::{Fault, Origin, Rule, Server};
+use serde_json::Value;
+use vidrec::pack::{PartOptions, PartsPlan, PublishOptions};
+use vidrec::{Storage, no_progress};
+
+use crate::common::skip::has_decoder_faults;
+use crate::support::{Files, OFTEN, PARTS, Videos, show, stderr, stdout};
+
+/// Videos, and a store beside them whose bucket `b` is the folder `store/b`.
+struct Store {
+    videos: Videos,
+    server: Server,
+}
+
+impl Store {
+    fn make(count: u32) -> Self {
+        let videos = Videos::make(count);
+        Self::of(videos, Origin::writable)
+    }
+
+    fn of(videos: Videos, kind: fn(Origin) -> Origin) -> Self {
+        let folder = videos.path("store");
+        fs::create_dir_all(folder.join("b")).unwrap();
+        let server = kind(Origin::new(folder)).start("127.0.0.1:0").unwrap();
+        Store { videos, server }
+    }
+
+    /// The program, on a machine of its own: with a scratch folder that no other machine has.
+    fn command(&self, machine: &str, args: &[&str]) -> Command {
+        let mut command = self.videos.command(args);
+        let temporary = self.videos.path(machine);
+        fs::create_dir_all(&temporary).unwrap();
+        command.env("TMPDIR", temporary).envs([
+            ("AWS_ENDPOINT", &*self.server.url()),
+            ("AWS_ACCESS_KEY_ID", "test"),
+            ("AWS_SECRET_ACCESS_KEY", "hunter2"),
+            ("AWS_REGION", "us-east-1"),
+        ]);
+        command
+    }
+
+    #[track_caller]
+    fn ends(&self, status: i32, args: &[&str]) -> Output {
+        let run = self.command("tmp", args).output().unwrap();
+        assert_eq!(run.status.code(), Some(status), "{args:?}: {}", show(&run));
+        run
+    }
+
+    #[track_caller]
+    fn fails(&self, args: &[&str], words: &[&str]) {
+        let said = stderr(&self.ends(1, args));
+        assert!(words.iter().all(|word| said.contains(word)), "{args:?} does not say {words:?}: {said}");
+    }
+
+    fn plan(&self) {
+        self.ends(0, &["plan", "in", "-o", "s3://b/plan", "--parts", &PARTS.to_string(), "-n", "4"]);
+    }
+
+    fn part(&self, machine: &str, part: u32) -> Command {
+        let mut command = self.command(machine, &["pack", "--plan", "s3://b/plan", "--part", &part.to_string()]);
+        command.args(OFTEN);
+        command
+    }
+
+    #[track_caller]
+    fn pack_part(&self, machine: &str, part: u32) -> Output {
+        let run = self.part(machine, part).output().unwrap();
+        assert!(run.status.success(), "part {part}: {}", show(&run));
+        run
+    }
+
+    fn packed(&self) {
+        self.plan();
+        (0..PARTS).for_each(|part| drop(self.pack_part("tmp", part)));
+    }
+
+    /// The files of a data set in the bucket.
+    fn files(&self, name: &str) -> Files {
+        let mut files = self.videos.files(&format!("store/b/{name}"));
+        files.retain(|name, _| name != "plan.json" && !name.starts_with("jobs-"));
+        files
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.videos.path("store/b").join(name)
+    }
+
+    fn has_no_set(&self, name: &str) {
+        assert!(!self.file(&format!("{name}/dataset.json")).exists());
+    }
+
+    /// For calls of the library.
+    fn storage(&self) -> Storage {
+        let options = [
+            ("endpoint", self.server.url()),
+            ("access_key_id", "test".into()),
+            ("secret_access_key", "hunter2".into()),
+            ("region", "us-east-1".into()),
+        ];
+        Storage { options: options.map(|(key, value)| (key.to_owned(), value)).into(), ..Storage::default() }
+    }
+
+    fn open(&self) -> vidrec::Result<PartsPlan> {
+        PartsPlan::open_at("s3://b/plan", &self.storage())
+    }
+}
+
+#[test]
+fn parts_on_any_machine_give_the_bytes_of_one() {
+    let store = Store::make(20);
+    let whole = store.videos.whole("whole", &[]);
+    store.plan();
+    store.plan();
+    store.fails(&["plan", "in", "-o", "s3://b/plan", "--parts", "3", "-n", "4"], &["another plan is here"]);
+    assert_eq!(stdout(&store.ends(3, &["status", "s3://b/plan", "--missing"])), "0-3\n");
+    store.fails(&["publish", "s3://b/plan"], &["4 of 4 parts are not done", "s3://b/plan"]);
+    for part in (0..PARTS).rev() {
+        let attempts = ["here", "there"].map(|machine| store.part(machine, part).spawn().unwrap());
+        for attempt in attempts {
+            let run = attempt.wait_with_output().unwrap();
+            assert!(run.status.success(), "{}", show(&run));
+        }
+        assert!(stdout(&store.pack_part("here", part)).contains("nothing to do"));
+    }
+    for machine in ["here", "there", "tmp"] {
+        assert_eq!(fs::read_dir(store.videos.path(machine)).unwrap().count(), 0, "{machine} is tidy");
+    }
+    store.ends(0, &["status", "s3://b/plan"]);
+    store.has_no_set("plan");
+    let run = store.ends(3, &["publish", "s3://b/plan", "-o", "s3://b/other/out", "--read-all"]);
+    assert!(stdout(&run).starts_with("published "), "{}", show(&run));
+    assert_eq!(store.files("other/out"), whole);
+    store.ends(3, &["publish", "s3://b/plan"]);
+    assert_eq!(store.files("plan"), whole);
+    // The same once more is there already.
+    store.ends(3, &["publish", "s3://b/plan"]);
+    store.ends(3, &["publish", "s3://b/plan", "--force"]);
+    assert_eq!(store.files("plan"), whole);
+    store.ends(0, &["verify", "s3://b/plan"]);
+}
+
+/// A thousand receipts take seconds where an answer takes 50 ms; `--nocapture` prints how many.
+#[test]
+fn many_receipts_are_asked_for_at_a_time() {
+    let store = Store::make(1000);
+    store.ends(0, &["plan", "in", "-o", "s3://b/plan", "--parts", "1000", "-n", "4"]);
+    store.pack_part("tmp", 1);
+    let receipt = store.videos.json("store/b/plan/parts/00001.json");
+    for part in (0..1000).filter(|part| part % 10 != 0) {
+        let mut receipt = receipt.clone();
+        receipt["part"] = part.into();
+        receipt["shards"][0]["record_file"] = format!("shard-{part:05}-0123456789ab.rec").into();
+        receipt["shards"][0]["index_file"] = format!("shard-{part:05}-0123456789ab.vidx").into();
+        fs::write(store.file(&format!("plan/parts/{part:05}.json")), receipt.to_string()).unwrap();
+    }
+    store.server.link().set_latency(Duration::from_millis(50));
+    store.server.reset_counts();
+    let began = Instant::now();
+    let status = store.ends(3, &["status", "s3://b/plan", "--json"]);
+    let counts = store.server.counts();
+    eprintln!("status of 1,000 parts: {} requests in {:.1} s", counts.requests, began.elapsed().as_secs_f64());
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["done"], &status["missing"]), (&900.into(), &100.into()));
+    assert!(counts.most_in_flight >= 32 && counts.requests < 1200, "{counts:?}");
+}
+
+#[test]
+fn a_pack_in_parts_is_uploaded_part_by_part() {
+    let store = Store::make(12);
+    let whole = store.videos.whole("whole", &[]);
+    let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "--jobs", "2", "-n", "4"];
+    store.ends(3, &pack);
+    assert_eq!(store.files("set"), whole);
+    let left = fs::read_dir(store.file("set/.parts"))
+        .map_or(0, |entries| entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count());
+    assert_eq!(left, 0, "the plan goes with the end");
+    assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0);
+    store.fails(&pack, &["there is another data set here", "--force"]);
+    store.ends(3, &[&pack[..], &["--force", "--seed", "7"]].concat());
+    store.ends(3, &[&pack[..], &["--force"]].concat());
+    assert_eq!(store.files("set"), whole, "nothing of the replaced data set is left");
+}
+
+#[test]
+fn a_pack_in_parts_that_is_killed_resumes() {
+    let store = Store::make(20);
+    let whole = store.videos.whole("whole", &[]);
+    let pack = [&["pack", "in", "-o", "s3://b/set", "--parts", "4", "-n", "4"], &OFTEN[..]].concat();
+    for request in [12, 25, 40, 55] {
+        store.server.reset_counts();
+        let mut child = store.command("tmp", &pack).spawn().unwrap();
+        crate::common::until::until("it has come so far", || {
+            store.server.counts().requests >= request || child.try_wait().unwrap().is_some()
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let run = store.command("tmp", &[&pack[..], &["--force"]].concat()).output().unwrap();
+    assert_eq!(run.status.code(), Some(3), "{}", show(&run));
+    assert_eq!(store.files("set"), whole);
+}
+
+#[test]
+fn parts_that_are_killed_at_any_request_are_packed_again() {
+    let store = Store::make(8);
+    let whole = store.videos.whole("whole", &[]);
+    store.plan();
+    for part in 0..PARTS {
+        for request in 1..=9 {
+            store.server.reset_counts();
+            let mut child = store.part("tmp", part).spawn().unwrap();
+            crate::common::until::until("it has come so far", || {
+                store.server.counts().requests >= request || child.try_wait().unwrap().is_some()
+            });
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        store.pack_part("tmp", part);
+    }
+    store.ends(3, &["publish", "s3://b/plan"]);
+    assert_eq!(store.files("plan"), whole);
+}
+
+/// The faults that a store may have at any request, and for which requests.
+const FAULTS: [(Fault, Option<&str>); 5] = [
+    (Fault::Lost, None),
+    (Fault::SlowDown, None),
+    (Fault::Reset { after: 0 }, None),
+    (Fault::ResetUpload { after: 10 }, Some("PUT")),
+    (Fault::Conflict, Some("PUT")),
+];
+
+/// Does something with each fault at each of its requests in turn.
+fn at_each_request(store: &Store, mut work: impl FnMut(&str)) {
+    store.server.reset_counts();
+    work("no fault");
+    let requests = store.server.counts().requests;
+    assert!(requests > 3, "{requests}");
+    for (fault, method) in FAULTS {
+        for nth in 1..=requests {
+            let rule = Rule::new(fault.clone()).nth(nth);
+            store.server.rules().clear();
+            store.server.rules().add(method.map_or(rule.clone(), |method| rule.method(method)));
+            work(&format!("{fault:?} at request {nth}"));
+        }
+    }
+    store.server.rules().clear();
+}
+
+#[test]
+fn faults_at_each_request_of_a_publication_change_nothing() {
+    let store = Store::make(8);
+    let whole = store.videos.whole("whole", &[]);
+    store.packed();
+    at_each_request(&store, |when| {
+        fs::remove_file(store.file("plan/dataset.json")).ok();
+        let published = store.open().and_then(|plan| plan.publish(&PublishOptions::default(), &mut no_progress));
+        published.unwrap_or_else(|e| panic!("{when}: {e}"));
+        assert_eq!(store.files("plan"), whole, "{when}");
+    });
+}
+
+#[test]
+fn faults_at_each_request_of_a_part_change_nothing() {
+    let store = Store::make(4);
+    let whole = store.videos.whole("whole", &[]);
+    store.packed();
+    let mut options = PartOptions::default();
+    options.storage = store.storage();
+    options.scratch = Some(store.videos.path("scratch"));
+    at_each_request(&store, |when| {
+        fs::remove_file(store.file("plan/parts/00001.json")).ok();
+        let packed = store.open().and_then(|plan| plan.pack(1, &options, &mut no_progress));
+        packed.unwrap_or_else(|e| panic!("{when}: {e}"));
+        assert!(store.file("plan/parts/00001.json").exists(), "{when}");
+    });
+    store.ends(3, &["publish", "s3://b/plan"]);
+    assert_eq!(store.files("plan"), whole);
+}
+
+#[test]
+fn a_store_without_conditions_is_for_one_publisher() {
+    let store = Store::of(Videos::make(8), Origin::writable_without_conditions);
+    let whole = store.videos.whole("whole", &[]);
+    store.packed();
+    store.fails(&["publish", "s3://b/plan"], &["conditions", "--only-publisher"]);
+    store.has_no_set("plan");
+    store.ends(3, &["publish", "s3://b/plan", "--only-publisher"]);
+    assert_eq!(store.files("plan"), whole);
+    let pack = ["pack", "in", "-o", "s3://b/set", "--parts", "4", "-n", "4"];
+    store.fails(&pack, &["conditions", "--only-publisher"]);
+    store.ends(3, &[&pack[..], &["--only-publisher"]].concat());
+    assert_eq!(store.files("set"), whole);
+}
+
+#[test]
+fn of_publishers_at_once_one_wins() {
+    let store = Store::make(12);
+    let whole = store.videos.whole("whole", &[]);
+    store.packed();
+    for _ in 0..3 {
+        fs::remove_file(store.file("plan/dataset.json")).ok();
+        let both = [(); 2].map(|()| store.command("tmp", &["publish", "s3://b/plan"]).spawn().unwrap());
+        for run in both.map(|child| child.wait_with_output().unwrap()) {
+            assert_eq!(run.status.code(), Some(3), "they publish the same: {}", show(&run));
+        }
+        assert_eq!(store.files("plan"), whole);
+    }
+    // Another data set comes between the look and the commit.
+    fs::remove_file(store.file("plan/dataset.json")).unwrap();
+    let plan = store.open().unwrap();
+    let mut options = PublishOptions::default();
+    for overwrite in [false, true] {
+        options.overwrite = overwrite;
+        let mut meanwhile = |_: &vidrec::Progress| {
+            fs::write(store.file("plan/dataset.json"), format!("another {overwrite}")).unwrap();
+            std::ops::ControlFlow::Continue(())
+        };
+        let e = plan.publish(&options, &mut meanwhile).unwrap_err();
+        assert!(e.to_string().contains("another data set was published here in the meantime"), "{e}");
+        assert!(fs::read_to_string(store.file("plan/dataset.json")).unwrap().starts_with("another"));
+    }
+}
+
+#[test]
+fn forged_receipts_and_missing_objects_publish_nothing() {
+    let store = Store::make(8);
+    store.packed();
+    let path = "store/b/plan/parts/00001.json";
+    let own = fs::read(store.videos.path(path)).unwrap();
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change, &str); 6] = [
+        ("outside", |r| r["shards"][0]["record_file"] = "../../x.rec".into(), "not of its part"),
+        (
+            "another part's",
+            |r| r["shards"][0]["index_file"] = "shard-00002-0123456789ab.vidx".into(),
+            "not of its part",
+        ),
+        ("more than there is", |r| r["report"]["clips"] = u64::MAX.into(), "sums over its shards"),
+        ("too many bytes", |r| r["shards"][0]["bytes"] = u64::MAX.into(), "sums over its shards"),
+        ("another digest", |r| r["shards"][0]["sha256"] = "0".repeat(64).into(), "not the shard"),
+        ("another plan", |r| r["plan"] = "0".repeat(64).into(), "another plan"),
+    ];
+    for (what, change, words) in changes {
+        store.videos.edit(path, change);
+        store.fails(&["publish", "s3://b/plan"], &[words, "s3://b/plan/"]);
+        store.has_no_set("plan");
+        fs::write(store.videos.path(path), &own).unwrap_or_else(|e| panic!("{what}: {e}"));
+    }
+    for ending in ["rec", "vidx"] {
+        let file = store.videos.file_of("store/b/plan", 1, ending);
+        let bytes = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        store.fails(&["publish", "s3://b/plan"], &[name, "pack the part again"]);
+        fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
+        store.fails(&["publish", "s3://b/plan"], &[name]);
+        fs::write(&file, bytes).unwrap();
+        store.has_no_set("plan");
+    }
+    store.ends(3, &["publish", "s3://b/plan"]);
+}
+
+#[test]
+fn plans_are_published_where_they_are() {
+    let store = Store::make(4);
+    store.packed();
+    store.fails(&["publish", "s3://b/plan", "-o", "out"], &["same bucket", "vidrec fetch"]);
+    store.fails(&["publish", "s3://b/plan", "-o", "s3://other/out"], &["same bucket", "vidrec fetch"]);
+    store.videos.packed("plan");
+    store.fails(&["publish", "plan", "-o", "s3://b/out"], &["in a folder", "vidrec push"]);
+    store.fails(&["pack", "--plan", "plan", "--part", "0", "--scratch", "x"], &[]);
+    store.fails(&["plan", "in", "-o", "http://127.0.0.1:1/plan", "--parts", "2"], &["read only"]);
+}
+
+/// An attempt on another machine knows by the note.
+#[test]
+fn an_attempt_after_one_that_died_elsewhere_is_careful() {
+    if !has_decoder_faults() {
+        return;
+    }
+    let store = Store::make(8);
+    store.plan();
+    let jobs = store.videos.files("store/b/plan").into_keys().find(|name| name.starts_with("jobs-")).unwrap();
+    let jobs = fs::read_to_string(store.file("plan").join(jobs)).unwrap();
+    let first: Value = serde_json::from_str(jobs.lines().next().unwrap()).unwrap();
+    let source = first["job"]["source"].as_str().unwrap();
+    let attempt = |machine: &str| {
+        let mut command = store.part(machine, 0);
+        command.arg("--json").env("VIDREC_DECODER_FAULT", format!("abort:{source}")).output().unwrap()
+    };
+    let died = attempt("here");
+    assert_eq!(died.status.code(), None, "{}", show(&died));
+    if cfg!(target_os = "linux") {
+        assert_eq!(stdout(&store.ends(3, &["status", "s3://b/plan", "--missing"])), "0-3\n", "its lock says so");
+    }
+    let second = attempt("there");
+    assert_eq!(second.status.code(), Some(0), "{}", show(&second));
+    let report: Value = serde_json::from_slice(&second.stdout).unwrap();
+    let failures = report["failures"].as_array().unwrap();
+    assert!(failures.iter().any(|failure| failure["source"] == source && failure["stage"] == "crash"), "{report}");
+}
+
+#[test]
+fn remote_videos_that_change_are_refused_and_their_sizes_make_the_parts() {
+    let store = Store::make(8);
+    let mut manifest = String::from("path,label\n");
+    for i in 0..8 {
+        let class = if i % 2 == 0 { "even" } else { "odd" };
+        let name = format!("in/{i:04}.mp4");
+        let to = store.file(&name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        let mut bytes = fs::read(store.videos.path(&format!("in/{class}/{i:04}.mp4"))).unwrap();
+        if i == 0 {
+            // As long as all others together; what is behind the last box of the file is not looked at.
+            bytes.extend([&(16u32 << 20).to_be_bytes()[..], b"free"].concat());
+            bytes.resize(bytes.len() + (16 << 20) - 8, 0);
+        }
+        fs::write(to, bytes).unwrap();
+        manifest += &format!("s3://b/{name},{class}\n");
+    }
+    manifest += "s3://b/in/none.mp4,odd\n";
+    fs::write(store.videos.path("videos.csv"), manifest).unwrap();
+    let run = store.ends(0, &["plan", "videos.csv", "-o", "s3://b/plan", "--parts", "2", "-n", "4"]);
+    assert!(stdout(&run).contains("1 video could not be looked at"), "{}", show(&run));
+    let parts = store.videos.json("store/b/plan/plan.json")["parts"].clone();
+    assert_eq!((&parts[0]["videos"], &parts[1]["videos"]), (&1.into(), &8.into()), "{parts}");
+    store.ends(0, &["pack", "--plan", "s3://b/plan", "--part", "1"]);
+    let video = store.file("in/0000.mp4");
+    let bytes = fs::read(&video).unwrap();
+    fs::write(&video, &bytes).unwrap();
+    let pack = ["pack", "--plan", "s3://b/plan", "--part", "0"];
+    store.fails(&pack, &["s3://b/in/0000.mp4", "not the one that was planned", "version"]);
+    fs::write(&video, &bytes[..bytes.len() - 1]).unwrap();
+    store.fails(&pack, &["s3://b/in/0000.mp4", "not the one that was planned", &bytes.len().to_string()]);
+    fs::remove_file(&video).unwrap();
+    store.fails(&pack, &["s3://b/in/0000.mp4", "not the one that was planned", "no object"]);
+    assert!(stdout(&store.ends(3, &["status", "s3://b/plan", "--missing"])).starts_with('0'));
+}

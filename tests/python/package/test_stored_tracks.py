@@ -1,0 +1,33 @@
+"""Tracks of the test vectors, as arrays."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import vidrec
+
+VECTORS = Path(__file__).parents[3] / "format-spec" / "vectors"
+
+
+def test_tracks_are_arrays_of_their_types_and_shapes():
+    data = vidrec.open(VECTORS / "good" / "tracks.vidx")
+    assert data.tracks["gaze"]["shape"] == [1, 2] and data.tracks["never"]["timing"] == "times"
+    clip = data[0]
+    assert "never" not in clip.track_names and clip.track("never") is None
+    state = clip.track("state")
+    assert state.values.shape == (2, 2) and state.values.dtype == np.float32
+    assert state.values[0].tolist() == [0.5, -1.0] and not state.values.flags.writeable
+    assert state.times.tolist() == [0, 200_000_000]
+    caption = clip.track("caption")
+    assert caption.values == ["größer", ""] and caption.ends.tolist() == [5, 1_000_000_000]
+    sound = clip.track("sound")
+    assert sound.rate == Fraction(16_000) and sound.times.tolist() == [-5, 62_495, 124_995]
+    assert len(data[1].track("caption")) == 0 and data[1].track("gaze").values.shape == (0, 1, 2)
+
+
+def test_a_damaged_track_is_an_error():
+    clip = vidrec.open(VECTORS / "bad" / "track-crc.vidx")[0]
+    assert clip.track("caption").values == ["up", "ü"], "the other track is intact"
+    with pytest.raises(vidrec.FormatError, match="track-crc"):
+        clip.track("state")

@@ -1,0 +1,185 @@
+"""Tracks in batches, against a plain model in NumPy: windows, draws, strides, threads, and runs that resume."""
+import inspect
+import json
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import vidrec
+
+if "track" not in inspect.signature(vidrec.pack).parameters:
+    pytest.skip("this vidrec packs no tracks", allow_module_level=True)
+
+RATE, SECONDS, CLIPS = 12, 2, 5
+HOWS = ("nearest", "linear", "previous")
+
+
+def state_of(clip):
+    """Times in nanoseconds, a little irregular, and two numbers each."""
+    n = 40 + clip
+    times = (np.arange(n) * 47_000_000 + np.arange(n) ** 2 % 7 * 1_300_000).astype(np.int64)
+    return times, np.random.default_rng(clip).normal(size=(n, 2)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory):
+    """Clips of 24 frames with what a robot did, at rates of their own; clip 3 says nothing about its grip."""
+    root = tmp_path_factory.mktemp("robot")
+    rows = []
+    for clip in range(CLIPS):
+        source = f"gradients=size=64x48:rate={RATE}:duration={SECONDS}:seed={clip}"
+        command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{clip}.mp4"]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        times, values = state_of(clip)
+        np.savez(root / f"state{clip}.npz", t=times, state=values)
+        np.save(root / f"sound{clip}.npy", (np.arange(2000) + clip).astype(np.int16))
+        words = [[0, 0.5, f"reach {clip}"], [0.5, 1.2, f"grasp {clip}"], [1.2, 1.95, "lift"]]
+        row = {"path": f"{clip}.mp4", "label": clip, "state": f"state{clip}.npz", "sound": f"sound{clip}.npy", "words": words}
+        if clip != 3:
+            np.save(root / f"grip{clip}.npy", np.arange(20, dtype=np.uint8) % 3)
+            row["grip"] = f"grip{clip}.npy"
+        rows.append(json.dumps(row))
+    (root / "list.jsonl").write_text("\n".join(rows))
+    tracks = ["state=state,times=t,values=state,unit=ns", "sound=sound,rate=1000", "caption=words,spans", "grip=grip,rate=10"]
+    vidrec.pack(root / "list.jsonl", root / "set", frames=RATE * SECONDS, track=tracks)
+    return root / "set"
+
+
+def loader(path, tracks, **options):
+    return vidrec.Loader(path, 2, size=16, tracks=tracks, output="numpy", **options)
+
+
+def model(clip, how, t):
+    """What the state of a clip is at times of any shape, and where it is."""
+    times, values = state_of(clip)
+    inside = (t >= times[0] - 1000) & (t <= times[-1] + 1000)
+    if how == "previous":
+        found = values[np.maximum(np.searchsorted(times, t + 1000, "right") - 1, 0)]
+        return np.where(inside[..., None], found, 0), inside
+    t = np.clip(t, times[0], times[-1])
+    before = np.searchsorted(times, t, "right") - 1
+    after = np.minimum(before + 1, len(times) - 1)
+    if how == "nearest":
+        found = values[np.where(times[after] - t < t - times[before], after, before)]
+    else:
+        weight = ((t - times[before]) / np.maximum(times[after] - times[before], 1))[..., None]
+        a, b = values[before].astype(np.float64), values[after].astype(np.float64)
+        found = (a + (b - a) * weight).astype(np.float32)
+    return np.where(inside[..., None], found, 0), inside
+
+
+def check(batch, how, anchor, offsets):
+    for i, clip in enumerate(batch.clips):
+        frames = np.rint(batch.times[i] * 1e9)
+        there = ~np.isnan(frames)
+        frames = np.where(there, frames, -(10**15)).astype(np.int64)
+        at = {"first": frames[:1], "last": frames[there][-1:], "each": frames}[anchor]
+        times = at[:, None] + offsets if offsets is not None else at
+        times = times[0] if anchor != "each" and offsets is not None else times
+        values, mask = model(int(clip), how, times)
+        np.testing.assert_array_equal(batch.track_masks["state"][i], mask)
+        np.testing.assert_array_equal(batch.tracks["state"][i], values)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_windows_are_those_of_the_model(robot, seed):
+    draw = np.random.default_rng(seed)
+    how, anchor = HOWS[seed % 3], ("first", "last", "each")[draw.integers(3)]
+    rate = int(draw.choice([5, 10, 24, 50]))
+    start, steps = round(float(draw.uniform(-1, 1)), 2), int(draw.integers(0, 12))
+    window = (start, start + (steps + 0.25) / rate)
+    offsets = round(start * 1e9) + np.rint(np.arange(steps + 1) * 1e9 / rate).astype(np.int64)
+    tracks = {"state": vidrec.track(window, rate, how, anchor=anchor)}
+    frames, stride = int(draw.integers(1, 6)), int(draw.integers(1, 4))
+    options = {"frames": frames, "temporal": "clip", "stride": stride, "shuffle": True, "seed": seed}
+    shape = (frames, steps + 1) if anchor == "each" else (steps + 1,)
+    for batch in loader(robot, tracks, **options):
+        assert batch.tracks["state"].shape == (2, *shape, 2) and batch.tracks["state"].dtype == np.float32
+        assert batch.track_masks["state"].shape == (2, *shape) and batch.track_masks["state"].dtype == np.bool_
+        check(batch, how, anchor, offsets)
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("options", [{}, {"frames": 5, "temporal": "random-segments"}, {"frames": 30, "short": "pad"}, {"fps": 4}])
+def test_each_frame_has_its_value(robot, how, options):
+    for batch in loader(robot, {"state": vidrec.track(how=how)}, **options):
+        assert batch.tracks["state"].shape[:2] == batch.frame_mask.shape
+        check(batch, how, "each", None)
+
+
+def test_sound_and_captions_are_of_the_drawn_time(robot):
+    tracks = {"sound": vidrec.track(window=(0, 0.25)), "caption": vidrec.track(), "grip": vidrec.track(missing="mask")}
+    for batch in loader(robot, tracks, frames=4, temporal="clip"):
+        assert batch.tracks["sound"].shape == (2, 250) and batch.tracks["sound"].dtype == np.int16
+        assert batch.tracks["grip"].dtype == np.uint8
+        for i, clip in enumerate(batch.clips):
+            begin, end = batch.times[i][0], batch.times[i][-1]
+            at = round(begin * 1000) + np.arange(250)
+            np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
+            np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
+            words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
+            assert batch.tracks["caption"][i] == [text for a, b, text in words if a <= end and b > begin]
+            assert bool(batch.track_masks["grip"][i].any()) == (clip != 3)
+
+
+def test_threads_state_and_copies(robot):
+    tracks = {"state": vidrec.track(window=(-0.2, 0.2), rate=20), "caption": vidrec.track()}
+    options = {"frames": 3, "temporal": "random-segments", "shuffle": True, "seed": 3}
+    one, many = loader(robot, tracks, threads=1, **options), loader(robot, tracks, threads=4, **options)
+    whole = list(one)
+    for a, b in zip(whole, many):
+        np.testing.assert_array_equal(a.tracks["state"], b.tracks["state"])
+        assert a.tracks["caption"] == b.tracks["caption"]
+    batches = iter(many)
+    next(batches)
+    resumed = loader(robot, tracks, **options)
+    resumed.load_state_dict(many.state_dict())
+    for batch in resumed:
+        np.testing.assert_array_equal(batch.tracks["state"], next(batches).tracks["state"])
+    copy = pickle.loads(pickle.dumps(whole[0]))
+    np.testing.assert_array_equal(copy.tracks["state"], whole[0].tracks["state"])
+    np.testing.assert_array_equal(copy.track_masks["state"], whole[0].track_masks["state"])
+
+
+def test_torch_gets_tensors(robot):
+    torch = pytest.importorskip("torch")
+    from vidrec.torch import MapDataset
+
+    tracks = {"state": vidrec.track(), "caption": vidrec.track()}
+    batch = next(iter(vidrec.Loader(robot, 2, size=16, tracks=tracks, output="torch")))
+    assert batch.tracks["state"].dtype == torch.float32 and batch.track_masks["state"].dtype == torch.bool
+    assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
+    _, label, more = MapDataset(robot, size=16, tracks=tracks)[1]
+    assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
+
+
+@pytest.mark.parametrize(
+    ("tracks", "words"),
+    [
+        ({"speed": vidrec.track()}, 'no track "speed"'),
+        ({"caption": vidrec.track(how="linear")}, 'tracks["caption"]: texts'),
+        ({"state": vidrec.track(window=(1, 0), rate=5)}, 'tracks["state"].window'),
+        ({"state": vidrec.track(window=(float("nan"), 0), rate=5)}, 'tracks["state"].window'),
+        ({"state": vidrec.track(window=(0, 1), rate=0)}, 'tracks["state"]'),
+        ({"state": vidrec.track(window=(0, 1), rate=float("nan"))}, 'tracks["state"]'),
+        ({"state": vidrec.track(window=(0, 1))}, "needs a rate"),
+        ({"state": vidrec.track(rate=5)}, "a rate is for a window"),
+        ({"state": vidrec.track(how="next")}, 'tracks["state"]'),
+        ({"state": vidrec.track(window=(0, 1, 2), rate=5)}, "start and end"),
+        ({"state": (0, 1)}, "vidrec.track"),
+        (["state"], "a dict of names"),
+    ],
+)
+def test_bad_input_is_named(robot, tracks, words):
+    with pytest.raises(vidrec.UsageError) as e:
+        loader(robot, tracks)
+    assert words in str(e.value)
+
+
+def test_a_clip_without_the_track_is_named(robot):
+    batches = iter(loader(robot, {"grip": vidrec.track()}))
+    next(batches)
+    with pytest.raises(vidrec.UsageError, match='no track "grip"'):
+        next(batches)

@@ -1,0 +1,57 @@
+"""The example of a world model: windows of two cameras with their actions, and a loss that falls."""
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vidrec
+
+pytest.importorskip("torch")
+if "track" not in inspect.signature(vidrec.pack).parameters:
+    pytest.skip("this vidrec packs no tracks", allow_module_level=True)
+EXAMPLE = Path(__file__).parents[3] / "examples/world_model.py"
+
+
+def test_it_learns_from_both_cameras_and_the_right_actions(tmp_path):
+    command = [sys.executable, EXAMPLE, "--data", tmp_path / "data", "--epochs", "6"]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=300).stdout
+    losses = [json.loads(line)["loss"] for line in told.splitlines()]
+    assert len(losses) == 6 and losses[-1] < 0.7 * losses[0]
+
+    spec = importlib.util.spec_from_file_location("world_model", EXAMPLE)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    dataset = vidrec.open(tmp_path / "data/train")
+    seen = 0
+    for batch in example.loader(tmp_path / "data/train"):
+        assert batch.frames.shape == (8, 2, 6, 1, 16, 16) and bool(batch.camera_mask.all())
+        for i, clip in enumerate(batch.clips.tolist()):
+            attributes = dataset[clip].attributes
+            assert attributes["camera"] == "front"
+            first = batch.params[i]["frames"][0]
+            actions = np.load(tmp_path / f"data/{attributes['episode']}.npy")[2 * first : 2 * first + 11]
+            assert batch.track_masks["action"][i].all()
+            np.testing.assert_array_equal(batch.tracks["action"][i].numpy(), actions)
+            # The other camera is upside down.
+            front, wrist = batch.frames[i, 0].numpy(), batch.frames[i, 1].numpy()
+            np.testing.assert_allclose(front, wrist[:, :, ::-1], atol=0.1)
+            seen += bool(batch.mask[i])
+    assert seen == 6 * 10
+
+
+def test_an_episode_without_a_camera_is_named_or_masked(tmp_path):
+    spec = importlib.util.spec_from_file_location("world_model", EXAMPLE)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    dataset = vidrec.open(example.make(tmp_path / "data")).select(range(1, 12))
+    options = {"size": 16, "cameras": ["front", "wrist"], "output": "numpy"}
+    with pytest.raises(vidrec.UsageError, match='episode 0 has no clip of camera "front"'):
+        vidrec.Loader(dataset, 6, **options)
+    batch = next(iter(vidrec.Loader(dataset, 6, missing_cameras="mask", **options)))
+    assert batch.frames.shape[:2] == (6, 2) and not batch.frames[0, 0].any() and batch.frames[0, 1].any()
+    assert batch.camera_mask.tolist() == [[False, True]] + [[True, True]] * 5

@@ -1,0 +1,62 @@
+//! Mixes of data sets of which some are remote: the same batches, bit for bit, and merged requests.
+
+use vidrec::order::Order;
+use vidrec::{Dataset, Loader, LoaderOptions, Mix, MixOptions, Sampling};
+
+use crate::common::options;
+use crate::served::{Served, with_memory};
+use crate::sets;
+
+fn mix(sets: [&Dataset; 3], samples: u64) -> Mix {
+    let named = ["a", "b", "c"].into_iter().zip(sets).zip([0.5, 0.3, 0.2]);
+    let named = named.map(|((name, set), weight)| (name, set.clone(), weight));
+    Mix::new(named, MixOptions { samples_per_epoch: Some(samples), window: 10, ..MixOptions::default() }).unwrap()
+}
+
+fn ordered(order: Order) -> LoaderOptions {
+    LoaderOptions { seed: 3, sampling: Sampling { order, ..Sampling::default() }, ..options(5, (32, 24)) }
+}
+
+#[test]
+fn batches_are_those_of_local_sources_in_any_order_and_memory() {
+    let served = [sets::small(&[24][..]), sets::small(&[9, 1, 7]), sets::small(&[4])].map(Served::new);
+    let local = [0, 1, 2].map(|i| served[i].local());
+    let here = mix([&local[0], &local[1], &local[2]], 35);
+    for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
+        for memory in [100, 15_000, 2 << 30] {
+            let remote = [0, 1].map(|i| served[i].open_with(with_memory(memory)).unwrap());
+            // The third stays on this machine.
+            let there = mix([&remote[0], &remote[1], &local[2]], 35);
+            let [ours, theirs] = [&there, &here].map(|mix| Loader::mix(mix, ordered(order.clone())).unwrap());
+            let mut count = 0;
+            for (ours, theirs) in ours.iter(0..3).unwrap().zip(theirs.iter(0..3).unwrap()) {
+                let (ours, theirs) = (ours.unwrap_or_else(|e| panic!("{order} {memory}: {e:#}")), theirs.unwrap());
+                assert!(*ours == *theirs && ours.state() == theirs.state(), "{order} {memory}");
+                count += 1;
+            }
+            assert_eq!(count, 21);
+            let state = theirs.state(1, 3);
+            let rest = |mix: &Mix| -> Vec<_> {
+                let loader = Loader::resume_mix(mix, ordered(order.clone()), &state).unwrap();
+                loader.iter(1).unwrap().map(|batch| batch.unwrap().into_batch()).collect()
+            };
+            assert!(rest(&there) == rest(&here), "{order} {memory}: resumed");
+        }
+    }
+}
+
+#[test]
+fn blocks_of_each_source_are_requested_whole() {
+    let served = [sets::large(&[120]), sets::large(&[120])].map(Served::new);
+    let small = Served::new(sets::large(&[4]));
+    let (small, set) = (small.local(), |served: &Served| served.open_with(with_memory(16 << 20)).unwrap());
+    let requests = |order: Order| {
+        served.iter().for_each(|served| drop(served.log(".rec")));
+        let mix = mix([&set(&served[0]), &set(&served[1]), &small], 150);
+        let loader = Loader::mix(&mix, ordered(order)).unwrap();
+        loader.iter(0).unwrap().for_each(|batch| drop(batch.unwrap()));
+        served.iter().map(|served| served.log(".rec").len()).sum::<usize>()
+    };
+    let (blocks, shuffled) = (requests(Order::Blocks { block: 5, window: 1 }), requests(Order::Shuffled));
+    assert!(2 * blocks < shuffled, "{blocks} requests in blocks, {shuffled} shuffled");
+}

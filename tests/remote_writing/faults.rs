@@ -1,0 +1,100 @@
+//! Each request of a push fails once, in each way; and from each request on, nothing works any more.
+
+use std::time::Duration;
+
+use fault_proxy::{Fault, Rule};
+
+use crate::store::{Store, same};
+
+/// The requests of a push to which nothing happens.
+fn requests(store: &Store) -> u64 {
+    store.push("set", "train").unwrap();
+    let requests = store.server.counts().requests;
+    store.clear();
+    assert!(requests > 10, "{requests}");
+    requests
+}
+
+#[test]
+fn a_fault_at_any_request_changes_nothing() {
+    let store = Store::new();
+    let (files, requests) = (store.files("set"), requests(&store));
+    for fault in [
+        Fault::Lost,
+        Fault::SlowDown,
+        Fault::Conflict,
+        Fault::Status(500),
+        Fault::ResetUpload { after: 50 },
+        Fault::Reset { after: 0 },
+        Fault::Short { after: 0 },
+        Fault::NotHttp,
+    ] {
+        for n in 1..=requests {
+            store.server.rules().add(Rule::new(fault.clone()).nth(n));
+            let what = format!("{} at request {n}", fault.name());
+            let report = store.push("set", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
+            assert!(!report.found, "{what}");
+            same(&what, &store.objects("train"), &files);
+            assert!(store.server.counts().faults == 1, "{what}");
+            store.clear();
+        }
+    }
+}
+
+/// What is there after the error is completed by the next push.
+#[test]
+fn what_ends_at_any_request_is_continued() {
+    let store = Store::new();
+    let (files, requests) = (store.files("set"), requests(&store));
+    let mut options = store.push_options();
+    options.storage.timeout = Duration::from_millis(200);
+    for fault in [Fault::Lost, Fault::Forbidden, Fault::Status(500)] {
+        for n in 0..requests {
+            store.server.rules().add(Rule::new(fault.clone()).after(n));
+            let what = format!("{} after request {n}", fault.name());
+            let ended = store.push_with("set", "train", &options);
+            let is_there = store.objects("train").contains_key("dataset.json");
+            match (&ended, &fault) {
+                // The commit took effect, but no answer says so.
+                (Err(_), Fault::Lost) => {}
+                (Err(_), _) => assert!(!is_there, "{what}"),
+                (Ok(_), _) => assert!(is_there, "{what}"),
+            }
+            if let Err(e) = &ended {
+                let text = format!("{e:#}");
+                assert!(text.contains("s3://bucket/train") && !text.contains("hunter2"), "{what}: {text}");
+            }
+            store.server.rules().clear();
+            store.push("set", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
+            let mut objects = store.objects("train");
+            // A probe that could not be removed.
+            objects.retain(|name, _| !name.starts_with(".vidrec-probe-"));
+            same(&what, &objects, &files);
+            store.clear();
+        }
+    }
+}
+
+#[test]
+fn a_replacement_survives_a_fault_at_any_request() {
+    let store = Store::new();
+    store.ends(0, "reshard set --shards 1 -o other");
+    let other = store.files("other");
+    let mut options = store.push_options();
+    options.overwrite = true;
+    store.push("set", "train").unwrap();
+    store.server.reset_counts();
+    store.push_with("other", "train", &options).unwrap();
+    let requests = store.server.counts().requests;
+    for fault in [Fault::Lost, Fault::Conflict, Fault::SlowDown, Fault::ResetUpload { after: 50 }] {
+        for n in 1..=requests {
+            store.clear();
+            store.push("set", "train").unwrap();
+            store.server.rules().add(Rule::new(fault.clone()).nth(n));
+            let what = format!("{} at request {n}", fault.name());
+            let report = store.push_with("other", "train", &options).unwrap_or_else(|e| panic!("{what}: {e:#}"));
+            assert!(report.notes.is_empty(), "{what}: {:?}", report.notes);
+            same(&what, &store.objects("train"), &other);
+        }
+    }
+}

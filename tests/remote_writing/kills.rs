@@ -1,0 +1,94 @@
+//! Packs to a store that are killed at any moment. `VIDREC_SOAK=1` tries a hundred moments instead of some.
+
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::store::{Store, same};
+
+const OFTEN: &str = "--commit-every 0 -j 1 -n 4";
+
+fn moments() -> u32 {
+    if std::env::var_os("VIDREC_SOAK").is_some() { 100 } else { 8 }
+}
+
+/// Small videos in `in`.
+fn make_videos(store: &Store, count: u32) {
+    fs::create_dir(store.path("in")).unwrap();
+    let first = store.path("in/0000.mp4");
+    let mut ffmpeg = Command::new("ffmpeg");
+    ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1"]);
+    let status = ffmpeg.args(["-c:v", "mpeg4"]).arg(&first).status();
+    assert!(status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it").success());
+    for i in 1..count {
+        fs::copy(&first, store.path(&format!("in/{i:04}.mp4"))).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_pack_is_continued_by_the_same_command() {
+    let store = Store::new();
+    make_videos(&store, 30);
+    for more in ["", " --parts 3 --jobs 2"] {
+        let pack = |out: &str| format!("pack in -o {out} {OFTEN}{more}");
+        let local = format!("local{}", more.len());
+        store.clear();
+        store.ends(0, &pack(&local));
+        let began = Instant::now();
+        store.ends(0, &pack("s3://bucket/train"));
+        let time = began.elapsed();
+        same("not killed", &store.objects("train"), &store.files(&local));
+        let mut killed = 0;
+        for moment in 0..moments() {
+            store.clear();
+            let mut child = store.command(&pack("s3://bucket/train")).spawn().unwrap();
+            let share = f64::from(moment * 2 + 1) / f64::from(moments() * 2);
+            // The moment only spreads the kills: every one of them must do.
+            sleep(Duration::from_secs_f64(time.as_secs_f64() * share));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let was_published = store.objects("train").contains_key("dataset.json");
+            killed += u32::from(!was_published);
+            // Where it was published, only the scratch folder is left to be removed.
+            let run = store.run(&pack("s3://bucket/train"));
+            let said = String::from_utf8_lossy(&run.stderr);
+            let is_there = was_published && said.contains("there is another data set here");
+            assert!(run.status.success() || is_there, "moment {moment}: {said}");
+            // A folder of a run that was killed after its publication may stay, with nothing in it that is needed.
+            if !was_published {
+                store.has_no_scratch(&format!("moment {moment}"));
+            }
+            let mut objects = store.objects("train");
+            objects.retain(|name, _| !name.starts_with(".vidrec-probe-"));
+            same(&format!("moment {moment}{more}"), &objects, &store.files(&local));
+        }
+        assert!(killed > 0, "none was killed before its end");
+    }
+}
+
+#[test]
+fn other_settings_do_not_continue_what_is_in_the_scratch_folder() {
+    use fault_proxy::{Fault, Rule};
+    let store = Store::new();
+    make_videos(&store, 3);
+    store.server.rules().add(Rule::new(Fault::Forbidden).method("PUT").path("shard-"));
+    let pack = |options: &str| format!("pack in -o s3://bucket/train {options}");
+    store.ends(1, &pack("-n 4"));
+    store.server.rules().clear();
+    let said = store.ends(1, &pack("-n 3"));
+    assert!(said.contains("packed in another way") && said.contains("remove that folder"), "{said}");
+    store.ends(0, &pack("-n 3 --restart"));
+    store.ends(0, "pack in -o local -n 3");
+    same("restarted", &store.objects("train"), &store.files("local"));
+    store.has_no_scratch("restarted");
+}
+
+#[test]
+fn nothing_is_published_of_videos_that_cannot_be_read() {
+    let store = Store::new();
+    fs::create_dir(store.path("in")).unwrap();
+    fs::write(store.path("in/broken.mp4"), "<html>404</html>").unwrap();
+    store.ends(1, "pack in -o s3://bucket/train");
+    assert!(store.objects("").is_empty());
+}

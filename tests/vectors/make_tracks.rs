@@ -1,0 +1,303 @@
+//! The vectors of tracks.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use vidrec::raw::data_binding::{DataBinding, edge_crc32, hex};
+
+use crate::make::{Bad, Files, When, base, minimal, pretty};
+use crate::shard::{self, Shard};
+use crate::tracks::{File, Seal, Track, Tracks, le, texts, timed};
+
+fn schema(tracks: &[Value]) -> String {
+    json!({ "tracks": tracks }).to_string()
+}
+
+fn track(name: &str, kind: &str, shape: &[u32], timing: &str) -> Value {
+    json!({"name": name, "type": kind, "shape": shape, "timing": timing})
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    le(numbers, f32::to_le_bytes)
+}
+
+/// Every type and every timing, tracks without values, and a clip without tracks.
+fn all() -> Tracks {
+    let mut force = track("Kraft ✋", "f64", &[], "times");
+    force["nan"] = true.into();
+    force["unit"] = "N".into();
+    let schema = schema(&[
+        track("state", "f32", &[2], "frames"),
+        force,
+        track("sound", "i16", &[], "rate"),
+        track("gaze", "i32", &[1, 2], "times"),
+        track("ticks", "i64", &[], "frames"),
+        track("caption", "utf-8", &[], "spans"),
+        track("depth", "u8", &[2, 2], "frames"),
+        track("words", "utf-8", &[], "rate"),
+        track("never", "u8", &[], "times"),
+    ]);
+    let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
+    let first = vec![
+        new(0, 2, floats(&[0.5, -1.0, 1e-45, f32::MAX])),
+        new(1, 3, timed(le(&[f64::NAN, f64::INFINITY, -0.0], f64::to_le_bytes), &[-7, 0, 0])),
+        Track { first_ns: -5, rate: [16_000, 1], ..new(2, 3, le(&[1i16, -2, i16::MAX], i16::to_le_bytes)) },
+        new(3, 1, timed(le(&[i32::MIN, 7], i32::to_le_bytes), &[i64::MAX])),
+        new(4, 2, le(&[i64::MIN, 9], i64::to_le_bytes)),
+        new(5, 2, timed(texts(&["größer", ""]), &[0, 1_000_000_000, 5, 1_000_000_000])),
+        new(6, 2, (0..8).collect()),
+        Track { rate: [30_000, 1001], ..new(7, 3, texts(&["a", "跳", "b"])) },
+    ];
+    // There, but without values.
+    let empty = vec![new(3, 0, vec![]), new(5, 0, timed(texts(&[]), &[]))];
+    Tracks { schema, clips: vec![first, empty], gap: 0 }
+}
+
+/// Two tracks for two clips: what most of the broken vectors are made from.
+fn two() -> Tracks {
+    let schema = schema(&[track("state", "f32", &[], "frames"), track("caption", "utf-8", &[], "spans")]);
+    let new = |number, count, bytes| Track { number, count, bytes, ..Track::default() };
+    let first = vec![new(0, 2, floats(&[1.0, 2.0])), new(1, 2, timed(texts(&["up", "ü"]), &[0, 5, 5, 9]))];
+    Tracks { schema, clips: vec![first, vec![new(0, 1, floats(&[3.0]))]], gap: 0 }
+}
+
+/// The same shard with the tracks in `bytes`.
+fn bound(mut shard: Shard, bytes: &[u8]) -> Shard {
+    let sha256 = Sha256::digest(bytes).into();
+    let binding = DataBinding { length: bytes.len() as u64, sha256, edge_crc32: edge_crc32(bytes) };
+    shard.more.push((*b"TRKS", 0, binding.to_bytes().to_vec()));
+    shard.version_minor = 1;
+    shard
+}
+
+pub fn good(files: &mut Files) {
+    let bytes = all().file().bytes;
+    let shard = bound(base(), &bytes);
+    files.insert("good/tracks.rec".into(), shard.records.clone());
+    files.insert("good/tracks.vidx".into(), shard.index().0);
+    files.insert("good/tracks.vtrk".into(), bytes);
+    for (name, bytes) in folder(two()) {
+        files.insert(format!("good/tracks-of-a-shard/{name}"), bytes);
+    }
+}
+
+/// A shard without tracks and one with, named as writers name them.
+fn folder(tracks: Tracks) -> Files {
+    let bytes = tracks.file().bytes;
+    shards(vec![(minimal(), None), (bound(base(), &bytes), Some(bytes))])
+}
+
+fn shards(shards: Vec<(Shard, Option<Vec<u8>>)>) -> Files {
+    let (mut files, mut list) = (Files::new(), Vec::new());
+    let classes = serde_json::from_slice::<Value>(&base().meta).unwrap()["classes"].clone();
+    for (n, (mut shard, tracks)) in shards.into_iter().enumerate() {
+        shard.meta = base().meta;
+        if shard.clips.len() == 1 {
+            shard.clips[0].label = 0;
+        }
+        let index = shard.index().0;
+        let name = |bytes: &[u8], end: &str| format!("shard-{n:05}-{}.{end}", &hex(&Sha256::digest(bytes))[..12]);
+        let mut listed = json!({
+            "record_file": name(&shard.records, "rec"), "index_file": name(&index, "vidx"),
+            "clips": shard.clips.len(), "frames": shard.frames.len(), "bytes": shard.records.len(),
+            "sha256": hex(&Sha256::digest(&shard.records)),
+            "index_crc32": u32::from_le_bytes(index[60..64].try_into().unwrap()),
+        });
+        files.insert(name(&shard.records, "rec"), shard.records.clone());
+        files.insert(name(&index, "vidx"), index);
+        if let Some(bytes) = tracks {
+            let (file, sha256) = (name(&bytes, "vtrk"), hex(&Sha256::digest(&bytes)));
+            listed["track_file"] = json!({"file": file, "bytes": bytes.len(), "sha256": sha256});
+            files.insert(file, bytes);
+        }
+        list.push(listed);
+    }
+    let sum = |key: &str| list.iter().map(|s| s[key].as_u64().unwrap()).sum::<u64>();
+    let listing = json!({
+        "format": "vidrec", "format_version": 1, "clips": sum("clips"), "frames": sum("frames"), "bytes": sum("bytes"),
+        "classes": classes, "shards": list, "tool": "make", "settings": {},
+    });
+    files.insert("dataset.json".into(), pretty(&listing));
+    files
+}
+
+impl Bad {
+    /// The base with these tracks beside it.
+    fn tracks(&mut self, name: &str, when: When, bytes: Vec<u8>) {
+        let shard = bound(base(), &bytes);
+        self.with_tracks(name, when, &shard, &shard.index(), bytes);
+    }
+
+    fn with_tracks(&mut self, name: &str, when: When, shard: &Shard, index: &shard::Index, bytes: Vec<u8>) {
+        self.files(name, when, shard, index);
+        self.0.insert(format!("bad/{name}.vtrk"), bytes);
+    }
+
+    /// The two tracks with their file changed, checksums right from `seal` on.
+    fn track_file(&mut self, name: &str, when: When, seal: Seal, change: impl FnOnce(&mut File)) {
+        self.tracks(name, when, two().file().change(seal, change));
+    }
+
+    /// The two tracks changed before the file is made, so that all checksums fit.
+    fn values(&mut self, name: &str, when: When, change: impl FnOnce(&mut Tracks)) {
+        let mut tracks = two();
+        change(&mut tracks);
+        self.tracks(name, when, tracks.file().bytes);
+    }
+}
+
+pub fn bad(bad: &mut Bad) {
+    bad_files(bad);
+    bad_ends(bad);
+    bad_places(bad);
+    bad_values(bad);
+}
+
+fn bad_files(bad: &mut Bad) {
+    let bytes = two().file().bytes;
+    let shard = bound(base(), &bytes);
+    for (name, change) in [
+        ("track-length", (|b| b.truncate(b.len() - 8)) as fn(&mut Vec<u8>)),
+        ("track-length.empty", Vec::clear),
+        ("track-edges", |b| b[100] ^= 1),
+    ] {
+        let mut other = bytes.clone();
+        change(&mut other);
+        bad.with_tracks(name, When::Open, &shard, &shard.index(), other);
+    }
+    let digest = |index: &mut shard::Index| index.flip(index.section(5).start + 8);
+    let index = shard.index().change(shard::Seal::Sections, digest);
+    bad.with_tracks("track-digest", When::Verify, &shard, &index, bytes.clone());
+    let index = shard.index().change(shard::Seal::Table, |index| index.flip(index.table_entry(5) + 24));
+    bad.with_tracks("section-crc.trks", When::Open, &shard, &index, bytes.clone());
+    let mut short = shard.clone();
+    short.more[0].2.truncate(40);
+    bad.with_tracks("section-size.trks", When::Open, &short, &short.index(), bytes);
+    let tracks = "\"shard-00001-";
+    bad.folder("dataset-json.tracks", When::Open, folder(two()), |json| {
+        let (head, tail) = json.split_once("track_file").unwrap();
+        format!("{head}track_file{}", tail.replacen(tracks, "\"../shard-00001-", 1))
+    });
+    bad.folder("dataset-shard.tracks", When::Open, folder(two()), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["shards"][1]["track_file"]["sha256"] = hex(&[0; 32]).into();
+        value.to_string()
+    });
+    bad.folder("dataset-shard.no-tracks", When::Open, folder(two()), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["shards"][0]["track_file"] = value["shards"][1]["track_file"].clone();
+        value.to_string()
+    });
+    for (name, from, to) in [
+        ("dataset-tracks", "\"f32\"", "\"i32\""),
+        ("dataset-tracks.shape", "[]", "[1]"),
+        ("dataset-tracks.timing", "\"spans\"", "\"times\""),
+    ] {
+        let mut other = two();
+        other.schema = other.schema.replacen(from, to, 1);
+        other.clips = vec![vec![], vec![]];
+        let both = [two(), other].map(|tracks| tracks.file().bytes);
+        bad.folder(name, When::Open, shards(both.map(|b| (bound(base(), &b), Some(b))).into()), |json| json);
+    }
+}
+
+fn bad_ends(bad: &mut Bad) {
+    bad.track_file("track-magic", When::Open, Seal::Ends, |file| file.bytes[0] = 9);
+    bad.track_file("track-version", When::Open, Seal::Ends, |file| file.bytes[8] = 2);
+    bad.track_file("track-header-crc", When::Open, Seal::Footer, |file| file.flip(20));
+    bad.track_file("track-flags", When::Open, Seal::Ends, |file| file.u32(12, 1 << 31));
+    let mut cut = two().file().bytes;
+    let at = cut.len() - 20;
+    cut[at] ^= 1;
+    bad.tracks("track-footer", When::Open, cut);
+    bad.track_file("track-footer.header", When::Open, Seal::Footer, |file| {
+        let at = file.footer() + 40;
+        file.flip(at);
+    });
+    for (name, at) in [("length", 0), ("clips", 8), ("table", 16), ("schema", 24), ("overflow", 24)] {
+        bad.track_file(&format!("track-layout.{name}"), When::Open, Seal::Footer, |file| {
+            file.add(file.footer() + at, if name == "overflow" { u64::MAX / 2 } else { 64 })
+        });
+    }
+    bad.tracks("track-layout", When::Open, two().file().bytes[..63].to_vec());
+    bad.values("track-layout.clip", When::Open, |tracks| tracks.clips.truncate(1));
+    bad.track_file("track-schema", When::Open, Seal::Footer, |file| file.flip(file.footer() + 36));
+    for (name, schema) in [
+        ("json", "{\"tracks\":[".to_owned()),
+        ("array", "[[]]".into()),
+        ("missing", "{}".into()),
+        ("type", schema(&[track("a", "f16", &[], "frames")])),
+        ("timing", schema(&[track("a", "f32", &[], "always")])),
+        ("name", schema(&[track("", "f32", &[], "frames")])),
+        ("control", schema(&[track("a\n", "f32", &[], "frames")])),
+        ("twice", schema(&[track("a", "f32", &[], "frames"), track("a", "f32", &[], "frames")])),
+        ("shape", schema(&[track("a", "f32", &[0], "frames")])),
+        ("large", schema(&[track("a", "f32", &[1 << 20, 1 << 20], "frames")])),
+        ("text", schema(&[track("a", "utf-8", &[1], "frames")])),
+        ("positions", schema(&[json!(["a", "f32", [], "frames"])])),
+    ] {
+        bad.values(&format!("track-schema.{name}"), When::Open, |tracks| tracks.schema = schema);
+    }
+}
+
+fn bad_places(bad: &mut Bad) {
+    use When::Use;
+    bad.track_file("track-entry-crc", Use, Seal::Ends, |file| file.flip(file.table));
+    bad.track_file("track-entry-crc.misplaced", Use, Seal::Ends, |file| {
+        let (a, b) = file.bytes[file.table..file.table + 48].split_at_mut(24);
+        a.swap_with_slice(b);
+    });
+    for (name, by) in [("track-block", 8), ("track-block.outside", 1 << 16), ("track-block.overflow", u64::MAX - 127)] {
+        bad.track_file(name, Use, Seal::Entries, |file| file.add(file.table, by));
+    }
+    bad.track_file("track-block.short", Use, Seal::Entries, |file| file.add(file.table + 8, 0u64.wrapping_sub(200)));
+    bad.track_file("track-block.room", Use, Seal::Entries, |file| file.u32(file.blocks[0].unwrap(), u32::MAX));
+    bad.track_file("track-block.clip", Use, Seal::Directories, |file| file.u32(file.blocks[0].unwrap() + 4, 1));
+    bad.track_file("track-directory", Use, Seal::Entries, |file| file.flip(file.entry(0, 0) + 24));
+    let directory = |bad: &mut Bad, name: &str, i: usize, at: usize, value: u32| {
+        bad.track_file(&format!("track-directory.{name}"), Use, Seal::Directories, |file| {
+            let entry = file.entry(0, i) + at;
+            file.u32(entry, value);
+        });
+    };
+    directory(bad, "track", 1, 0, 2);
+    directory(bad, "order", 1, 0, 0);
+    directory(bad, "place", 1, 8, 256);
+    directory(bad, "length", 0, 16, 4);
+    directory(bad, "overflow", 0, 20, u32::MAX);
+    directory(bad, "count", 0, 28, 1 << 30);
+    directory(bad, "rate", 0, 40, 1);
+    bad.track_file("track-directory.end", Use, Seal::Entries, |file| file.add(file.table + 8, 1));
+    bad.track_file("track-crc", Use, Seal::Directories, |file| file.flip(file.track(0, 0)));
+}
+
+fn bad_values(bad: &mut Bad) {
+    use When::{Use, Verify};
+    bad.values("track-frames", Use, |tracks| {
+        tracks.clips[1][0] = Track { count: 2, bytes: floats(&[1.0, 2.0]), ..Track::default() };
+    });
+    let caption = |bytes: Vec<u8>| move |tracks: &mut Tracks| tracks.clips[0][1].bytes = bytes;
+    bad.values("track-times", Use, caption(timed(texts(&["up", "ü"]), &[5, 0, 9, 9])));
+    bad.values("track-times.span", Use, caption(timed(texts(&["up", "ü"]), &[0, 5, 5, 4])));
+    bad.values("track-times.rate", Use, |tracks| {
+        tracks.schema = tracks.schema.replace("spans", "rate");
+        tracks.clips[0][1].bytes = texts(&["up", "ü"]);
+        tracks.clips[0][1].rate = [25, 0];
+    });
+    for (name, offsets) in [("track-text", [1, 2, 4]), ("track-text.order", [0, 4, 2]), ("track-text.end", [0, 2, 9])] {
+        let bytes = [le(&offsets, u32::to_le_bytes), "upü".into()].concat();
+        bad.values(name, Use, caption(timed(bytes, &[0, 5, 5, 9])));
+    }
+    let cut = [le(&[0u32, 3, 4], u32::to_le_bytes), "upü".into()].concat();
+    bad.values("track-text.cut", Use, caption(timed(cut, &[0, 5, 5, 9])));
+    let mut wrong = texts(&["up", "ü"]);
+    *wrong.last_mut().unwrap() = b'x';
+    bad.values("track-text.utf8", Use, caption(timed(wrong, &[0, 5, 5, 9])));
+    bad.values("track-finite", Verify, |tracks| tracks.clips[1][0].bytes = floats(&[f32::NEG_INFINITY]));
+    bad.values("track-order", Verify, |tracks| tracks.gap = 64);
+    bad.track_file("track-padding", Verify, Seal::Ends, |file| file.flip(file.track(0, 1) - 1));
+    bad.track_file("track-padding.block", Verify, Seal::Ends, |file| file.flip(file.blocks[1].unwrap() - 1));
+    bad.track_file("track-padding.table", Verify, Seal::Ends, |file| file.flip(file.table - 1));
+    let mut padded = timed(texts(&["u", "ü"]), &[0, 5, 5, 9]);
+    padded[15] = 1;
+    bad.values("track-padding.times", Verify, caption(padded));
+}
