@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use vidrec::{Dataset, Loader, cache};
 
-use crate::disk_use::{Watch, page_files};
+use crate::disk_use::{Watch, page_files, when_unused};
 use crate::orders;
 use crate::served::{PAGE, Served, cached, epoch, write};
 use crate::worker::in_own_process;
@@ -86,6 +86,7 @@ fn replaced() {
     // What was open is of before the change: all of that is here.
     assert!(batches(&old) == before && before != after);
     drop((old, both));
+    when_unused(folder.path());
 
     // There was no room for both. Now nobody uses the old ones.
     assert!(batches(&open()) == after);

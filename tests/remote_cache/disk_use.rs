@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use vidrec::cache::{self, CacheReport};
 
 use crate::served::PAGE;
 
@@ -63,5 +65,19 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.stop.store(true, SeqCst);
+    }
+}
+
+/// Describes a cache as soon as nobody uses its objects. An answer that came for the last batch may keep them open a moment
+/// longer than the loader and the data set.
+pub fn when_unused(dir: &Path) -> CacheReport {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let report = cache::show(dir).unwrap();
+        if report.objects.iter().all(|object| !object.in_use) {
+            return report;
+        }
+        assert!(Instant::now() < end, "still in use: {report:?}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
