@@ -68,6 +68,7 @@ mod allocation;
 mod byte_size;
 #[cfg(feature = "remote")]
 pub mod cache;
+pub mod check;
 mod dataset;
 mod disk;
 pub mod edit;

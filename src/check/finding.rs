@@ -1,0 +1,66 @@
+//! What a check of data sets can find.
+
+use serde::Serialize;
+
+/// A kind of finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// All frames of a clip are black, or nearly.
+    Black,
+    /// All frames of a clip are of nearly one color.
+    Uniform,
+    /// All frames of a clip are very dark.
+    Dark,
+    /// Much of a clip is white, without any detail.
+    BlownOut,
+    /// All frames of a clip show the same.
+    Frozen,
+    /// Some frames of a clip repeat the one before.
+    RepeatedFrames,
+    /// The scene changes inside a clip.
+    SceneCut,
+    /// Clips of one data set show nearly the same.
+    NearDuplicate,
+    /// Clips of different data sets show nearly the same: what a model is tested with, it has seen in training.
+    Leak,
+    /// Clips that show nearly the same have different labels.
+    LabelConflict,
+    /// A frame is damaged: its bytes have another checksum, or do not decode.
+    Corrupt,
+    /// Packing had to take another frame than was asked for, or the video has known faults.
+    Substituted,
+    /// A video was not packed.
+    Failed,
+}
+
+/// A clip of one of the data sets that were checked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FoundClip {
+    /// Which data set, counted from 0 in the order in which they were given.
+    pub set: usize,
+    /// The number of the clip in its data set.
+    pub clip: u64,
+    /// Its source.
+    pub source: String,
+    /// Its class, or its label as text; `None` without a label.
+    pub class: Option<String>,
+}
+
+/// Something in a data set that a person should look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The clips that it is about: one; of duplicates, leaks and conflicts all of the group; of failures none.
+    pub clips: Vec<FoundClip>,
+    /// The frames of the clip that it is about, counted from 0; empty if it is about the whole clip.
+    pub frames: Vec<u32>,
+    /// What was measured, in the unit that the text names.
+    pub value: Option<f64>,
+    /// The finding in a sentence, without the name of the clip.
+    pub text: String,
+}
