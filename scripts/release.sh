@@ -6,7 +6,7 @@
 #
 # target/release-files/ gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
-#     vidrec-VERSION-….tar.gz                 the program, with its notices
+#     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
 #     vidrec-VERSION.tar.gz                   the source distribution
 #     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL requires publishing them too
 #     SHA256SUMS
@@ -91,6 +91,11 @@ name=vidrec-$version-$host
 rm -rf "target/$name"
 mkdir "target/$name"
 cp "target/portable/$host/release/vidrec" LICENSE-APACHE LICENSE-MIT README.md "target/$name"
+mkdir "target/$name/completions"
+"target/$name/vidrec" manual "target/$name/man/man1"
+for shell in bash elvish fish powershell zsh; do
+  "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
+done
 cp -r python/third-party "target/$name/third-party"
 tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
 rm -rf "target/$name"

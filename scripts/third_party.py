@@ -4,7 +4,7 @@
     scripts/third_party.py FOLDER [--ffmpeg PREFIX] [--target TRIPLE]
 
 FOLDER gets NOTICE.txt, which says what is inside and under which licences, crates.txt with the texts of the Rust crates'
-licences, and those of libjpeg-turbo and, with PREFIX as scripts/build_ffmpeg.sh left it, of FFmpeg, dav1d and zlib.
+licences, and those of libjpeg-turbo, of the typeface of contact sheets and, with PREFIX as scripts/build_ffmpeg.sh left it, of FFmpeg, dav1d and zlib.
 """
 
 import argparse
@@ -19,6 +19,7 @@ OPENING = """vidrec is under the MIT licence or the Apache License 2.0, as you c
 
 * libjpeg-turbo, under the IJG licence and the modified BSD licence (libjpeg-turbo-LICENSE.md).
   This software is based in part on the work of the Independent JPEG Group.
+* The typeface DejaVu Sans, Copyright (c) 2003 by Bitstream, Inc. All Rights Reserved (DejaVu-LICENSE.txt).
 * {number} Rust crates, each with its licence in crates.txt.
 """
 
@@ -102,6 +103,7 @@ def main():
     jpeg = next(Path(p["manifest_path"]).parent for p in packages if p["name"] == "turbojpeg-sys") / "libjpeg-turbo"
     shutil.copy(jpeg / "LICENSE.md", args.folder / "libjpeg-turbo-LICENSE.md")
     shutil.copy(jpeg / "README.ijg", args.folder / "libjpeg-turbo-README.ijg")
+    shutil.copy(ROOT / "src/bin/vidrec/sheet/typeface/LICENSE", args.folder / "DejaVu-LICENSE.txt")
     if args.ffmpeg is not None:
         licences = args.ffmpeg / "licences"
         for file in licences.iterdir():

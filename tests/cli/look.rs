@@ -36,10 +36,66 @@ fn a_sheet_shortens_names_of_any_length() {
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let sheet = image::open(temp.path().join("sheet.png")).unwrap().to_rgb8();
     assert_eq!((&report["width"], &report["height"]), (&sheet.width().into(), &sheet.height().into()));
-    // 60 characters of the class, 120 of the source, and numbers, at 8 pixels each.
-    assert!((1400..1800).contains(&sheet.width()), "{}", sheet.width());
-    let ink_at_the_end = (sheet.width() - 60..sheet.width()).any(|x| (0..18).any(|y| sheet.get_pixel(x, y).0[0] < 100));
+    assert!((600..2000).contains(&sheet.width()), "{}", sheet.width());
+    let ink_at_the_end = (sheet.width() - 60..sheet.width()).any(|x| (0..36).any(|y| sheet.get_pixel(x, y).0[0] < 200));
     assert!(ink_at_the_end, "the end of the name is shown");
+}
+
+#[test]
+fn the_ending_of_a_sheet_chooses_its_format() {
+    use image::AnimationDecoder;
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path();
+    let mut writer = Writer::create(dir.join("set"), WriterOptions::default()).unwrap();
+    for (clip, frames) in [2, 5, 3].into_iter().enumerate() {
+        let jpegs: Vec<_> = (0..frames).map(|t| common::jpeg((48, 32), t + 10 * clip as u32)).collect();
+        let frames: Vec<_> = (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        let mut attributes = vidrec::JsonObject::default();
+        attributes.insert("caption", "a man\njuggles").unwrap();
+        let info = ClipInfo { source: format!("{clip}.mp4"), width: 48, height: 32, attributes, ..ClipInfo::default() };
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+    let draw = |output: &str| vidrec(&format!("sheet set -o {output} --json"), dir);
+    let mut sizes = Vec::new();
+    for (name, format) in
+        [("a.png", image::ImageFormat::Png), ("b.JPG", image::ImageFormat::Jpeg), ("c.webp", image::ImageFormat::WebP)]
+    {
+        let run = draw(name);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let bytes = std::fs::read(dir.join(name)).unwrap();
+        assert_eq!(image::guess_format(&bytes).unwrap(), format, "{name}");
+        let picture = image::load_from_memory(&bytes).unwrap();
+        sizes.push((picture.width(), picture.height()));
+    }
+    assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
+
+    assert!(draw("d.gif").status.success());
+    let file = std::io::BufReader::new(std::fs::File::open(dir.join("d.gif")).unwrap());
+    let moving = image::codecs::gif::GifDecoder::new(file).unwrap().into_frames().collect_frames().unwrap();
+    assert_eq!(moving.len(), 5, "as many as the longest clip has");
+    assert!(moving[0].buffer() != moving[1].buffer());
+
+    for (name, said) in [("e.tiff", ".tiff"), ("sheet", "no ending")] {
+        let run = draw(name);
+        let text = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.code() == Some(2) && text.contains(said) && text.contains(".png"), "{text}");
+        assert!(!dir.join(name).exists());
+    }
+}
+
+#[test]
+fn completions_and_man_pages_name_every_subcommand() {
+    let temp = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let text = String::from_utf8(vidrec(&format!("completions {shell}"), temp.path()).stdout).unwrap();
+        assert!(["verify", "subset", "reshard"].iter().all(|name| text.contains(name)), "{shell}");
+    }
+    assert!(vidrec("manual man", temp.path()).status.success());
+    let page = |name: &str| std::fs::read_to_string(temp.path().join("man").join(name)).unwrap();
+    assert!(page("vidrec.1").contains("vidrec\\-subset(1)"));
+    assert!(page("vidrec-subset.1").contains("\\-\\-exclude") && page("vidrec-subset.1").contains("Examples:"));
+    assert!(page("vidrec-export-gulp.1").contains("clips"));
 }
 
 #[test]

@@ -5,13 +5,16 @@ mod bench;
 mod cache;
 mod clip_list;
 mod clips;
+mod completions;
 mod edit;
+mod examples;
 mod export;
 mod extract;
 mod fetch;
 mod import;
 mod inspect;
 mod interrupt;
+mod manual;
 mod merge;
 mod monitor;
 #[cfg(not(feature = "pack"))]
@@ -50,7 +53,7 @@ mod words;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::outcome::{Outcome, Run};
 
@@ -97,6 +100,8 @@ enum Command {
     Relabel(relabel::Args),
     Repair(repair::Args),
     Cache(cache::Args),
+    Completions(completions::Args),
+    Manual(manual::Args),
 }
 
 // Allowed because this file is also the library `python/cli`, which has no `main`.
@@ -113,7 +118,7 @@ fn main() -> ExitCode {
 #[cfg_attr(not(feature = "pack"), allow(unused_variables))]
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let run = match Cli::parse_from(&args).command {
+    let run = match parsed(&args).command {
         #[cfg(feature = "pack")]
         Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
         #[cfg(not(feature = "pack"))]
@@ -143,6 +148,8 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
         Command::Cache(args) => cache::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Manual(args) => manual::run(&args),
     };
     match run {
         // The output may contain zeros instead of data that was lost.
@@ -163,11 +170,46 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
     }
 }
 
+/// The program as the command line describes it.
+fn command() -> clap::Command {
+    examples::added_to(Cli::command())
+}
+
+fn parsed(args: &[OsString]) -> Cli {
+    let found = Cli::from_arg_matches_mut(&mut command().get_matches_from(args));
+    found.unwrap_or_else(|e| e.format(&mut command()).exit())
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
+
+    /// The paths of the subcommands of a command that do something themselves.
+    fn paths(command: &clap::Command, path: &str) -> Vec<String> {
+        let name = |inner: &clap::Command| format!("{path} {}", inner.get_name()).trim_start().to_owned();
+        let shown = command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
+        let below =
+            |inner| if clap::Command::has_subcommands(inner) { paths(inner, &name(inner)) } else { vec![name(inner)] };
+        shown.flat_map(below).collect()
+    }
+
+    #[test]
+    fn each_subcommand_has_two_or_three_examples_that_it_takes() {
+        let named: Vec<_> = examples::EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(named, paths(&Cli::command(), ""));
+        for (path, examples) in examples::EXAMPLES {
+            assert!((2..=3).contains(&examples.len()), "{path}");
+            // What other programs do with it is theirs.
+            let own = |example: &&&str| example.starts_with("vidrec ");
+            for example in examples.iter().filter(own) {
+                let words = example.split(" > ").next().unwrap().split(' ');
+                assert!(example.starts_with(&format!("vidrec {path} ")), "{example}");
+                if let Err(e) = Cli::try_parse_from(words) {
+                    panic!("{example}: {e}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent_and_every_argument_has_help() {

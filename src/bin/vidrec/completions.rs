@@ -1,0 +1,24 @@
+//! `vidrec completions`: what a shell completes.
+
+use std::io::{self, Write};
+
+use clap_complete::Shell;
+
+use crate::{Outcome, Run};
+
+/// Print what a shell needs to complete the commands of vidrec.
+///
+/// A new shell completes them once the text is where it looks: for zsh in a file `_vidrec` in a folder of `fpath`, for
+/// PowerShell in the profile.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The shell.
+    shell: Shell,
+}
+
+pub fn run(args: &Args) -> Run {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::command(), "vidrec", &mut text);
+    io::stdout().write_all(&text)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,89 @@
+//! What a sheet shows of a clip.
+
+use image::RgbImage;
+use image::imageops::{self, FilterType};
+use serde_json::Value;
+use vidrec::jpeg::Decoder;
+use vidrec::sampler::uniform;
+use vidrec::{Clip, Frame};
+
+use super::Failure;
+
+/// The most frames that a row shows.
+const MOST_FRAMES: u32 = 16;
+
+/// A clip, its frames decoded and scaled.
+pub struct ClipRow {
+    pub ordinal: u64,
+    pub label: Option<u32>,
+    pub class: String,
+    /// Size, source and what else there is to say.
+    pub about: String,
+    pub caption: Option<String>,
+    pub frames: Vec<Shown>,
+}
+
+/// A frame, as high as a row, and its time.
+pub struct Shown {
+    pub time: String,
+    pub picture: RgbImage,
+}
+
+impl ClipRow {
+    /// Decodes the frames of a clip, or some of them, evenly spread. `caption` names the attribute to show.
+    pub fn of(clip: &Clip<'_>, caption: &str, height: u32, decoder: &mut Decoder) -> Result<Self, Failure> {
+        let class = match (clip.label(), clip.class()?) {
+            (None, _) => "no label".to_owned(),
+            (Some(label), "") => format!("label {label}"),
+            (Some(_), class) => class.to_owned(),
+        };
+        let short = if clip.is_short() { " · short" } else { "" };
+        let frames = chosen(clip.frame_count()).into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
+        Ok(ClipRow {
+            ordinal: clip.ordinal(),
+            label: clip.label(),
+            class,
+            about: format!("{}×{}{short} · {}", clip.width(), clip.height(), clip.source()?),
+            caption: text_of(clip, caption)?,
+            frames: frames.collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    pub fn width(&self) -> u32 {
+        self.frames.iter().map(|frame| frame.picture.width()).max().unwrap_or(1)
+    }
+}
+
+/// The attribute `name` as a line of text; `None` without it.
+fn text_of(clip: &Clip<'_>, name: &str) -> Result<Option<String>, Failure> {
+    Ok(match clip.attributes()?.get(name)? {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        Some(value) => Some(value.to_string()),
+    })
+}
+
+fn chosen(count: u32) -> Vec<u32> {
+    if count <= MOST_FRAMES { (0..count).collect() } else { uniform(count, MOST_FRAMES) }
+}
+
+fn shown(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<Shown, Failure> {
+    frame.check()?;
+    let full = decoder.decode_picture(frame.jpeg())?;
+    // Very wide frames are limited to eight times the height of the row.
+    let width = (u64::from(full.width) * u64::from(height) / u64::from(full.height)).clamp(1, u64::from(height) * 8);
+    let full = RgbImage::from_raw(full.width, full.height, full.pixels).ok_or("the frame has an unexpected size")?;
+    let picture = imageops::resize(&full, width as u32, height, FilterType::CatmullRom);
+    Ok(Shown { time: format!("{:.2} s", frame.pts_seconds()), picture })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_clips_show_some_frames() {
+        assert_eq!(chosen(5), [0, 1, 2, 3, 4]);
+        assert_eq!(chosen(100).len(), 16);
+    }
+}
