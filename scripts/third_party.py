@@ -4,7 +4,8 @@
     scripts/third_party.py FOLDER [--ffmpeg PREFIX] [--target TRIPLE]
 
 FOLDER gets NOTICE.txt, which says what is inside and under which licences, crates.txt with the texts of the Rust crates'
-licences, and those of libjpeg-turbo, of the typeface of contact sheets and, with PREFIX as scripts/build_ffmpeg.sh left it, of FFmpeg, dav1d and zlib.
+licences, and those of libjpeg-turbo, of the typeface of contact sheets and, with PREFIX as scripts/build_ffmpeg.sh left it,
+of FFmpeg, dav1d and zlib.
 """
 
 import argparse

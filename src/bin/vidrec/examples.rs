@@ -33,7 +33,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "vidrec sheet train -o sheet.png",
             "vidrec sheet train 0-49 -o sheet.webp --height 90",
-            "vidrec sheet train 3,7 -o moving.gif --rate 8",
+            "vidrec sheet train 3 7 -o moving.gif --rate 8",
         ],
     ),
     (
@@ -73,7 +73,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --force"]),
-    ("push", &["vidrec push train -o s3://bucket/train", "vidrec push train -o gs://bucket/train"]),
+    ("push", &["vidrec push train s3://bucket/train", "vidrec push train gs://bucket/train"]),
     (
         "bench",
         &[
@@ -82,7 +82,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec bench s3://bucket/train --epochs 2",
         ],
     ),
-    ("monitor", &["vidrec monitor /tmp/loader", "vidrec monitor /tmp/loader --once"]),
+    ("monitor", &["vidrec monitor loader.jsonl", "vidrec monitor run-7/loader.fifo"]),
     ("stats", &["vidrec stats train", "vidrec stats train --all", "vidrec stats train --json"]),
     ("merge", &["vidrec merge a b -o both", "vidrec merge january february -o s3://bucket/all"]),
     (
@@ -123,10 +123,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("cache show", &["vidrec cache show /scratch/vidrec", "vidrec cache show /scratch/vidrec --json"]),
     ("cache trim", &["vidrec cache trim /scratch/vidrec --bytes 100GB", "vidrec cache trim /scratch/vidrec --bytes 0"]),
-    (
-        "cache clear",
-        &["vidrec cache clear /scratch/vidrec", "vidrec cache clear /scratch/vidrec --prefix s3://bucket/old"],
-    ),
+    ("cache clear", &["vidrec cache clear /scratch/vidrec", "vidrec cache clear ~/.cache/vidrec"]),
     (
         "completions",
         &[

@@ -197,18 +197,17 @@ mod tests {
     fn each_subcommand_has_two_or_three_examples_that_it_takes() {
         let named: Vec<_> = examples::EXAMPLES.iter().map(|(path, _)| (*path).to_owned()).collect();
         assert_eq!(named, paths(&Cli::command(), ""));
+        let mut wrong = Vec::new();
         for (path, examples) in examples::EXAMPLES {
             assert!((2..=3).contains(&examples.len()), "{path}");
-            // What other programs do with it is theirs.
-            let own = |example: &&&str| example.starts_with("vidrec ");
-            for example in examples.iter().filter(own) {
-                let words = example.split(" > ").next().unwrap().split(' ');
+            // What other programs do is theirs.
+            for example in examples.iter().filter(|example| example.starts_with("vidrec ")) {
                 assert!(example.starts_with(&format!("vidrec {path} ")), "{example}");
-                if let Err(e) = Cli::try_parse_from(words) {
-                    panic!("{example}: {e}");
-                }
+                let words = example.split(" > ").next().unwrap_or_default().split(' ');
+                wrong.extend(Cli::try_parse_from(words).err().map(|e| format!("{example}: {e}")));
             }
         }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
