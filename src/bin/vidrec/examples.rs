@@ -36,6 +36,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec sheet train 3 7 -o moving.gif --rate 8",
         ],
     ),
+    ("view", &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 --as blocks --width 100"]),
     (
         "import mxnet",
         &[
@@ -123,7 +124,10 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("cache show", &["vidrec cache show /scratch/vidrec", "vidrec cache show /scratch/vidrec --json"]),
     ("cache trim", &["vidrec cache trim /scratch/vidrec --bytes 100GB", "vidrec cache trim /scratch/vidrec --bytes 0"]),
-    ("cache clear", &["vidrec cache clear /scratch/vidrec", "vidrec cache clear ~/.cache/vidrec"]),
+    (
+        "cache clear",
+        &["vidrec cache clear /scratch/vidrec", "vidrec cache clear /scratch/vidrec --location s3://bucket/old"],
+    ),
     (
         "completions",
         &[

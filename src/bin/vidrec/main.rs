@@ -47,6 +47,7 @@ mod threads;
 mod usage;
 mod verify;
 mod version;
+mod view;
 mod watch;
 mod words;
 
@@ -85,6 +86,7 @@ enum Command {
     Verify(verify::Args),
     Extract(extract::Args),
     Sheet(sheet::Args),
+    View(view::Args),
     Import(import::Args),
     Export(export::Args),
     Fetch(fetch::Args),
@@ -133,6 +135,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),

@@ -1,6 +1,6 @@
 //! `vidrec sheet`: draw a contact sheet.
 
-mod clip_row;
+pub mod clip_row;
 mod color;
 mod draw;
 mod layout;
@@ -14,9 +14,8 @@ use image::Delay;
 use serde::Serialize;
 use vidrec::Dataset;
 use vidrec::jpeg::Decoder;
-use vidrec::sampler::uniform;
 
-use self::clip_row::ClipRow;
+use self::clip_row::{ClipRow, spread};
 use self::draw::{Cells, Faces};
 use self::layout::Grid;
 use self::output::{Format, SheetPath, sheet_path};
@@ -65,8 +64,9 @@ type Failure = Box<dyn std::error::Error>;
 
 /// The number of rows if no clip is given.
 const DEFAULT_ROWS: u32 = 12;
-/// The maximum number of rows.
+/// The maximum number of rows, and of frames in a row.
 const MOST_ROWS: usize = 500;
+const MOST_FRAMES: u32 = 16;
 /// The maximum number of pixels of a sheet.
 const MOST_PIXELS: u64 = vidrec::limits::MAX_PIXELS;
 
@@ -108,7 +108,7 @@ fn rows(args: &Args, dataset: &Dataset, faces: &Faces) -> Result<(Vec<ClipRow>, 
     let mut decoder = Decoder::new()?;
     let (mut rows, mut size) = (Vec::new(), (0, 0));
     for ordinal in ordinals {
-        rows.push(ClipRow::of(&dataset.clip(ordinal)?, &args.caption, args.height, &mut decoder)?);
+        rows.push(ClipRow::of(&dataset.clip(ordinal)?, &args.caption, MOST_FRAMES, args.height, &mut decoder)?);
         size = match args.output.format {
             Format::Gif => Cells::of(&rows, args.height).sheet,
             _ => grid(&rows, args.height, faces).sheet,
@@ -125,25 +125,4 @@ fn rows(args: &Args, dataset: &Dataset, faces: &Faces) -> Result<(Vec<ClipRow>, 
 
 fn grid(rows: &[ClipRow], height: u32, faces: &Faces) -> Grid {
     Grid::of(rows, height, rows.iter().map(|row| faces.widest_time(row)).max().unwrap_or(0))
-}
-
-/// Up to `count` ordinals below `len`, evenly spread.
-fn spread(len: u64, count: u32) -> Vec<u64> {
-    match u32::try_from(len) {
-        Ok(n) if n <= count => (0..len).collect(),
-        Ok(n) => uniform(n, count).into_iter().map(u64::from).collect(),
-        Err(_) => (0..u64::from(count)).map(|i| len / u64::from(count) * i).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clips_are_spread_over_the_set() {
-        assert_eq!(spread(3, 12), [0, 1, 2]);
-        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
-        assert_eq!(spread(1 << 40, 2), [0, 1 << 39]);
-    }
 }

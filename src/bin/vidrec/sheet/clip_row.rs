@@ -9,9 +9,6 @@ use vidrec::{Clip, Frame};
 
 use super::Failure;
 
-/// The most frames that a row shows.
-const MOST_FRAMES: u32 = 16;
-
 /// A clip, its frames decoded and scaled.
 pub struct ClipRow {
     pub ordinal: u64,
@@ -30,15 +27,22 @@ pub struct Shown {
 }
 
 impl ClipRow {
-    /// Decodes the frames of a clip, or some of them, evenly spread. `caption` names the attribute to show.
-    pub fn of(clip: &Clip<'_>, caption: &str, height: u32, decoder: &mut Decoder) -> Result<Self, Failure> {
+    /// Decodes the frames of a clip, or `most_frames` of them, evenly spread. `caption` names the attribute to show.
+    pub fn of(
+        clip: &Clip<'_>,
+        caption: &str,
+        most_frames: u32,
+        height: u32,
+        decoder: &mut Decoder,
+    ) -> Result<Self, Failure> {
         let class = match (clip.label(), clip.class()?) {
             (None, _) => "no label".to_owned(),
             (Some(label), "") => format!("label {label}"),
             (Some(_), class) => class.to_owned(),
         };
         let short = if clip.is_short() { " · short" } else { "" };
-        let frames = chosen(clip.frame_count()).into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
+        let frames =
+            chosen(clip.frame_count(), most_frames).into_iter().map(|t| shown(&clip.frame(t)?, decoder, height));
         Ok(ClipRow {
             ordinal: clip.ordinal(),
             label: clip.label(),
@@ -63,8 +67,17 @@ fn text_of(clip: &Clip<'_>, name: &str) -> Result<Option<String>, Failure> {
     })
 }
 
-fn chosen(count: u32) -> Vec<u32> {
-    if count <= MOST_FRAMES { (0..count).collect() } else { uniform(count, MOST_FRAMES) }
+fn chosen(count: u32, most: u32) -> Vec<u32> {
+    if count <= most { (0..count).collect() } else { uniform(count, most) }
+}
+
+/// Up to `count` clips of `len`, evenly spread.
+pub fn spread(len: u64, count: u32) -> Vec<u64> {
+    match u32::try_from(len) {
+        Ok(n) if n <= count => (0..len).collect(),
+        Ok(n) => uniform(n, count).into_iter().map(u64::from).collect(),
+        Err(_) => (0..u64::from(count)).map(|i| len / u64::from(count) * i).collect(),
+    }
 }
 
 fn shown(frame: &Frame<'_>, decoder: &mut Decoder, height: u32) -> Result<Shown, Failure> {
@@ -83,7 +96,14 @@ mod tests {
 
     #[test]
     fn long_clips_show_some_frames() {
-        assert_eq!(chosen(5), [0, 1, 2, 3, 4]);
-        assert_eq!(chosen(100).len(), 16);
+        assert_eq!(chosen(5, 16), [0, 1, 2, 3, 4]);
+        assert_eq!(chosen(100, 16).len(), 16);
+    }
+
+    #[test]
+    fn clips_are_spread_over_the_set() {
+        assert_eq!(spread(3, 12), [0, 1, 2]);
+        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
+        assert_eq!(spread(1 << 40, 2), [0, 1 << 39]);
     }
 }

@@ -1,0 +1,104 @@
+//! `vidrec view`: pictures in the terminal.
+
+mod blocks;
+mod kitty;
+mod sixel;
+mod terminal;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use image::imageops::{self, FilterType};
+use image::{Rgb, RgbImage};
+use vidrec::jpeg::Decoder;
+
+use self::terminal::Pictures;
+use crate::output::printable;
+use crate::ranges::{self, ClipRange};
+use crate::sheet::clip_row::{ClipRow, spread};
+use crate::storage::StorageArgs;
+use crate::{Outcome, Run};
+
+/// Show clips in the terminal: a line and a row of frames for each.
+///
+/// Terminals of the kitty protocol (kitty, Ghostty, WezTerm, Konsole) and of sixel (foot, mlterm, contour, xterm -ti vt340)
+/// show pictures. Others show blocks of two colors, which need 24-bit color.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data set.
+    dataset: PathBuf,
+    /// Clips by number, counted from 0: 5, 3-7 or all. [default: 4, evenly spread]
+    clip: Vec<ClipRange>,
+    /// Frames in a row, evenly spread. [default: as many as are 20 columns wide, or more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    frames: Option<u32>,
+    /// Width of the row in columns. [default: that of the terminal, or 80]
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(10..=1000))]
+    width: Option<u16>,
+    /// How to show pictures. [default: what the terminal says that it can]
+    #[arg(long = "as", value_name = "HOW", value_enum)]
+    how: Option<Pictures>,
+    /// The attribute of a clip that is shown as its caption.
+    #[arg(long, default_value = "caption", value_name = "ATTRIBUTE")]
+    caption: String,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+/// The number of clips if none is given.
+const DEFAULT_CLIPS: u32 = 4;
+/// The least columns of a frame, unless the number of frames is given.
+const LEAST_COLUMNS: u32 = 20;
+/// Pixels of a column where pictures are not made of letters. Terminals scale what does not fit.
+const COLUMN_PIXELS: u32 = 10;
+const GAP: u32 = 1;
+
+pub fn run(args: &Args) -> Run {
+    let dataset = args.storage.open(&args.dataset)?;
+    let ordinals = match args.clip.is_empty() {
+        true => spread(dataset.len(), DEFAULT_CLIPS),
+        false => ranges::ordinals(&args.clip, dataset.len())?,
+    };
+    let terminal = || console::Term::stdout().size_checked().map(|(_, columns)| columns);
+    let columns = u32::from(args.width.or_else(terminal).unwrap_or(80)).max(1);
+    let frames = args.frames.unwrap_or((columns / LEAST_COLUMNS).clamp(1, 8));
+    let how = args.how.unwrap_or_else(|| terminal::found(io::stdout().is_terminal()));
+    let pixels = columns * if how == Pictures::Blocks { 1 } else { COLUMN_PIXELS };
+    let mut decoder = Decoder::new()?;
+    let mut out = io::stdout().lock();
+    for ordinal in ordinals {
+        // As high as wide at most: upright videos need not fill the screen.
+        let height = (pixels / frames).clamp(2, 1024);
+        let row = ClipRow::of(&dataset.clip(ordinal)?, &args.caption, frames, height, &mut decoder)?;
+        let caption = row.caption.as_deref().map_or(String::new(), |caption| format!("{}\n", printable(caption)));
+        write!(out, "{} {} · {}\n{caption}", row.ordinal, printable(&row.class), printable(&row.about))?;
+        let strip = strip(&row, pixels);
+        match how {
+            Pictures::Kitty => kitty::write(&mut out, &strip, columns)?,
+            Pictures::Sixel => sixel::write(&mut out, &strip)?,
+            Pictures::Blocks => blocks::write(&mut out, &strip)?,
+        }
+        writeln!(out, "\n")?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// The frames of a row side by side, at most `pixels` wide.
+fn strip(row: &ClipRow, pixels: u32) -> RgbImage {
+    let gaps = GAP * (row.frames.len() as u32).saturating_sub(1);
+    let wide: u32 = row.frames.iter().map(|frame| frame.picture.width()).sum();
+    let tall = row.frames.iter().map(|frame| frame.picture.height()).max().unwrap_or(1);
+    let share = (f64::from(pixels.saturating_sub(gaps)) / f64::from(wide.max(1))).min(1.0);
+    let scaled = |side: u32| ((f64::from(side) * share) as u32).max(1);
+    let width = row.frames.iter().map(|frame| scaled(frame.picture.width())).sum::<u32>() + gaps;
+    let mut strip = RgbImage::from_pixel(width.max(1), scaled(tall), Rgb([0; 3]));
+    let mut left = 0;
+    for frame in &row.frames {
+        let (width, height) = (scaled(frame.picture.width()), scaled(frame.picture.height()));
+        let picture = imageops::resize(&frame.picture, width, height, FilterType::Triangle);
+        imageops::replace(&mut strip, &picture, i64::from(left), 0);
+        left += width + GAP;
+    }
+    strip
+}
