@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _vidrec
+from . import _display, _vidrec
 
 # torch's or NumPy's, which is known only where the code runs.
 Array = Any
@@ -138,6 +138,23 @@ class Batch:
     def __repr__(self) -> str:
         shape, dtype = tuple(self.frames.shape), str(self.frames.dtype).replace("torch.", "")
         return f"<vidrec.Batch {self.number} of epoch {self.epoch}: {dtype} {shape}>"
+
+    def _repr_html_(self) -> str:
+        return _display.of_batch(self)
+
+    def show(self, *, clips: int = 8, height: int = 112) -> None:
+        """Show its pictures as they are trained on: in a notebook, or in colored letters in a terminal.
+
+        Colors that were normalized are shown from the lowest to the highest value. Pictures of any ``layout`` are shown.
+
+        Parameters
+        ----------
+        clips : int, default 8
+            At most so many clips.
+        height : int, default 112
+            About how high a frame is, in pixels; it is made smaller by a whole number, and never larger.
+        """
+        _display.show(_display.of_batch(self, clips, height), _display.batch_pictures(self, clips, height) or [])
 
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)

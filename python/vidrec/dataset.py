@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _choice, _storage, _vidrec
+from . import _choice, _display, _storage, _vidrec
 from . import stored_track as _track
 from ._choice import Clips
 from ._storage import Path as Path, Size
@@ -152,6 +152,9 @@ class Dataset(Sequence["Clip"]):
     def __repr__(self) -> str:
         what = f"{self._recipe[1]!r}" if self._recipe[0] == "open" else self._recipe[0]
         return f"<vidrec.Dataset {what}: {len(self)} clips>"
+
+    def _repr_html_(self) -> str:
+        return _display.of_dataset(self)
 
     @property
     def classes(self) -> List[str]:
@@ -415,6 +418,21 @@ class Clip:
 
     def __repr__(self) -> str:
         return f"<vidrec.Clip {self.index}: {self.source!r}, label {self.label}, {len(self)} frames>"
+
+    def _repr_html_(self) -> str:
+        return _display.of_clip(self)
+
+    def show(self, *, frames: int = 8, height: int = 128) -> None:
+        """Show its frames side by side: as a picture in a notebook, in colored letters in a terminal.
+
+        Parameters
+        ----------
+        frames : int, default 8
+            At most so many of them, evenly spread.
+        height : int, default 128
+            About how high a frame is, in pixels; it is made smaller by a whole number, and never larger.
+        """
+        _display.show(_display.of_clip(self, height, frames), _display.clip_picture(self, frames, height))
 
     @property
     def label(self) -> Optional[int]:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, Mapping, Optional, Sequ
 
 import numpy as np
 
-from . import _memory, _options, _vidrec
+from . import _display, _memory, _options, _vidrec
 from .batch import Batch
 from .dataset import Dataset, Path, open
 from .errors import CollateError, Error, LoaderWarning, UsageError
@@ -377,6 +377,9 @@ class Loader:
 
     def __repr__(self) -> str:
         return f"<vidrec.Loader of {self.dataset!r}: {len(self)} batches of {self.shape}>"
+
+    def _repr_html_(self) -> str:
+        return _display.of_loader(self)
 
     @property
     def epoch(self) -> int:
