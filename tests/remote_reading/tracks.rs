@@ -25,13 +25,14 @@ fn write(shards: &'static [u32]) -> impl Fn(&Path) {
         let mut c = 0;
         for &clips in shards {
             for _ in 0..clips {
-                let attributes = json!({"episode": c / 2, "camera": ["front", "wrist"][c as usize % 2]});
+                let camera = ["front", "wrist"][c as usize % 2];
+                let attributes = json!({"episode": c / 2, "camera": camera});
                 let attributes = JsonObject::of(attributes).unwrap();
                 let (width, height) = SIZE;
                 let info = ClipInfo { attributes, width, height, time_base: (1, 10), ..ClipInfo::default() };
                 let jpegs: Vec<_> = (0..3).map(|t| jpeg(SIZE, c * 10 + t)).collect();
-                let frame = |(pts, jpeg)| FrameData { jpeg, pts, source_index: None };
-                let frames: Vec<_> = (0..).zip(&jpegs).map(frame).collect();
+                let frames: Vec<_> =
+                    (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
                 writer.append_with_tracks(&info, &frames, &tracks(c)).unwrap();
                 c += 1;
             }
