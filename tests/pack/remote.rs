@@ -223,8 +223,11 @@ fn remote_videos_have_their_sound_and_tracks() {
         ffmpeg.args(["-bitexact", "-c:v", "mpeg2video", "-c:a", codec]).arg(temp.path().join("videos").join(name));
         assert!(ffmpeg.status().unwrap().success(), "{name}");
     }
-    // Values are where the manifest is.
-    fs::write(temp.path().join("n.csv"), (0..20).fold("n\n".to_owned(), |text, i| text + &format!("{i}\n"))).unwrap();
+    // Values are below a root on this machine; where the root is remote, where the manifest is.
+    for name in ["n.csv", "videos/n.csv"] {
+        let lines: String = (0..20).map(|i| format!("{i}\n")).collect();
+        fs::write(temp.path().join(name), format!("n\n{lines}")).unwrap();
+    }
     let rows = "path,start,end,n,words\na.mp4,,,n.csv,\"[[0, 1, \"\"x\"\"]]\"\nb.mkv,0.5,1.5,n.csv,\nc.ts,,,,\n";
     fs::write(temp.path().join("list.csv"), rows).unwrap();
     let server = Origin::new(temp.path().join("videos")).start("127.0.0.1:0").unwrap();

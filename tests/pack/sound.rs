@@ -160,6 +160,11 @@ fn the_first_video_with_sound_decides_how_many_channels_there_are() {
         assert!(run.status.code().is_some_and(|code| code != 1), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
     };
     run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--parts", "2"], &source].concat());
+    run(&["pack", "--plan", "plan", "--part", "0"]);
+    run(&["pack", "--plan", "plan", "--part", "1"]);
+    run(&["publish", "plan", "-o", "whole"]);
+    let whole = Dataset::open(videos.path("whole")).unwrap();
+    assert_eq!((whole.len(), channels(&whole, 1)), (2, channels(&set, 1)));
     let again = videos.pack(&["mute.mkv"], &source);
     let text = String::from_utf8_lossy(&again.stderr);
     assert!(again.status.code() == Some(1) && text.contains("none of the first 1 videos has sound"), "{text}");
