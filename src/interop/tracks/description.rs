@@ -6,7 +6,7 @@ use crate::{Clip, Result, TrackSchema, TrackView};
 
 /// A track of a clip without its values. The field names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in crate::interop) struct TrackJson {
+pub(crate) struct TrackJson {
     /// Name, type, shape and timing.
     #[serde(flatten)]
     pub schema: TrackSchema,

@@ -15,7 +15,7 @@ use crate::{Error, Result, TrackTiming, TrackType};
 /// # Errors
 ///
 /// A file is missing, or is not as described. The writer checks what is common to all tracks.
-pub(in crate::interop) fn read<'a>(json: &TrackJson, file: &dyn Fn(&str) -> Result<Cow<'a, [u8]>>) -> Result<Track> {
+pub(crate) fn read<'a>(json: &TrackJson, file: &dyn Fn(&str) -> Result<Cow<'a, [u8]>>) -> Result<Track> {
     track(json, file).map_err(|e| e.in_track(&json.schema.name))
 }
 

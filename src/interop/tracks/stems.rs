@@ -13,7 +13,7 @@ const PREFIX: &str = "track.";
 const MAX_CHARACTERS: usize = 64;
 
 /// The stems of all tracks of a data set, by name. They do not depend on the clip.
-pub(in crate::interop) struct TrackStems(HashMap<String, String>);
+pub(crate) struct TrackStems(HashMap<String, String>);
 
 impl TrackStems {
     pub fn of(dataset: &Dataset) -> Result<Self> {
@@ -52,12 +52,12 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Whether this can be a stem. It leads to no other folder.
-pub(in crate::interop) fn is_stem(text: &str) -> bool {
+pub(crate) fn is_stem(text: &str) -> bool {
     text.strip_prefix(PREFIX).is_some_and(|name| !name.is_empty() && name.chars().all(is_plain))
 }
 
 /// Whether this can be the name of a file of a track.
-pub(in crate::interop) fn is_file(name: &str) -> bool {
+pub(crate) fn is_file(name: &str) -> bool {
     [".times.npy", ".npy", ".json"].iter().any(|ending| name.strip_suffix(ending).is_some_and(is_stem))
 }
 

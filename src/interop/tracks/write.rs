@@ -6,7 +6,7 @@ use crate::npy::Header;
 use crate::{Clip, Error, Result, TrackType, TrackView};
 
 /// Writes the files of all tracks of a clip. Returns what its JSON is to say of them.
-pub(in crate::interop) fn write_all(
+pub(crate) fn write_all(
     clip: &Clip<'_>,
     stems: &TrackStems,
     put: &mut dyn FnMut(&str, &[u8]) -> Result<()>,
@@ -43,7 +43,7 @@ fn write(track: &TrackView<'_>, stem: &str, put: &mut dyn FnMut(&str, &[u8]) -> 
 }
 
 /// NumPy's word for a type of numbers.
-pub(in crate::interop) fn descr(kind: TrackType) -> Option<&'static str> {
+pub(crate) fn descr(kind: TrackType) -> Option<&'static str> {
     match kind {
         TrackType::F32 => Some("<f4"),
         TrackType::F64 => Some("<f8"),
@@ -57,7 +57,7 @@ pub(in crate::interop) fn descr(kind: TrackType) -> Option<&'static str> {
 
 /// The times of all values in nanoseconds, and their shape; of spans start and end side by side. `None` if the timing has
 /// none.
-pub(in crate::interop) fn times(track: &TrackView<'_>) -> Option<(Vec<usize>, Vec<i64>)> {
+pub(crate) fn times(track: &TrackView<'_>) -> Option<(Vec<usize>, Vec<i64>)> {
     let (starts, count) = (track.starts_ns()?, track.len());
     Some(match track.ends_ns() {
         Some(ends) => (vec![count, 2], starts.iter().zip(&*ends).flat_map(|(&start, &end)| [start, end]).collect()),
