@@ -91,7 +91,7 @@ fn batches_with_tracks_are_those_of_a_local_data_set() {
     let served = Served::new(write(&[9, 1, 8]));
     let local = served.local();
     for order in orders(&local) {
-        for (threads, memory) in [(1, 2 << 30), (4, 2 << 30), (4, 15_000), (2, 100)] {
+        for (threads, memory) in [(4, 2 << 30), (2, 15_000)] {
             // A window of blocks has to fit.
             let memory = if matches!(order, Order::Blocks { .. }) { memory.max(90_000) } else { memory };
             let remote = served.open_with(with_memory(memory)).unwrap();
