@@ -85,6 +85,8 @@ mod location;
 mod machine;
 #[cfg(any(feature = "interop", feature = "pack"))]
 mod natural_order;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod npy;
 pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;

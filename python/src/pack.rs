@@ -77,13 +77,14 @@ fn pack_here(
             tell(how_far)
         };
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
-        let report = match parts {
+        let mut report = match parts {
             Some(parts) => vidrec::pack::pack_in_parts(&plan, out, parts, &options, &mut note)?,
             None => vidrec::pack::pack_plan(&plan, out, &options, &mut note)?,
         };
         if mxnet && report.clips > 0 {
             // The items of an export are clips. The caller counts videos, of which all are done.
-            vidrec::interop::mxnet::export_within(out, &mut |_| tell(&latest))?;
+            let exported = vidrec::interop::mxnet::export_within(out, &mut |_| tell(&latest))?;
+            report.notes.extend(exported.left_out_note("the folder mxnet"));
         }
         Ok(report)
     })?;

@@ -341,7 +341,8 @@ def pack(
     audio : int, optional
         Also pack the sound of the videos, as the track ``audio`` of 16-bit integers, at this many samples a second.
     audio_channels : str, default "mono"
-        With ``audio``: ``"mono"``, into which all channels are mixed, or ``"stereo"``.
+        With ``audio``: ``"mono"``, into which all channels are mixed, ``"stereo"``, or ``"source"``: as many as the first
+        video with sound has, as they are; a video with another number then fails.
     root : path, optional
         Folder that the paths of manifests are relative to, or a remote location such as ``"s3://bucket/videos"``.
         Default: the manifest's folder.

@@ -24,6 +24,14 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     Ok((copy.seal(), true))
 }
 
+/// Keeps a complete file, which nobody changes in place, under one more name, whatever becomes of the first. Where a link
+/// is not possible it is copied.
+pub(crate) fn keep_as(from: &Path, to: &Path) -> Result<()> {
+    let (staged, _) = share(from, to)?;
+    fs::rename(staged.path(), to).map_err(|e| Error::io("rename the file", to, e))?;
+    super::folder::sync_folder(super::folder_of(to))
+}
+
 /// Gives a complete file, which nobody changes in place, one more name, in place of a file of that name. Where a link is
 /// not possible it is copied. Of several that do so at once, each has another number.
 #[cfg(feature = "pack")]

@@ -46,9 +46,9 @@ pub(crate) use folder::{remove as remove_file, sync_folder};
 pub(crate) use folder_lock::FolderLock;
 #[cfg(feature = "pack")]
 pub(crate) use folder_lock::LockName;
-pub(crate) use link::share;
 #[cfg(feature = "pack")]
 pub(crate) use link::{give_name, name_instead, name_once};
+pub(crate) use link::{keep_as, share};
 #[cfg(feature = "pack")]
 pub(crate) use log_file::LogFile;
 #[cfg(feature = "interop")]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::text;
+use super::tracks::TrackJson;
 use crate::disk::NewFolder;
 use crate::format::meta::Meta;
 use crate::{Clip, ClipInfo, Dataset, JsonObject, Result, limits};
@@ -25,10 +26,14 @@ pub(super) struct ClipJson {
     pub pts: Vec<i64>,
     /// Ordinal of each frame in its source, where known.
     pub source_index: Vec<Option<u32>>,
+    /// The clip's tracks, whose values are in files beside the frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<TrackJson>,
 }
 
 impl ClipJson {
-    pub fn of(clip: &Clip<'_>) -> Result<Self> {
+    /// The description of a clip with these tracks.
+    pub fn of(clip: &Clip<'_>, tracks: Vec<TrackJson>) -> Result<Self> {
         let mut json = ClipJson {
             source: clip.source()?.to_owned(),
             label: clip.label(),
@@ -38,6 +43,7 @@ impl ClipJson {
             short: clip.is_short(),
             pts: Vec::new(),
             source_index: Vec::new(),
+            tracks,
         };
         for frame in clip.frames() {
             let frame = frame?;
@@ -69,6 +75,7 @@ impl ClipJson {
             short: false,
             pts: Vec::new(),
             source_index: Vec::new(),
+            tracks: Vec::new(),
         }
     }
 

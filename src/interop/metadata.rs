@@ -8,9 +8,10 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ExportReport;
+use super::tracks::TrackJson;
 use crate::disk::AtomicFile;
 use crate::progress::{Counter, ProgressFn};
 use crate::words::words;
@@ -50,7 +51,7 @@ enum Kind {
     Text,
 }
 
-const CLIP_COLUMNS: [(&str, Kind); 12] = [
+const CLIP_COLUMNS: [(&str, Kind); 13] = [
     ("clip", Kind::Integer),
     ("source", Kind::Text),
     ("label", Kind::Integer),
@@ -63,7 +64,11 @@ const CLIP_COLUMNS: [(&str, Kind); 12] = [
     ("last_seconds", Kind::Number),
     ("bytes", Kind::Integer),
     ("attributes", Kind::Text),
+    ("tracks", Kind::Text),
 ];
+
+/// Columns of JSON, which is text only where there is nothing else.
+const JSON_COLUMNS: [&str; 2] = ["attributes", "tracks"];
 
 const FRAME_COLUMNS: [(&str, Kind); 9] = [
     ("clip", Kind::Integer),
@@ -83,7 +88,8 @@ const GROUP_ROWS: usize = 1 << 16;
 /// Writes the table to `out`, which appears when it is complete.
 ///
 /// The columns for clips are `clip`, `source`, `label`, `class`, `frames`, `width`, `height`, `short` (0 or 1),
-/// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs) and `attributes` (JSON as text). The columns for frames are
+/// `first_seconds`, `last_seconds`, `bytes` (of the JPEGs), `attributes` (JSON as text) and `tracks` (likewise, a list of
+/// objects with the keys `name`, `type`, `shape`, `timing` and `count`; of timing `rate` also `first_ns` and `rate`). The columns for frames are
 /// `clip`, `frame`, `source`, `label`, `pts`, `pts_seconds`, `source_index`, `bytes` and `crc32`. Unknown values are empty.
 ///
 /// # Errors
@@ -120,11 +126,12 @@ pub fn export(
     file.publish()?;
     let bytes = std::fs::metadata(out).map_err(|e| Error::io("read the file's size", out, e))?.len();
     let (clips, frames) = (dataset.len(), dataset.frame_count());
-    Ok(ExportReport { clips, frames, files: 1, bytes, notes: Vec::new() })
+    Ok(ExportReport { clips, frames, files: 1, bytes, ..ExportReport::default() })
 }
 
 fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
     let frames = clip.frames().collect::<Result<Vec<_>>>()?;
+    let tracks = TrackJson::of_clip(clip)?;
     let size = |side: u32| if side == 0 { Value::Null } else { side.into() };
     let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
     Ok(vec![
@@ -140,6 +147,7 @@ fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
         frames.last().map(|f| f.pts_seconds()).into(),
         frames.iter().map(|f| f.jpeg().len() as u64).sum::<u64>().into(),
         text(clip.attributes_json()?),
+        if tracks.is_empty() { Value::Null } else { json!(tracks).to_string().into() },
     ])
 }
 
@@ -206,10 +214,12 @@ impl Table for Jsonl<'_> {
     fn push(&mut self, row: Vec<Value>) -> Result<()> {
         let mut object: serde_json::Map<String, Value> =
             self.columns.iter().map(|(n, _)| (*n).into()).zip(row).collect();
-        if let Some(Value::String(text)) = object.get("attributes")
-            && let Ok(attributes) = serde_json::from_str(text)
-        {
-            object.insert("attributes".into(), attributes);
+        for column in JSON_COLUMNS {
+            if let Some(Value::String(text)) = object.get(column)
+                && let Ok(value) = serde_json::from_str(text)
+            {
+                object.insert(column.into(), value);
+            }
         }
         let line = Value::Object(object).to_string() + "\n";
         self.out.write_all(line.as_bytes())

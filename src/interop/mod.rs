@@ -10,6 +10,9 @@
 //! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
 //! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
 //!
+//! "Everything" includes tracks. MDS has them as arrays, and tables say which there are. MXNet and MP4 have no room for them:
+//! [`ExportReport::tracks_left_out`] names those that stay behind.
+//!
 //! JPEGs stay unchanged, byte for byte, unless an option says otherwise. An import writes an ordinary data set. An
 //! export writes a folder that appears under its name only when it is complete.
 //!
@@ -49,6 +52,7 @@ pub mod preview;
 mod report;
 mod sink;
 mod text;
+mod tracks;
 pub mod webdataset;
 
 pub use report::{ExportReport, ImportReport, LeftOut};

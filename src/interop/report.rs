@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::Dataset;
 use crate::disk::WrittenFolder;
+use crate::{Dataset, Result};
 
 /// What an import wrote, and what it skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +46,8 @@ pub struct ExportReport {
     pub files: u64,
     /// Total size of these files in bytes, except for links to existing files.
     pub bytes: u64,
+    /// The names of the data set's tracks if the format has no room for tracks, so that they are not in the export.
+    pub tracks_left_out: Vec<String>,
     /// Notes that are not problems.
     pub notes: Vec<String>,
 }
@@ -54,6 +56,24 @@ impl ExportReport {
     /// The report on all clips of a data set, written to a folder.
     pub(super) fn new(dataset: &Dataset, written: WrittenFolder) -> Self {
         let (clips, frames) = (dataset.len(), dataset.frame_count());
-        ExportReport { clips, frames, files: written.files, bytes: written.bytes, notes: Vec::new() }
+        ExportReport { clips, frames, files: written.files, bytes: written.bytes, ..ExportReport::default() }
     }
+
+    /// What the user of an export should know of tracks that are not in it; `None` if there are none.
+    ///
+    /// ```
+    /// let report = vidrec::interop::ExportReport { tracks_left_out: vec!["action".into()], ..Default::default() };
+    /// let note = report.left_out_note("for-mxnet").unwrap();
+    /// assert_eq!(note, "tracks are not in for-mxnet, because the format has no room for them: action");
+    /// ```
+    pub fn left_out_note(&self, export: &str) -> Option<String> {
+        let tracks = self.tracks_left_out.join(", ");
+        let note = format!("tracks are not in {export}, because the format has no room for them: {tracks}");
+        (!self.tracks_left_out.is_empty()).then_some(note)
+    }
+}
+
+/// The names of all tracks of a data set, for formats that have no room for them.
+pub(super) fn track_names(dataset: &Dataset) -> Result<Vec<String>> {
+    Ok(dataset.tracks()?.into_iter().map(|track| track.name).collect())
 }

@@ -12,7 +12,9 @@ use super::report::{ImportReport, LeftOut};
 use crate::format::meta::Meta;
 use crate::jpeg::{Decoder, Retiled, Retiler, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
-use crate::{ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Result, Writer, WriterOptions, limits, threads};
+use crate::{
+    ClipInfo, Error, ErrorKind, FrameData, Hint, JsonObject, Result, Track, Writer, WriterOptions, limits, threads,
+};
 
 /// Options of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +89,7 @@ impl<'a, 'f> Sink<'a, 'f> {
     }
 
     /// Writes a clip. `place` names it in the report if it is skipped.
-    pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>]) -> Result<()> {
+    pub fn add(&mut self, place: &str, clip: &ClipJson, pictures: &[Cow<'_, [u8]>], tracks: &[Track]) -> Result<()> {
         let prepared = match self.pool.install(|| prepare(pictures, self.options)) {
             Ok(prepared) => prepared,
             Err(e) => return self.leave_out(place, e),
@@ -108,7 +110,7 @@ impl<'a, 'f> Sink<'a, 'f> {
                 FrameData { jpeg: &frame.jpeg, pts, source_index }
             })
             .collect();
-        match self.writer.append(&ClipInfo { width, height, ..clip.info() }, &frames) {
+        match self.writer.append_with_tracks(&ClipInfo { width, height, ..clip.info() }, &frames, tracks) {
             // The description of the clip is invalid. Nothing was written.
             Err(e) if matches!(e.kind(), ErrorKind::Usage | ErrorKind::Limit) => self.leave_out(place, e),
             appended => appended.and_then(|()| self.counter.add(frames.len() as u64, 0)),

@@ -1,4 +1,4 @@
-//! Small text files from other programs. They are read as a whole, after a check of their length.
+//! Small files from other programs, most of them text. They are read as a whole, after a check of their length.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,16 @@ const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads a text file of UTF-8.
 pub(super) fn read(path: &Path) -> Result<String> {
+    String::from_utf8(read_bytes(path, MAX_BYTES)?).map_err(|_| malformed(path, "the file is not UTF-8 text"))
+}
+
+/// Reads a file of at most `most` bytes.
+pub(super) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
     let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
-    if length > MAX_BYTES {
-        return Err(Error::limit("the file is too long").file(path).expected(MAX_BYTES).found(length));
+    if length > most {
+        return Err(Error::limit("the file is too long").file(path).expected(most).found(length));
     }
-    let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
-    String::from_utf8(bytes).map_err(|_| malformed(path, "the file is not UTF-8 text"))
+    fs::read(path).map_err(|e| Error::io("read the file", path, e))
 }
 
 /// An error about a file of another project's format.

@@ -35,7 +35,9 @@ impl Weights {
     /// A weight that is negative or not finite, no positive weight, or more than 2^32 of them.
     pub fn new(weights: &[f64]) -> Result<Self> {
         if let Some(at) = weights.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
-            return Err(Error::usage(format!("weight {at}")).expected("0 or more, and finite").found(weights[at]));
+            return Err(Error::usage(format!("the weight of sample {at}"))
+                .expected("0 or more, and finite")
+                .found(weights[at]));
         }
         if u32::try_from(weights.len()).is_err() {
             return Err(Error::limit("too many weights").expected(u32::MAX).found(weights.len()));
@@ -43,7 +45,7 @@ impl Weights {
         // Divided first by the largest, so that the sum is finite.
         let largest = weights.iter().copied().fold(0.0, f64::max);
         if largest == 0.0 && !weights.is_empty() {
-            return Err(Error::usage("no weight is positive"));
+            return Err(Error::usage("no weight of a sample is positive"));
         }
         let sum: f64 = weights.iter().map(|w| w / largest).sum();
         let mean = sum / weights.len() as f64;
@@ -137,6 +139,19 @@ mod tests {
                 prop_assert!((found - weight / sum).abs() < 1e-9, "{} for {}", found, weight / sum);
                 prop_assert!(*weight > 0.0 || *found == 0.0, "what has no weight is never drawn");
             }
+        }
+    }
+
+    #[test]
+    fn weights_that_are_none_are_refused_by_their_place() {
+        for (weights, words) in [
+            (&[1.0, -2.0][..], "the weight of sample 1: expected 0 or more, and finite, found -2"),
+            (&[f64::NAN], "the weight of sample 0"),
+            (&[1.0, 0.0, f64::INFINITY], "the weight of sample 2"),
+            (&[0.0, 0.0], "no weight of a sample is positive"),
+        ] {
+            let e = Weights::new(weights).unwrap_err().to_string();
+            assert!(e.contains(words), "{e}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::run::Failure;
@@ -91,7 +92,9 @@ pub fn estimate<P: AsRef<Path>>(
     video::init();
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
-    let probe = Probe::run(&plan, &present, options, (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
+    let channels = channels(&plan, options, None)?;
+    let probe =
+        Probe::run(&plan, &present, (options, channels), (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
@@ -120,7 +123,7 @@ pub fn estimate<P: AsRef<Path>>(
 pub(super) fn check_space(
     plan: &PackPlan,
     out: &Path,
-    options: &PackOptions,
+    (options, channels): (&PackOptions, Option<u32>),
     progress: &mut ProgressFn<'_>,
 ) -> Result<()> {
     if plan.jobs.len() < QUICK_FROM {
@@ -128,8 +131,9 @@ pub(super) fn check_space(
     }
     let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
-    let probe =
-        Probe::run(plan, &present, options, (QUICK_PROBES, QUICK_TIME), &mut |_| tell(progress, &nothing_done))?;
+    let probe = Probe::run(plan, &present, (options, channels), (QUICK_PROBES, QUICK_TIME), &mut |_| {
+        tell(progress, &nothing_done)
+    })?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
@@ -156,7 +160,7 @@ impl Probe {
     fn run(
         plan: &PackPlan,
         jobs: &[&Job],
-        options: &PackOptions,
+        (options, channels): (&PackOptions, Option<u32>),
         (count, limit): (u32, Duration),
         tell: &mut dyn FnMut(&Progress) -> Result<()>,
     ) -> Result<Self> {
@@ -172,8 +176,10 @@ impl Probe {
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
-                let packed =
-                    gate.pack(|alone| pack_one(chosen[i], options.recipe(&store, &plan.tracks), &mut held, alone));
+                let packed = gate.pack(|alone| {
+                    let recipe = options.recipe(&store, (&plan.tracks, channels));
+                    pack_one(chosen[i], recipe, &mut held, alone)
+                });
                 (packed, begun.elapsed(), held)
             })
         };

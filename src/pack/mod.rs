@@ -13,6 +13,7 @@
 //!
 //! A journal notes what is done. An interrupted run is resumed from it, if inputs and settings are still the same.
 
+mod channels;
 mod estimate;
 pub mod given;
 mod options;

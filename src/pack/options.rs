@@ -186,7 +186,11 @@ impl PackOptions {
     }
 
     /// What decides what a video becomes.
-    pub(super) fn recipe<'a>(&'a self, store: &'a VideoStore, tracks: &'a [PlannedTrack]) -> Recipe<'a> {
+    pub(super) fn recipe<'a>(
+        &'a self,
+        store: &'a VideoStore,
+        (tracks, channels): (&'a [PlannedTrack], Option<u32>),
+    ) -> Recipe<'a> {
         Recipe {
             frames: &self.frames,
             pictures: &self.pictures,
@@ -194,6 +198,7 @@ impl PackOptions {
             store,
             tracks,
             audio: self.audio,
+            channels,
         }
     }
 

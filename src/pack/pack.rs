@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::channels::channels;
 use super::estimate::check_space;
 use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
@@ -85,7 +86,7 @@ pub fn pack_plan(
     options: &PackOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
-    pack_as(plan, out.as_ref(), Pack { meta: meta(plan, options)?, probes: true }, options, progress)
+    pack_as(plan, out.as_ref(), Pack { meta: meta(plan, options)?, probes: true, channels: None }, options, progress)
 }
 
 /// How the same work differs between a pack and a part of one.
@@ -94,6 +95,8 @@ pub(super) struct Pack {
     pub meta: Meta,
     /// Whether to look before the work whether the output will fit on the disk.
     pub probes: bool,
+    /// The number of channels of all sound, if a plan of parts has decided it.
+    pub channels: Option<u32>,
 }
 
 /// Packs the videos of a plan into a data set that says `how.meta` of itself.
@@ -120,16 +123,20 @@ pub(super) fn pack_as(
     if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
         return existing.report(plan);
     }
+    let channels = match how.channels {
+        None => channels(plan, options, pool.as_ref())?,
+        decided => decided,
+    };
     // A probe decodes in this process, and in no other.
     if how.probes && interrupted.is_none() && existing.is_none() && pool.is_none() {
-        check_space(plan, out, options, progress)?;
+        check_space(plan, out, (options, channels), progress)?;
     }
     let mut done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
         Beginning::At(done) => *done,
         Beginning::Published(report) => return Ok(*report),
     };
     // Each shard numbers the tracks alike, whatever its clips have.
-    let audio = options.audio.as_ref().map(sound_schema);
+    let audio = options.audio.as_ref().map(|audio| sound_schema(audio, channels));
     let tracks: Vec<TrackSchema> = plan.tracks.iter().map(PlannedTrack::schema).chain(audio).collect();
     done.0.join_tracks(tracks.iter())?;
     let run = PackRun::new(out, plan, &options.run, done, progress);
@@ -138,7 +145,7 @@ pub(super) fn pack_as(
     let store = VideoStore::new(&options.input.storage);
     let sources = Sources::new(
         &plan.jobs,
-        options.recipe(&store, &plan.tracks),
+        options.recipe(&store, (&plan.tracks, channels)),
         &options.resources,
         copies,
         pool.as_ref(),

@@ -67,7 +67,12 @@ fn answer(options: &PackOptions, hello: &Hello, queue: &Receiver<Request>) -> io
             store = VideoStore::new(&storage);
         }
         let mut held = memory.hold();
-        let packed = pack_one(&request.job, options.recipe(&store, &request.tracks), &mut held, request.alone);
+        let packed = pack_one(
+            &request.job,
+            options.recipe(&store, (&request.tracks, request.channels)),
+            &mut held,
+            request.alone,
+        );
         wire::send_reply(&mut out, packed)?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use super::tracks::OldTracks;
 use crate::dataset::Io;
 use crate::dataset::{Source, listing};
 use crate::disk::publication::{self, Replaced};
-use crate::disk::{FolderLock, Temporary, folder_of, write_file};
+use crate::disk::{FolderLock, Temporary, folder_of, keep_as};
 use crate::format::data_binding::{DataBinding, hex};
 use crate::format::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
@@ -105,7 +105,7 @@ enum Tracks {
     None,
     /// It is intact and keeps its name.
     Kept(DataBinding, String),
-    /// Another one takes the tracks that are intact. The damaged one stays where it is.
+    /// Another one takes the tracks that are intact.
     New(Box<TrackWriter>, Schema),
 }
 
@@ -220,6 +220,7 @@ impl Indexes {
                 continue;
             };
             let json = new.listed(shard);
+            replaced.extend(replaced_tracks(shard, &new));
             replaced.extend(shard.index.as_ref().map(|_| shard.index_path.clone()));
             report.written.push(folder.join(&json.index_file).display().to_string());
             staged.push((new.index.file.seal(), json.index_file.clone()));
@@ -296,13 +297,18 @@ fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<O
     Ok(None)
 }
 
-/// Keeps a copy of a file that is about to be replaced, beside it.
+/// The track file that a shard has no longer, because another one has what is intact of it, or nothing is.
+fn replaced_tracks(shard: &ShardFiles, new: &NewIndex) -> Option<PathBuf> {
+    let (path, _) = shard.tracks.as_ref().filter(|(_, map)| map.is_some())?;
+    new.kept_tracks.is_none().then(|| path.clone())
+}
+
+/// Keeps a file that is about to be replaced, beside it.
 fn keep_broken(path: &Path) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
-    write_file(&path.with_file_name(format!("{}.broken", name(path))), &bytes)
+    keep_as(path, &path.with_file_name(format!("{}.broken", name(path))))
 }
 
 const LISTING_DIFFERS: &str = "dataset.json does not match the indexes";

@@ -3,6 +3,7 @@
 
 #[path = "../common/names.rs"]
 mod names;
+mod tracks;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -114,6 +114,22 @@ class TestWebdataset:
         decoded = next(iter(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8")))
         assert decoded["000.jpg"].shape == (HEIGHT, WIDTH, 3)
 
+    def test_webdataset_reads_every_track(self, tracked, tmp_path):
+        path, expected = tracked
+        run("export", "webdataset", path, "-o", tmp_path / "out")
+        shards = sorted(str(p) for p in (tmp_path / "out").glob("*.tar"))
+        # Its own decoders of .npy and .json.
+        samples = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
+        assert len(samples) == len(expected)
+        for sample, tracks in zip(samples, expected):
+            found = {key.rpartition(".")[0]: value for key, value in sample.items() if key.startswith("track.")}
+            assert found.keys() == tracks.keys()
+            for name, values in tracks.items():
+                if isinstance(values, list):
+                    assert found[name] == values
+                else:
+                    assert found[name].dtype == values.dtype and np.array_equal(found[name], values), name
+
     def sample(self, n):
         frames = {f"{t}.jpg": jpeg(10 * n + t) for t in reversed(range(12))}
         return {"__key__": f"some/folder/s{n}", **frames, "json": {"caption": f"no {n}"}, "cls": n % 3, "mp3": b"..."}
@@ -167,6 +183,36 @@ class TestWebdataset:
         subprocess.run(["gzip", tmp_path / "v.tar"], check=True)
         told = run("import", "webdataset", tmp_path / "v.tar.gz", "-o", tmp_path / "no", status=1)
         assert "compressed" in told
+
+
+@pytest.mark.parametrize("form", ["gulp", "webdataset", "frames"])
+def test_tracks_come_in_as_they_went_out(tracked, tmp_path, form):
+    path, _ = tracked
+    run("export", form, path, "-o", tmp_path / "out")
+    inputs = sorted((tmp_path / "out").glob("*.tar")) if form == "webdataset" else [tmp_path / "out"]
+    run("import", form, *inputs, "-o", tmp_path / "again")
+    before, after = ([p.read_bytes() for p in folder.glob("*.vtrk")] for folder in (path, tmp_path / "again"))
+    assert len(before) == 1 and before == after, "to the last byte of the track file"
+
+
+def test_folders_have_arrays_that_numpy_loads(tracked, tmp_path):
+    path, expected = tracked
+    run("export", "frames", path, "-o", tmp_path / "out")
+    for n, tracks in enumerate(expected):
+        for name, values in tracks.items():
+            file = tmp_path / "out" / f"{n:06}" / name
+            if isinstance(values, list):
+                assert json.loads(file.with_name(name + ".json").read_bytes()) == values
+            else:
+                found = np.load(file.with_name(name + ".npy"), allow_pickle=False, mmap_mode="r")
+                assert found.dtype == values.dtype and np.array_equal(found, values)
+
+
+@pytest.mark.parametrize("form", ["mxnet", "mp4"])
+def test_an_export_says_which_tracks_it_leaves_out(tracked, tmp_path, form):
+    path, _ = tracked
+    report = json.loads(run("export", form, path, "-o", tmp_path / "out", "--json"))
+    assert report["tracks_left_out"] == ["Caption", "action", "point"]
 
 
 def test_tables_say_the_same_in_every_form(packed, tmp_path):

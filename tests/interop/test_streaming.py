@@ -18,3 +18,20 @@ def test_streaming_reads_every_sample(packed, tmp_path):
         assert all(np.array_equal(np.asarray(image), rgb(picture)) for image, picture in zip(sample["frames"], jpegs))
         stored = dataset.shards[0].get_sample_data(n)
         assert b"".join(jpegs) in stored, "byte for byte"
+
+
+def test_streaming_reads_every_track(tracked, tmp_path):
+    path, expected = tracked
+    run("export", "mds", path, "-o", tmp_path / "out")
+    dataset = streaming.LocalDataset(str(tmp_path / "out"))
+    assert len(dataset) == len(expected)
+    for n, tracks in enumerate(expected):
+        sample = dataset[n]
+        assert np.array_equal(sample["track.action"], tracks["track.action"])
+        assert np.array_equal(sample["track.point"], tracks["track.point"])
+        assert np.array_equal(sample["track.point.times_ns"], tracks["track.point.times"])
+        assert sample["track.Caption"] == tracks.get("track.caption", [])
+        assert np.array_equal(sample["track.Caption.times_ns"], tracks.get("track.caption.times", np.zeros(0)))
+        said = {track["name"]: track for track in sample["tracks"]}
+        assert said.keys() == ({"action", "point"} if n == 1 else {"action", "point", "Caption"})
+        assert (said["action"]["rate"], said["action"]["first_ns"], said["action"]["count"]) == ([50, 1], 0, 50)

@@ -285,6 +285,33 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
         assert_eq!(clip.track("sound").unwrap().unwrap().numbers::<i16>().unwrap()[..], [1, -2, 3]);
         assert!(saved.clip(0).unwrap().track("state").unwrap().is_some());
     }
+    // In place, the damaged file was replaced, and kept as others are. Nothing unlisted that looks like a track file stays.
+    let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
+    assert_eq!(fs::read(&kept).unwrap(), bytes);
+    assert!(!track_file.exists() && file(&path, 1, "vtrk") != track_file);
+    let names = |path: &Path| -> Vec<String> {
+        let names = fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".vtrk")).collect()
+    };
+    assert_eq!(names(&path).len(), 2, "{:?}", names(&path));
+    // Damage that costs nothing: the same file, made whole.
+    let whole = file(&path, 1, "vtrk");
+    let mut padded = fs::read(&whole).unwrap();
+    // The last bytes of the header that are zero.
+    padded[50] ^= 1;
+    fs::write(&whole, &padded).unwrap();
+    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
+    assert!(report.lost.is_empty() && report.written.iter().any(|name| name.ends_with(".vtrk")), "{report:#?}");
+    assert_eq!((proven(&path).len(), names(&path).len(), file(&path, 1, "vtrk")), (4, 2, whole));
+    // All of a file whose end is lost: clips stay, and so does what is left, beside them.
+    let track_file = file(&path, 1, "vtrk");
+    let cut = fs::read(&track_file).unwrap()[..100].to_vec();
+    fs::write(&track_file, &cut).unwrap();
+    let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
+    assert!(report.damage.iter().any(|d| d.contains("none of its tracks can be read")), "{report:#?}");
+    assert_eq!((names(&path).len(), proven(&path).len()), (1, 4));
+    let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
+    assert_eq!(fs::read(&kept).unwrap(), cut);
     // A lost track file: the clips stay.
     fs::remove_file(file(&path, 0, "vtrk")).unwrap();
     assert!(Dataset::open(&path).is_err(), "a listed file is missing");

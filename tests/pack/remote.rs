@@ -209,3 +209,43 @@ fn what_nothing_can_be_listed_of_is_refused() {
     let run = videos.run(&["pack", &format!("{url}/a.mp4"), "-o", "out"]);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
 }
+
+#[test]
+fn remote_videos_have_their_sound_and_tracks() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    fs::create_dir(temp.path().join("videos")).unwrap();
+    for (name, codec) in [("a.mp4", "aac"), ("b.mkv", "pcm_s16le"), ("c.ts", "mp2")] {
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args("-v error -nostdin -f lavfi -i testsrc2=s=160x120:r=10:d=2 -f lavfi -i sine=d=2".split(' '));
+        ffmpeg.args(["-bitexact", "-c:v", "mpeg2video", "-c:a", codec]).arg(temp.path().join("videos").join(name));
+        assert!(ffmpeg.status().unwrap().success(), "{name}");
+    }
+    // Values are below a root on this machine; where the root is remote, where the manifest is.
+    for name in ["n.csv", "videos/n.csv"] {
+        let lines: String = (0..20).map(|i| format!("{i}\n")).collect();
+        fs::write(temp.path().join(name), format!("n\n{lines}")).unwrap();
+    }
+    let rows = "path,start,end,n,words\na.mp4,,,n.csv,\"[[0, 1, \"\"x\"\"]]\"\nb.mkv,0.5,1.5,n.csv,\nc.ts,,,,\n";
+    fs::write(temp.path().join("list.csv"), rows).unwrap();
+    let server = Origin::new(temp.path().join("videos")).start("127.0.0.1:0").unwrap();
+    let pack = |root: &str, out: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(temp.path()).args(["pack", "list.csv", "--root", root, "-o", out, "--frames", "4"]);
+        command.args(["--audio", "16000", "--track", "n=n,rate=10", "--track", "words=words,spans,partial"]);
+        let run = command.args(["--storage-timeout", "2"]).args(more).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        files(&temp.path().join(out))
+    };
+    let local = pack("videos", "local", &[]);
+    let set = vidrec::Dataset::open(temp.path().join("local")).unwrap();
+    let names = |i: u64| set.clip(i).unwrap().tracks().unwrap().names().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!([0, 1, 2].map(names), [vec!["n", "words", "audio"], vec!["n", "audio"], vec!["audio"]]);
+    assert!(pack(&server.url(), "remote", &[]) == local);
+    assert!(pack(&server.url(), "source", &["--audio-channels", "source"]).len() == local.len());
+    // What passes changes nothing, in the sound as in the pictures.
+    server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
+    assert!(pack(&server.url(), "faulty", &["--isolate"]) == local);
+}

@@ -100,6 +100,77 @@ fn sound_is_what_ffmpeg_makes_of_it() {
     }
 }
 
+/// The channels of a clip's sound one by one.
+fn channels(set: &Dataset, clip: u64) -> Vec<Vec<i16>> {
+    let clip = set.clip(clip).unwrap();
+    let track = clip.track("audio").unwrap().unwrap();
+    let count = track.schema().shape.first().map_or(1, |&count| count as usize);
+    let numbers = track.numbers::<i16>().unwrap();
+    (0..count).map(|c| numbers.iter().skip(c).step_by(count).copied().collect()).collect()
+}
+
+#[test]
+fn all_channels_of_the_source_are_kept_as_they_are() {
+    let videos = Videos::new();
+    let tones = |n: u32| (0..n).map(|c| format!("0.2*sin(2*PI*{}*t)", 300 + 200 * c)).collect::<Vec<_>>().join("|");
+    let picture = "-f lavfi -i testsrc2=size=64x48:rate=10:duration=1";
+    for (count, layout) in [(1, "mono"), (2, "stereo"), (6, "5.1"), (8, "7.1")] {
+        let sound = format!("-f lavfi -i aevalsrc={}:c={layout}:s=16000:d=1", tones(count));
+        videos.ffmpeg(&format!("{picture} {sound} -c:v mpeg4 -c:a pcm_s16le"), &format!("{count}.mkv"));
+    }
+    for count in [1, 2, 6, 8] {
+        let file = format!("{count}.mkv");
+        for more in [&["-j", "2"][..], &["--isolate"]] {
+            let more = [&["--audio", "16000", "--audio-channels", "source"], more].concat();
+            let (set, _) = videos.packed(0, &[&file], &more);
+            let found = channels(&set, 0);
+            // Nothing is mixed or resampled, so nothing changes.
+            let wanted = videos.reference(&file, 16_000, count);
+            assert_eq!(found.len(), count as usize);
+            for (c, found) in found.iter().enumerate() {
+                let wanted: Vec<i16> = wanted.iter().skip(c).step_by(count as usize).copied().collect();
+                assert!(found.len() == wanted.len() && snr(found, &wanted) > 70.0, "{file}, channel {c}");
+            }
+        }
+    }
+    let settings = Dataset::open(videos.path("set")).unwrap().meta().unwrap().settings.to_string();
+    assert!(settings.contains(r#""channels":"source""#), "{settings}");
+}
+
+#[test]
+fn the_first_video_with_sound_decides_how_many_channels_there_are() {
+    let videos = Videos::new();
+    videos.ffmpeg(&format!("{SWEEP} -c:v mpeg4 -c:a pcm_s16le"), "two.mkv");
+    videos.ffmpeg("-i two.mkv -c:v copy -c:a pcm_s16le -ac 1", "one.mkv");
+    videos.ffmpeg("-i two.mkv -an -c copy", "mute.mkv");
+    fs::write(videos.path("torn.mkv"), &fs::read(videos.path("one.mkv")).unwrap()[..200]).unwrap();
+    let source = ["--audio", "8000", "--audio-channels", "source"];
+    let inputs = ["torn.mkv", "mute.mkv", "two.mkv", "one.mkv"];
+    let (set, report) = videos.packed(3, &inputs, &source);
+    assert_eq!((&report["clips"], &report["failed"], &report["without_audio"]), (&json!(2), &json!(2), &json!(1)));
+    assert_eq!(channels(&set, 1).len(), 2);
+    let failure = report["failures"].as_array().unwrap().iter().find(|f| f["source"] == "one.mkv").unwrap();
+    let text = failure["error"].as_str().unwrap();
+    assert!(text.contains("not as many channels as that of the first video: expected 2, found 1"), "{text}");
+    assert!(failure["stage"] == "track" && text.contains("mono or stereo"), "{failure}");
+    // The parts of a plan agree, whichever video each has first.
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        let run = command.current_dir(videos.temp.path()).args(args).output().unwrap();
+        assert!(run.status.code().is_some_and(|code| code != 1), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
+    };
+    run(&[&["plan"], &inputs[..], &["-o", "plan", "-n", "4", "--parts", "2"], &source].concat());
+    run(&["pack", "--plan", "plan", "--part", "0"]);
+    run(&["pack", "--plan", "plan", "--part", "1"]);
+    run(&["publish", "plan", "-o", "whole"]);
+    let whole = Dataset::open(videos.path("whole")).unwrap();
+    assert_eq!((whole.len(), channels(&whole, 1)), (2, channels(&set, 1)));
+    let again = videos.pack(&["mute.mkv"], &source);
+    let text = String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.code() == Some(1) && text.contains("none of the first 1 videos has sound"), "{text}");
+    assert!(text.contains("--audio-channels mono"), "{text}");
+}
+
 #[test]
 fn segments_have_their_sound_on_the_clock_of_the_frames() {
     let videos = Videos::new();

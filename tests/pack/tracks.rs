@@ -425,3 +425,122 @@ fn a_file_of_values_that_changed_is_not_resumed() {
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.code() == Some(1) && said.contains("action0.npy"), "{said}");
 }
+
+#[test]
+fn what_failed_for_its_tracks_is_retried_with_them() {
+    let videos = Videos::make(3);
+    let specs = every_timing(&videos, 3);
+    videos.whole("whole", &specs);
+    let state = videos.path("in/state1.npy");
+    let bytes = fs::read(&state).unwrap();
+    fs::remove_file(&state).unwrap();
+    let run = videos.pack("set", &specs);
+    assert_eq!(run.status.code(), Some(3));
+    let set = Dataset::open(videos.path("set")).unwrap();
+    assert_eq!((set.len(), set.tracks().unwrap().len()), (2, 5));
+    fs::write(&state, bytes).unwrap();
+    // The clips that were there keep their tracks, and the new one comes with its own.
+    videos.whole("set", &[&specs[..], &["--retry-failed"]].concat());
+    assert!(videos.files("set") == videos.files("whole"), "the bytes of a run in which nothing failed");
+}
+
+#[test]
+fn each_draw_has_the_values_of_its_own_frames() {
+    let videos = Videos::make(2);
+    let row = |i: usize| {
+        videos.write(&format!("n{i}.npy"), npy("<f4", "10,", &f32s((0..10).map(|k| (100 * i + k) as f32))));
+        json!({"path": format!("{i}.mp4"), "n": format!("n{i}.npy")})
+    };
+    videos.list((0..2).map(row));
+    let more = ["--draws", "3", "--sample", "random", "--track", "n=n,frames", "--track", "all=n,every-frame"];
+    let set = videos.whole("set", &more);
+    assert_eq!(set.len(), 6);
+    let mut chosen = Vec::new();
+    for (clip, i) in set.clips().map(Result::unwrap).zip([0, 0, 0, 1, 1, 1]) {
+        let frames: Vec<u32> = clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect();
+        let wanted: Vec<f32> = frames.iter().map(|&frame| (100 * i + frame) as f32).collect();
+        assert_eq!(f32_values(&clip, "n"), wanted);
+        let all: Vec<f32> = (0..10).map(|k| (100 * i + k) as f32).collect();
+        assert_eq!(f32_values(&clip, "all"), all);
+        chosen.push(frames);
+    }
+    assert!(chosen.windows(2).any(|two| two[0] != two[1]), "{chosen:?}");
+}
+
+/// A transport stream's clock begins anywhere, with the sound before the pictures here. A player's begins with the first of
+/// both, and so do the times that people give.
+#[test]
+fn times_follow_a_clock_that_begins_elsewhere() {
+    let videos = Videos::make(0);
+    let mut ffmpeg = Command::new("ffmpeg");
+    ffmpeg.args(
+        "-nostdin -v error -f lavfi -i sine=d=1.3 -itsoffset 0.3 -f lavfi -i testsrc2=s=64x48:r=10:d=1".split(' '),
+    );
+    ffmpeg.args("-map 1:v -map 0:a -c:v mpeg2video -c:a mp2 -muxdelay 0 -output_ts_offset 100".split(' '));
+    assert!(ffmpeg.arg(videos.path("in/late.ts")).status().unwrap().success());
+    let mut probe = Command::new("ffprobe");
+    probe.args("-v error -show_entries format=start_time -of csv=p=0".split(' ')).arg(videos.path("in/late.ts"));
+    let start = String::from_utf8(probe.output().unwrap().stdout).unwrap();
+    let start = (start.trim().parse::<f64>().unwrap() * 1e9) as i64;
+    assert!(start > 90_000 * MS, "{start}");
+    let ramp: Vec<u32> = (0..13).collect();
+    let t: Vec<f64> = ramp.iter().map(|&i| f64::from(i) / 10.0).collect();
+    let row = |from: Option<f64>| {
+        let mut row = json!({"path": "late.ts", "a": ramp, "t": t, "words": [[0.3, 0.8, "x"], [0.8, 1.3, "y"]]});
+        if let Some(from) = from {
+            row["start"] = json!(from);
+            row["end"] = json!(1.0);
+        }
+        row
+    };
+    videos.list([row(None), row(Some(0.5))]);
+    let tracks = ["--track", "rate=a,rate=10", "--track", "times=a,times=t", "--track", "words=words,spans"];
+    let set = videos.whole("set", &[&tracks[..], &["--audio", "8000"]].concat());
+    // What the program measures is rounded to a millionth.
+    let near = |found: i64, seconds: f64| (found - start - (seconds * 1e9) as i64).abs() <= 2000;
+    let [whole, part] = [0, 1].map(|i| set.clip(i).unwrap());
+    let first = (whole.frame(0).unwrap().pts_seconds() * 1e9) as i64;
+    assert!((start + 290 * MS..start + 500 * MS).contains(&first), "pictures begin later: {first}");
+    for name in ["rate", "times"] {
+        for (clip, values) in [(&whole, 0..13), (&part, 5..10)] {
+            let found = times(clip, name);
+            assert_eq!(found.len(), values.len(), "{name}");
+            assert!(found.iter().zip(values).all(|(&t, i)| near(t, f64::from(i) / 10.0)), "{name}: {start} {found:?}");
+        }
+    }
+    let spans = |clip: &Clip<'_>| {
+        let track = clip.track("words").unwrap().unwrap();
+        let ends = track.ends_ns().unwrap().to_vec();
+        track.starts_ns().unwrap().iter().copied().zip(ends).collect::<Vec<_>>()
+    };
+    let (found, cut) = (spans(&whole), spans(&part));
+    assert!(near(found[0].0, 0.3) && near(found[1].0, 0.8) && near(found[1].1, 1.3), "{start} {found:?}");
+    assert!(near(cut[0].0, 0.5) && near(cut[0].1, 0.8) && near(cut[1].1, 1.0), "{start} {cut:?}");
+    // Sound has times of its own, on the same clock.
+    let sound = |clip: &Clip<'_>| (times(clip, "audio")[0], clip.track("audio").unwrap().unwrap().len());
+    let ((at, samples), (from, cut)) = (sound(&whole), sound(&part));
+    assert!((at - start).abs() < MS && (10_300..10_800).contains(&samples), "{start} {at} {samples}");
+    assert!(near(from, 0.5) || (from - start - 500 * MS).abs() <= 125_000, "{start} {from}");
+    assert_eq!(cut, 4000);
+}
+
+#[test]
+fn an_export_without_room_names_the_tracks_that_it_leaves_out() {
+    let videos = Videos::make(2);
+    videos.list([json!({"path": "0.mp4", "w": [[0, 1, "x"]]}), json!({"path": "1.mp4"})]);
+    let run = videos.pack("set", &["--track", "caption=w,spans", "--mxnet", "--json"]);
+    let note = "tracks are not in the folder mxnet, because the format has no room for them: caption";
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert!(report["notes"].as_array().unwrap().contains(&json!(note)), "{report}");
+    assert!(String::from_utf8_lossy(&run.stderr).contains(&format!("vidrec: {note}\n")));
+    let export = |format: &str, out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        let run = command.current_dir(videos.temp.path()).args(["export", format, "set", "-o", out, "--json"]).output();
+        let run = run.unwrap();
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        (report["tracks_left_out"].clone(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let note = "vidrec: tracks are not in out, because the format has no room for them: caption\n";
+    assert_eq!(export("mp4", "out"), (json!(["caption"]), note.to_owned()));
+    assert_eq!(export("frames", "folders"), (json!([]), String::new()));
+}

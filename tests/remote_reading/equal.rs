@@ -29,7 +29,7 @@ pub fn of_order(order: Order, options: LoaderOptions) -> LoaderOptions {
 
 /// Two epochs that are made ahead, batches in any order, and runs that go on after each batch.
 #[track_caller]
-fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptions) {
+pub fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptions) {
     let loader = |set| Loader::new(set, options.clone()).unwrap();
     let (local_loader, remote_loader) = (loader(local), loader(remote));
     let (ours, theirs) = (remote_loader.iter(0..2).unwrap(), local_loader.iter(0..2).unwrap());

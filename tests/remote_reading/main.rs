@@ -19,4 +19,5 @@ mod replaced;
 mod served;
 mod sets;
 mod stopping;
+mod tracks;
 mod verifying;

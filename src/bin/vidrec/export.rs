@@ -1,5 +1,6 @@
 //! `vidrec export`: write data sets in other projects' formats.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -23,12 +24,12 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Format {
     /// For MXNet, DALI and other readers of RecordIO: links to the record files, without copying them, with .idx and
-    /// .lst beside them, and an all.idx for several record files.
+    /// .lst beside them, and an all.idx for several record files. Without tracks.
     Mxnet {
         #[command(flatten)]
         to: To,
     },
-    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json.
+    /// For GulpIO and its forks: data_0.gulp, meta_0.gmeta, label2idx.json; tracks are files in a folder beside them.
     Gulp {
         #[command(flatten)]
         to: To,
@@ -36,7 +37,8 @@ enum Format {
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         clips_per_chunk: u64,
     },
-    /// For WebDataset: tar files with one sample per clip: KEY.000.jpg and so on, KEY.json and KEY.cls.
+    /// For WebDataset: tar files with one sample per clip: KEY.000.jpg and so on, KEY.json and KEY.cls, and for each track
+    /// KEY.track.NAME.npy (texts: .json) and KEY.track.NAME.times.npy.
     Webdataset {
         #[command(flatten)]
         to: To,
@@ -44,7 +46,7 @@ enum Format {
         #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         clips_per_shard: u64,
     },
-    /// For MosaicML's streaming: MDS shards with one sample per clip.
+    /// For MosaicML's streaming: MDS shards with one sample per clip, and a column for each track.
     Mds {
         #[command(flatten)]
         to: To,
@@ -52,12 +54,13 @@ enum Format {
         #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..4096))]
         shard_size: u64,
     },
-    /// One folder per clip, with 000.jpg and so on, and clip.json.
+    /// One folder per clip, with 000.jpg and so on, clip.json, and for each track track.NAME.npy (texts: .json) and
+    /// track.NAME.times.npy.
     Frames {
         #[command(flatten)]
         to: To,
     },
-    /// One video per clip, for people to look at: H.264 if FFmpeg has libx264, otherwise MPEG-4.
+    /// One video per clip, for people to look at: H.264 if FFmpeg has libx264, otherwise MPEG-4. Without tracks.
     #[cfg(feature = "pack")]
     Mp4 {
         #[command(flatten)]
@@ -119,6 +122,9 @@ pub fn run(args: &Args) -> Run {
         }
     };
     let path = to.output.display();
+    if let Some(note) = report.left_out_note(&path.to_string()) {
+        let _ = writeln!(io::stderr(), "vidrec: {note}");
+    }
     output::print(to.json, &report, |r| render(r, &path.to_string()))?;
     Ok(Outcome::Done)
 }

@@ -6,11 +6,13 @@ use super::layout::CLIP_FILE;
 use crate::disk::NewFolder;
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::tracks::{self, TrackStems};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Result};
 
 /// Writes `CLIP/FRAME.jpg`, such as `000012/003.jpg`, and `CLIP/clip.json` with everything else that is known about the
-/// clip, to a new folder.
+/// clip, to a new folder. A track of numbers is `CLIP/track.NAME.npy`, one of texts `CLIP/track.NAME.json`, and times, where
+/// they are stored, `CLIP/track.NAME.times.npy` in nanoseconds: (N,), or (N, 2) for spans.
 ///
 /// # Errors
 ///
@@ -18,6 +20,7 @@ use crate::{Dataset, Result};
 /// empty folder; [`Format`](crate::ErrorKind::Format) if the data set is damaged.
 pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let stems = TrackStems::of(dataset)?;
     let mut folder = NewFolder::create(out)?;
     for clip in dataset.clips() {
         let clip = clip?;
@@ -27,7 +30,9 @@ pub fn export(dataset: &Dataset, out: &Path, progress: &mut ProgressFn<'_>) -> R
             frame.check()?;
             folder.write_many(format!("{name}/{t:03}.jpg"), frame.jpeg())?;
         }
-        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip)?.to_value()).unwrap_or_default();
+        let put = &mut |file: &str, bytes: &[u8]| folder.write_many(format!("{name}/{file}"), bytes);
+        let tracks = tracks::write_all(&clip, &stems, put)?;
+        let json = serde_json::to_vec_pretty(&ClipJson::of(&clip, tracks)?.to_value()).unwrap_or_default();
         folder.write_many(format!("{name}/{CLIP_FILE}"), &json)?;
         counter.add(clip.frame_count().into(), 0)?;
     }

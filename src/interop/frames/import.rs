@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
@@ -10,17 +9,18 @@ use walkdir::WalkDir;
 use super::layout::CLIP_FILE;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
+use crate::interop::tracks::{self, TrackJson};
 use crate::interop::{ImportOptions, ImportReport, text};
 use crate::natural_order::{NaturalOrder, is_hidden};
 use crate::progress::ProgressFn;
-use crate::{Error, Result, limits, source_name};
+use crate::{Error, Result, Track, limits, source_name};
 
 /// Imports each folder below `root` that has images (`.jpg`, `.jpeg`, `.png`) as a clip, in order of path.
 ///
 /// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes before
 /// `img_10.jpg`. Hidden images and folders, whose names begin with a dot, are ignored. If folders with images are inside
 /// other folders, the first folder level is the class; otherwise there are no labels. If an export wrote a `clip.json`, it
-/// gives the rest.
+/// gives the rest, with the tracks whose files are beside it.
 ///
 /// # Errors
 ///
@@ -36,14 +36,17 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
     let meta = clip_json::read_meta(root)?.unwrap_or_else(|| sink::meta("frames", classes.clone()));
     let mut sink = Sink::create(out, meta, options, progress)?;
     for (folder, files) in &folders {
-        let pictures = files.iter().map(|file| read(file).map(Cow::Owned)).collect::<Result<Vec<_>>>();
-        match clip(root, folder, &classes, options).and_then(|clip| Ok((clip, pictures?))) {
-            Ok((clip, pictures)) => {
+        let picture = |file: &PathBuf| text::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
+        let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
+        let clip = clip(root, folder, &classes, options);
+        let with_tracks = clip.and_then(|clip| Ok((read_tracks(root, folder, &clip)?, clip)));
+        match with_tracks.and_then(|(tracks, clip)| Ok((clip, pictures?, tracks))) {
+            Ok((clip, pictures, tracks)) => {
                 let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
                     Some(file) => e.file(file),
                     None => e.file(root.join(source_name::to_path(folder))),
                 };
-                sink.add(folder, &clip, &pictures).map_err(name)?;
+                sink.add(folder, &clip, &pictures, &tracks).map_err(name)?;
             }
             Err(e) => sink.leave_out(folder, e)?,
         }
@@ -51,12 +54,12 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
     sink.finish()
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
-    let length = fs::metadata(file).map_err(|e| Error::io("open the file", file, e))?.len();
-    if length > limits::MAX_RECORD_BYTES {
-        return Err(Error::limit("the file is too long").file(file).expected(limits::MAX_RECORD_BYTES).found(length));
-    }
-    fs::read(file).map_err(|e| Error::io("read the file", file, e))
+/// The tracks of a clip that an export wrote.
+fn read_tracks(root: &Path, folder: &str, clip: &ClipJson) -> Result<Vec<Track>> {
+    let folder = root.join(source_name::to_path(folder));
+    let file = |name: &str| text::read_bytes(&folder.join(name), limits::MAX_TRACK_BLOCK_BYTES).map(Cow::Owned);
+    let track = |json: &TrackJson| tracks::read(json, &file).map_err(|e| e.file(&folder));
+    clip.tracks.iter().map(track).collect()
 }
 
 /// The folders that have images, and the images. The paths of the folders are relative to `root`, as names of sources.

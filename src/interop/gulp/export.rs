@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::layout::{LABELS_FILE, OUR_KEY};
+use super::layout::{LABELS_FILE, OUR_KEY, track_file};
 use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::tracks::{self, TrackStems};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
@@ -16,6 +17,8 @@ use crate::{Clip, Dataset, Error, Result};
 ///
 /// A clip's id is its ordinal. Its metadata contains `label` (a class name, or a number as text), `id` (the source) and
 /// its attributes. Everything else is under the key `vidrec`, so that an import gives the same clip.
+/// Its tracks, for which a chunk has no room, are files `tracks/CLIP.track.NAME.npy` or `.json`, with times in
+/// `tracks/CLIP.track.NAME.times.npy`.
 ///
 /// # Errors
 ///
@@ -31,6 +34,7 @@ pub fn export(
         return Err(Error::usage("a chunk needs at least one clip"));
     }
     let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let stems = TrackStems::of(dataset)?;
     let mut folder = NewFolder::create(out)?;
     let mut labels = BTreeMap::new();
     for (label, class) in (0u32..).zip(dataset.classes()) {
@@ -41,13 +45,15 @@ pub fn export(
         let mut entries = Vec::new();
         for ordinal in first..dataset.len().min(first.saturating_add(clips_per_chunk)) {
             let clip = dataset.clip(ordinal)?;
-            let json = ClipJson::of(&clip)?;
+            let id = ordinal.to_string();
+            let put = &mut |file: &str, bytes: &[u8]| folder.write_many(track_file(&id, file), bytes);
+            let json = ClipJson::of(&clip, tracks::write_all(&clip, &stems, put)?)?;
             if let Some((name, label)) = label_name(&json) {
                 labels.insert(name, label);
             }
             let frames = write_frames(&clip, &mut data)?;
             let video = json!({ "meta_data": [meta_data(&json)], "frame_info": frames });
-            entries.push(format!("\"{ordinal}\": {video}"));
+            entries.push(format!("\"{id}\": {video}"));
             counter.add(clip.frame_count().into(), 0)?;
         }
         folder.finish(data)?;

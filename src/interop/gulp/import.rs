@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::layout::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY};
+use super::layout::{GulpClip, GulpMeta, LABELS_FILE, OUR_KEY, track_file};
+use crate::disk::folder_of;
 use crate::disk::map::MappedFile;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
-use crate::interop::{ImportOptions, ImportReport, text};
+use crate::interop::{ImportOptions, ImportReport, text, tracks};
 use crate::progress::ProgressFn;
-use crate::{Error, JsonObject, Result};
+use crate::{Error, JsonObject, Result, Track, limits};
 
 /// Imports all chunks of a folder, in order of number. The videos of a chunk are in order of their frames.
 ///
@@ -64,12 +65,26 @@ fn add_chunk(
     videos.sort_by_key(|(_, video)| video.frame_info.first().map_or(u64::MAX, |&(offset, ..)| offset));
     for (id, video) in videos {
         let place = format!("{}, video {id}", chunk.name());
-        match frames(&video, bytes) {
-            Ok(frames) => sink.add(&place, &clip(&id, &video, labels, options), &frames)?,
+        let clip = clip(&id, &video, labels, options);
+        let read = read_tracks(chunk, &id, &clip).and_then(|tracks| Ok((frames(&video, bytes)?, tracks)));
+        match read {
+            Ok((frames, tracks)) => sink.add(&place, &clip, &frames, &tracks)?,
             Err(e) => sink.leave_out(&place, e.file(chunk.data()?).also_help(format!("this is video {id}")))?,
         }
     }
     Ok(())
+}
+
+/// The tracks of a clip that an export wrote.
+fn read_tracks(chunk: &Chunk, id: &str, clip: &ClipJson) -> Result<Vec<Track>> {
+    let is_number = !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit());
+    if !is_number && !clip.tracks.is_empty() {
+        return Err(Error::decode("only clips that vidrec exported have tracks").found(format!("the id {id:?}")));
+    }
+    let folder = folder_of(chunk.data()?);
+    let file = |name: &str| text::read_bytes(&folder.join(track_file(id, name)), limits::MAX_TRACK_BLOCK_BYTES);
+    let file = |name: &str| file(name).map(Cow::Owned);
+    clip.tracks.iter().map(|track| tracks::read(track, &file)).collect()
 }
 
 /// The JPEGs of a video.

@@ -11,6 +11,11 @@ pub(super) const LABELS_FILE: &str = "label2idx.json";
 /// The key in a clip's metadata under which an export stores everything that the data set knows about the clip.
 pub(super) const OUR_KEY: &str = "vidrec";
 
+/// The file of a clip's track, whose name without the clip is `file`.
+pub(super) fn track_file(id: &str, file: &str) -> String {
+    format!("tracks/{id}.{file}")
+}
+
 /// A video in a `.gmeta` file.
 #[derive(Debug, Deserialize)]
 pub(super) struct GulpClip {

@@ -10,6 +10,7 @@ use crate::dataset::Shard;
 use crate::disk::NewFolder;
 use crate::format::data_binding::hex;
 use crate::format::names;
+use crate::interop::report::track_names;
 use crate::interop::{ExportReport, text};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Dataset, Error, Result};
@@ -25,7 +26,7 @@ use crate::{Dataset, Error, Result};
 ///
 /// Of a remote data set, the record files are copied. Otherwise the links are hard links, so the folder stays valid if the data set is replaced or removed. On another file system
 /// they are symbolic links, and the report says so. With `replace`, the folder of an earlier export is replaced in one
-/// step.
+/// step. Tracks have no room: the report names them.
 ///
 /// # Errors
 ///
@@ -59,7 +60,8 @@ pub fn export(dataset: &Dataset, out: &Path, replace: bool, progress: &mut Progr
     if stems.len() > 1 {
         folder.write("all.idx", all.idx.as_bytes())?;
     }
-    let mut report = ExportReport::new(dataset, folder.publish()?);
+    let tracks_left_out = track_names(dataset)?;
+    let mut report = ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) };
     if symbolic {
         report
             .notes

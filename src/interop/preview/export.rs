@@ -5,13 +5,14 @@ use std::path::Path;
 use super::mp4::Mp4;
 use crate::disk::NewFolder;
 use crate::interop::ExportReport;
+use crate::interop::report::track_names;
 use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Result};
 
 /// Writes `CLIP.mp4`, such as `000012.mp4`, for each clip to a new folder. It shows the frames at `fps` frames per
 /// second, regardless of their times. The frames are encoded a second time, so they differ from those that a training
-/// loop gets.
+/// loop gets. Tracks, sound among them, have no room: the report names them.
 ///
 /// # Errors
 ///
@@ -20,6 +21,7 @@ use crate::{Clip, Dataset, Result};
 /// if a frame cannot be decoded or the video cannot be encoded.
 pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn<'_>) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let tracks_left_out = track_names(dataset)?;
     let mut folder = NewFolder::create(out)?;
     let mut decoder = Decoder::new()?;
     for clip in dataset.clips() {
@@ -29,7 +31,7 @@ pub fn export(dataset: &Dataset, out: &Path, fps: u32, progress: &mut ProgressFn
         folder.adopt(&name)?;
         counter.add(clip.frame_count().into(), 0)?;
     }
-    Ok(ExportReport::new(dataset, folder.publish()?))
+    Ok(ExportReport { tracks_left_out, ..ExportReport::new(dataset, folder.publish()?) })
 }
 
 fn write(clip: &Clip<'_>, path: &Path, fps: u32, decoder: &mut Decoder) -> Result<()> {

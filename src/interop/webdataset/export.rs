@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::disk::{NewFile, NewFolder};
 use crate::interop::ExportReport;
 use crate::interop::clip_json::{self, ClipJson};
+use crate::interop::tracks::{self, TrackStems};
 use crate::progress::{Counter, ProgressFn};
 use crate::{Clip, Dataset, Error, Result};
 
@@ -28,6 +29,11 @@ impl Default for WebdatasetOptions {
 /// The key `CLIP` of a sample is the clip's ordinal. Its files are `CLIP.000.jpg`, `CLIP.001.jpg` and so on,
 /// `CLIP.json` with everything that is known about the clip, and `CLIP.cls` with the label, if there is one.
 ///
+/// A track of numbers is `CLIP.track.NAME.npy`, (N, ...), one of texts `CLIP.track.NAME.json`, a list. Times, where they are
+/// stored, are `CLIP.track.NAME.times.npy` in nanoseconds: (N,), or (N, 2) for spans. `NAME` is the name of the track in
+/// small letters, with `_` for what is neither letter nor digit; `CLIP.json` has the whole name. An import gives the same
+/// tracks.
+///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io) from the file system; [`Usage`](crate::ErrorKind::Usage) if `out` exists and is not an
@@ -39,6 +45,7 @@ pub fn export(
     progress: &mut ProgressFn<'_>,
 ) -> Result<ExportReport> {
     let counter = &mut Counter::new(Some(dataset.len()), progress);
+    let stems = TrackStems::of(dataset)?;
     let mut folder = NewFolder::create(out)?;
     let mut next = 0;
     for shard in 0.. {
@@ -51,7 +58,7 @@ pub fn export(
                 break;
             }
             let clip = dataset.clip(next)?;
-            write_sample(&clip, &mut tar)?;
+            write_sample(&clip, &stems, &mut tar)?;
             counter.add(clip.frame_count().into(), 0)?;
             next += 1;
         }
@@ -65,14 +72,15 @@ pub fn export(
     Ok(ExportReport::new(dataset, folder.publish()?))
 }
 
-fn write_sample(clip: &Clip<'_>, tar: &mut tar::Builder<NewFile>) -> Result<()> {
+fn write_sample(clip: &Clip<'_>, stems: &TrackStems, tar: &mut tar::Builder<NewFile>) -> Result<()> {
     let key = format!("{:06}", clip.ordinal());
     for (t, frame) in clip.frames().enumerate() {
         let frame = frame?;
         frame.check()?;
         add(tar, &format!("{key}.{t:03}.jpg"), frame.jpeg())?;
     }
-    let json = ClipJson::of(clip)?;
+    let tracks = tracks::write_all(clip, stems, &mut |file, bytes| add(tar, &format!("{key}.{file}"), bytes))?;
+    let json = ClipJson::of(clip, tracks)?;
     add(tar, &format!("{key}.json"), json.to_value().to_string().as_bytes())?;
     if let Some(label) = json.label {
         add(tar, &format!("{key}.cls"), label.to_string().as_bytes())?;

@@ -11,9 +11,9 @@ use crate::disk::map::MappedFile;
 use crate::format::meta::Meta;
 use crate::interop::clip_json::{self, ClipJson};
 use crate::interop::sink::{self, Sink};
-use crate::interop::{ImportOptions, ImportReport, text};
+use crate::interop::{ImportOptions, ImportReport, text, tracks};
 use crate::progress::ProgressFn;
-use crate::{Error, JsonObject, Result, limits, source_name};
+use crate::{Error, JsonObject, Result, Track, limits, source_name};
 
 /// Size of a tar header in bytes, and the unit to which files are padded.
 const BLOCK: usize = 512;
@@ -26,7 +26,8 @@ const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// A sample's images (`.jpg`, `.jpeg`, `.png`) are its frames. They are in order of the last number between key and
 /// ending (`KEY.007.jpg`), or in the order of the file if they have none. `.cls` is the label. The keys of `.json`
 /// become attributes, except that its key `label` becomes the label if there is no `.cls`. `.txt` becomes the attribute
-/// `txt`. Other files are counted and ignored.
+/// `txt`. If an export of vidrec wrote the sample, its `.json` gives the whole clip, and files `.track.*` its tracks. Other
+/// files are counted and ignored.
 ///
 /// # Errors
 ///
@@ -144,8 +145,13 @@ impl Import<'_, '_> {
             return Ok(None);
         };
         let (key, ending) = (name[..start].to_owned() + stem, ending.to_ascii_lowercase());
-        let most = if is_picture(&ending) { limits::MAX_RECORD_BYTES } else { MAX_TEXT_BYTES };
-        if !is_picture(&ending) && !matches!(last(&ending), "json" | "cls" | "txt") {
+        let is_track = tracks::is_file(&ending);
+        let most = match is_picture(&ending) {
+            true => limits::MAX_RECORD_BYTES,
+            false if is_track => limits::MAX_TRACK_BLOCK_BYTES,
+            false => MAX_TEXT_BYTES,
+        };
+        if !is_picture(&ending) && !is_track && !matches!(last(&ending), "json" | "cls" | "txt") {
             *self.passed_over.entry(last(&ending).to_owned()).or_default() += 1;
             // The sample exists even if all its files are ignored, so that it is reported.
             return Ok(Some((key, ending, Vec::new())));
@@ -165,11 +171,37 @@ impl Import<'_, '_> {
     fn add(&mut self, path: &Path, sample: Sample) -> Result<()> {
         let place = format!("{}, sample {}", text::name(path), sample.key);
         let failed = |e: Error| e.file(path).also_help(format!("this is sample {}", sample.key));
-        match clip(&sample, self.options) {
-            Ok((clip, pictures)) => self.sink.add(&place, &clip, &pictures).map_err(failed),
+        let read = clip(&sample, self.options);
+        let read = read.and_then(|(clip, pictures)| Ok((read_tracks(&sample, &clip)?, clip, pictures)));
+        match read {
+            Ok((tracks, clip, pictures)) => {
+                self.pass_over_tracks(&sample, &clip);
+                self.sink.add(&place, &clip, &pictures, &tracks).map_err(failed)
+            }
             Err(e) => self.sink.leave_out(&place, failed(e)),
         }
     }
+
+    /// Counts the files that could be of tracks and are of none.
+    fn pass_over_tracks(&mut self, sample: &Sample, clip: &ClipJson) {
+        let stems: Vec<&str> = clip.tracks.iter().filter_map(|track| track.files.as_deref()).collect();
+        for (ending, _) in sample.files.iter().filter(|(ending, _)| tracks::is_file(ending)) {
+            let is_of = |stem: &&str| ending.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.'));
+            if !stems.iter().any(is_of) {
+                *self.passed_over.entry(last(ending).to_owned()).or_default() += 1;
+            }
+        }
+    }
+}
+
+/// The tracks of a sample that an export of vidrec wrote.
+fn read_tracks(sample: &Sample, clip: &ClipJson) -> Result<Vec<Track>> {
+    let file = |name: &str| {
+        let found = sample.files.iter().find(|(ending, _)| ending == name);
+        let missing = || Error::decode("a file of the track is missing").expected(format!("{}.{name}", sample.key));
+        found.map(|(_, bytes)| Cow::Borrowed(&bytes[..])).ok_or_else(missing)
+    };
+    clip.tracks.iter().map(|track| tracks::read(track, &file)).collect()
 }
 
 fn last(ending: &str) -> &str {
@@ -190,7 +222,7 @@ fn clip<'a>(sample: &'a Sample, options: &ImportOptions) -> Result<(ClipJson, Ve
         frames.sort_by_key(|(ending, _)| number(ending));
     }
     let mut clip = ClipJson::named(sample.key.clone(), options.time_base);
-    let json = sample.files.iter().find(|(ending, _)| last(ending) == "json");
+    let json = sample.files.iter().find(|(ending, _)| last(ending) == "json" && !tracks::is_file(ending));
     if let Some((_, bytes)) = json {
         let value: Value = serde_json::from_slice(bytes).map_err(|e| Error::decode(format!("its .json: {e}")))?;
         match (ClipJson::from_value(&value), value) {

@@ -170,7 +170,8 @@ impl PartsPlan {
         let tracks = self.json.tracks.clone();
         let plan = PackPlan { jobs, classes, passed_over, manifests, notes, tracks };
         let set = attempt.set();
-        let how = Pack { meta: self.json.meta(pack_options.frames.draws), probes: false };
+        let meta = self.json.meta(pack_options.frames.draws);
+        let how = Pack { meta, probes: false, channels: self.json.channels };
         let mut last = Progress::default();
         let mut report = pack_as(&plan, &set, how, &pack_options, &mut |p| {
             last = *p;

@@ -36,6 +36,9 @@ pub(super) struct PlanJson {
     /// Type and shape of the tracks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracks: Vec<PlannedTrack>,
+    /// The number of channels of all sound, if the first video with sound decided it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels: Option<u32>,
 }
 
 /// A stretch of the videos, and of the lines of `jobs.jsonl`.

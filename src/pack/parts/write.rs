@@ -14,6 +14,7 @@ use super::plan::PlannedJob;
 use super::plan_json::{FORM, PlanJson, PlannedPart};
 use crate::disk::{AtomicFile, whole_folder};
 use crate::format::data_binding::hex;
+use crate::pack::channels::channels;
 use crate::pack::options::{PackOptions, TOOL};
 use crate::pack::plan::{Job, PackPlan};
 use crate::pack::work::{Stamp, track_stamps};
@@ -109,6 +110,7 @@ fn write_locked(
         manifests: plan.manifests.clone(),
         notes: plan.notes.clone(),
         tracks: plan.tracks.clone(),
+        channels: channels(plan, options, None)?,
     };
     place.put_plan((json.jobs(), jobs), &json)?;
     let sizes = json.parts.iter().map(|part| part.videos);

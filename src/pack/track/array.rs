@@ -73,7 +73,7 @@ impl Array {
     }
 
     /// The same values as another type. Numbers with a decimal point are rounded to the nearest one of `f32`; all others
-    /// must be the same in the new type.
+    /// must be the same in the new type, so that only whole numbers of less than 2^53 become integers.
     #[expect(clippy::cast_lossless, clippy::useless_conversion, reason = "written once for all types")]
     pub fn into_type(self, kind: TrackType) -> Result<Self> {
         let found = self.values.kind();
@@ -88,10 +88,10 @@ impl Array {
                 cast_all!(&self.values, f32, F32, |n, cast: f32| cast.is_finite() || !f64::from(n).is_finite())
             }
             TrackType::F64 => cast_all!(&self.values, f64, F64, |_, _| true),
-            TrackType::I16 => cast_all!(&self.values, i16, I16, |_, _| false),
-            TrackType::I32 => cast_all!(&self.values, i32, I32, |_, _| false),
-            TrackType::I64 => cast_all!(&self.values, i64, I64, |_, _| false),
-            TrackType::U8 => cast_all!(&self.values, u8, U8, |_, _| false),
+            TrackType::I16 => cast_all!(&self.values, i16, I16, |n, cast: i16| is_same(f64::from(n), cast as f64)),
+            TrackType::I32 => cast_all!(&self.values, i32, I32, |n, cast: i32| is_same(f64::from(n), cast as f64)),
+            TrackType::I64 => cast_all!(&self.values, i64, I64, |n, cast: i64| is_same(f64::from(n), cast as f64)),
+            TrackType::U8 => cast_all!(&self.values, u8, U8, |n, cast: u8| is_same(f64::from(n), cast as f64)),
             TrackType::Utf8 => Err(0),
         };
         let values = values.map_err(|i| {
@@ -126,6 +126,12 @@ impl Array {
         }
         Array { values: pick(&self.values, numbers), shape }
     }
+}
+
+/// Whether a number with a decimal point is a whole one, and the one that it became. From 2^53 on, it may have stood for
+/// another one where it was read.
+fn is_same(number: f64, whole: f64) -> bool {
+    number == whole && number.abs() < 9_007_199_254_740_992.0
 }
 
 /// The numbers or texts at these places, which must be there.
@@ -169,12 +175,17 @@ mod tests {
             (ints(vec![0, 256]), TrackType::U8, "[256] in value 1"),
             (ints(vec![(1 << 24) + 1]), TrackType::F32, "16777217"),
             (ints(vec![i64::MAX]), TrackType::F64, "9223372036854775807"),
-            (floats(vec![1.0]), TrackType::I32, "1"),
+            (floats(vec![1.0, 1.5]), TrackType::I32, "[1.5] in value 1"),
+            (floats(vec![32_768.0]), TrackType::I16, "32768"),
+            (floats(vec![9_007_199_254_740_992.0]), TrackType::I64, "9007199254740992"),
+            (floats(vec![f64::NAN]), TrackType::I64, "NaN"),
             (floats(vec![1e300]), TrackType::F32, "1e300"),
         ] {
             let e = array.into_type(kind).unwrap_err().to_string();
             assert!(e.contains(found), "{e}");
         }
+        let whole = floats(vec![-3.0, 1e15]).into_type(TrackType::I64).unwrap();
+        assert_eq!(whole.values, TrackValues::I64(vec![-3, 1_000_000_000_000_000]), "JSON and text have only floats");
         let nan = floats(vec![f64::NAN]).into_type(TrackType::F32).unwrap();
         assert!(matches!(nan.values, TrackValues::F32(n) if n[0].is_nan()), "that is judged elsewhere");
     }

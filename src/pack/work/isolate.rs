@@ -56,8 +56,9 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    /// Packs a video in a process; `alone` if nothing else is packed at the time.
-    pub fn pack(&self, job: &Job, alone: bool) -> PackedResult {
+    /// Packs a video in a process, with that many channels of its sound if they are those of the videos; `alone` if nothing
+    /// else is packed at the time.
+    pub fn pack(&self, job: &Job, channels: Option<u32>, alone: bool) -> PackedResult {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut process = idle.map_or_else(|| self.spawn(), Ok).map_err(|e| {
             let failure = ClipFailure::of(PackStage::Crash, &e);
@@ -65,7 +66,7 @@ impl<'a> Pool<'a> {
             ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
         })?;
         let storage = is_remote(&job.path).then(|| RequestStorage::of(self.storage));
-        let request = Request { job: job.clone(), alone, storage, tracks: self.tracks.to_vec() };
+        let request = Request { job: job.clone(), alone, storage, tracks: self.tracks.to_vec(), channels };
         let limit = self.timeout.saturating_add(GRACE);
         match process.ask(&request).and_then(|()| process.answer(limit)) {
             Ok(Some(packed)) => {

@@ -46,7 +46,7 @@ pub use options::{FrameOptions, PictureOptions, Resources, VideoLimits};
 pub(super) use options::{MAX_DRAWS, Recipe};
 pub(super) use ordered::{Event, Flow, for_each};
 pub(super) use packed::PackedClip;
-pub(super) use sound::{SOUND, sound_schema};
+pub(super) use sound::{SOUND, sound_channels, sound_schema};
 pub(super) use sources::{PackedVideo, Sources};
 pub(super) use stamp::{Stamp, track_stamps};
 pub(super) use video_store::VideoStore;

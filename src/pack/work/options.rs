@@ -186,4 +186,6 @@ pub(crate) struct Recipe<'a> {
     pub store: &'a VideoStore,
     pub tracks: &'a [PlannedTrack],
     pub audio: Option<AudioOptions>,
+    /// The number of channels of all sound, if the first video decides; `None` until it has.
+    pub channels: Option<u32>,
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::failure::{ClipFailure, PackStage};
 use super::options::Recipe;
+use super::packed::PackedClip;
 use crate::pack::plan::Job;
-use crate::video::{AudioChannels, AudioFacts, AudioOptions, Sound, Stage, read_audio};
+use crate::video::{AudioFacts, AudioOptions, Sound, Stage, read_audio};
 use crate::writer::{EncodedTrack, TrackTimes, TrackValues};
 use crate::{Track, TrackSchema, is_remote};
 
@@ -13,15 +14,19 @@ use crate::{Track, TrackSchema, is_remote};
 pub(crate) const SOUND: &str = "audio";
 
 /// What the tracks of all clips have in common.
-pub(crate) fn sound_schema(options: &AudioOptions) -> TrackSchema {
-    track(options, Sound { samples: Vec::new(), first_ns: 0 }).schema()
+pub(crate) fn sound_schema(options: &AudioOptions, channels: Option<u32>) -> TrackSchema {
+    let channels = options.channels.count().or(channels).unwrap_or(1);
+    track(options, Sound { samples: Vec::new(), channels, first_ns: 0 }).schema()
+}
+
+/// How many channels the sound of a clip has; `None` if it has no sound.
+pub(crate) fn sound_channels(clip: &PackedClip) -> Option<u32> {
+    let track = clip.tracks.iter().find(|track| track.schema.name == SOUND)?;
+    Some(track.schema.shape.first().copied().unwrap_or(1))
 }
 
 fn track(options: &AudioOptions, sound: Sound) -> Track {
-    let shape = match options.channels {
-        AudioChannels::Mono => Vec::new(),
-        AudioChannels::Stereo => vec![2],
-    };
+    let shape = if sound.channels == 1 { Vec::new() } else { vec![sound.channels] };
     Track {
         name: SOUND.into(),
         values: TrackValues::I16(sound.samples),
@@ -45,7 +50,7 @@ pub(super) fn of_video(
     }
     let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));
     let file = recipe.store.file(&job.path)?;
-    let (sound, facts) = read_audio(&file, &options, part, deadline).map_err(|e| {
+    let (sound, facts) = read_audio(&file, (&options, recipe.channels), part, deadline).map_err(|e| {
         let failure = ClipFailure::from(e);
         // What is wrong with the sound alone is told apart from the pictures.
         match failure.stage {

@@ -86,7 +86,7 @@ impl<'a> Sources<'a> {
                 self.pool.into_iter().for_each(Pool::end_idle);
             }
             match self.pool {
-                Some(pool) => pool.pack(job, alone),
+                Some(pool) => pool.pack(job, self.recipe.channels, alone),
                 None => clip::pack_one(job, self.recipe, held, alone),
             }
         })

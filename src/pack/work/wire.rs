@@ -51,6 +51,8 @@ pub(crate) struct Request {
     pub storage: Option<RequestStorage>,
     /// Type and shape of the tracks.
     pub tracks: Vec<PlannedTrack>,
+    /// The number of channels of all sound, if the first video decided.
+    pub channels: Option<u32>,
 }
 
 /// What of [`Storage`] matters for videos.
@@ -229,7 +231,7 @@ mod tests {
             tracks: None,
         };
         let storage = Some(RequestStorage::of(&Storage::default()));
-        let request = Request { job, alone: true, storage, tracks: Vec::new() };
+        let request = Request { job, alone: true, storage, tracks: Vec::new(), channels: Some(2) };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

@@ -13,26 +13,30 @@ pub struct AudioOptions {
     pub channels: AudioChannels,
 }
 
-/// The channels of stored sound: the same for all clips, whatever their videos have.
+/// The channels of stored sound: the same for all clips.
 ///
-/// As a word (`FromStr`, `Display`): `mono` or `stereo`.
+/// As a word (`FromStr`, `Display`): `mono`, `stereo` or `source`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AudioChannels {
     /// One: all channels of the video mixed by FFmpeg's rules.
     #[default]
     Mono,
-    /// Two: a value is a pair.
+    /// Two, whatever the video has: a value is a pair.
     Stereo,
+    /// As many as the video has, as they are. The first video with sound decides how many that is: one with another number
+    /// fails. A value is one number only if there is one channel.
+    Source,
 }
 
-words!(AudioChannels, "channels of sound", { "mono" => Mono, "stereo" => Stereo });
+words!(AudioChannels, "channels of sound", { "mono" => Mono, "stereo" => Stereo, "source" => Source });
 
 impl AudioChannels {
-    /// How many there are.
-    pub fn count(self) -> usize {
+    /// How many there are; `None` if the videos decide.
+    pub fn count(self) -> Option<u32> {
         match self {
-            AudioChannels::Mono => 1,
-            AudioChannels::Stereo => 2,
+            AudioChannels::Mono => Some(1),
+            AudioChannels::Stereo => Some(2),
+            AudioChannels::Source => None,
         }
     }
 }

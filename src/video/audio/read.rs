@@ -5,8 +5,8 @@ use std::time::Instant;
 use ffmpeg_next::{ChannelLayout, Packet, codec, decoder, frame};
 
 use super::facts::AudioFacts;
-use super::options::AudioOptions;
-use super::resample::{ToFloats, ToStored};
+use super::options::{AudioChannels, AudioOptions};
+use super::resample::{ToFloats, ToStored, count};
 use super::steady::Steady;
 use crate::video::container::{Input, NextPacket, VideoFile};
 use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout};
@@ -24,19 +24,21 @@ const MAX_ERRORS: u32 = 1000;
 pub(crate) struct Sound {
     /// Samples, those of all channels side by side.
     pub samples: Vec<i16>,
+    /// How many channels these are.
+    pub channels: u32,
     /// The time of the first one on the clock of the container, in nanoseconds.
     pub first_ns: i64,
 }
 
 /// Reads the sound of a video from `start` up to `end`, in nanoseconds on the clock of the container. `None` if it has
-/// none, and what was found.
+/// none, and what was found. `expected` is the number of channels that it has to have if they are those of the video.
 ///
 /// # Errors
 ///
-/// It cannot be opened, has sound of which nothing decodes, takes too long, or has too much.
+/// It cannot be opened, has another number of channels, has sound of which nothing decodes, takes too long, or has too much.
 pub(crate) fn read(
     file: &VideoFile,
-    options: &AudioOptions,
+    (options, expected): (&AudioOptions, Option<u32>),
     (start, end): (i64, i64),
     deadline: Instant,
 ) -> Result<(Option<Sound>, AudioFacts), VideoError> {
@@ -53,7 +55,7 @@ pub(crate) fn read(
     let mut decoder = context.decoder();
     decoder.set_packet_time_base((time_base.0 as i32, time_base.1 as i32));
     let mut decoder = log::listen(|| decoder.audio()).0.map_err(fail)?;
-    let mut sound = Making::new(*options, time_base, (start, end), deadline);
+    let mut sound = Making::new((*options, expected), time_base, (start, end), deadline);
     let mut packets = 0u64;
     loop {
         match input.next()? {
@@ -140,6 +142,7 @@ fn feed(
 /// Sound in the making.
 struct Making {
     options: AudioOptions,
+    expected: Option<u32>,
     time_base: (u32, u32),
     /// In nanoseconds; ends that are open are the least and the greatest number.
     part: (i64, i64),
@@ -156,7 +159,10 @@ struct Making {
 struct Begun {
     first_pts: i64,
     rate: u32,
+    /// Of the video.
     channels: u32,
+    /// Those that are stored.
+    stored: ChannelLayout,
     steady: Steady,
     to_floats: ToFloats,
     to_stored: ToStored,
@@ -166,9 +172,72 @@ fn failed(e: ffmpeg_next::Error) -> VideoError {
     VideoError::new(Stage::Decode, ffmpeg_error("cannot resample the sound", &e))
 }
 
+/// Orders of channels that need no memory of the frame that has them.
+const ORDERS: [ChannelLayout; 28] = [
+    ChannelLayout::MONO,
+    ChannelLayout::STEREO,
+    ChannelLayout::_2POINT1,
+    ChannelLayout::_2_1,
+    ChannelLayout::SURROUND,
+    ChannelLayout::_3POINT1,
+    ChannelLayout::_4POINT0,
+    ChannelLayout::_4POINT1,
+    ChannelLayout::_2_2,
+    ChannelLayout::QUAD,
+    ChannelLayout::_5POINT0,
+    ChannelLayout::_5POINT1,
+    ChannelLayout::_5POINT0_BACK,
+    ChannelLayout::_5POINT1_BACK,
+    ChannelLayout::_6POINT0,
+    ChannelLayout::_6POINT0_FRONT,
+    ChannelLayout::HEXAGONAL,
+    ChannelLayout::_6POINT1,
+    ChannelLayout::_6POINT1_BACK,
+    ChannelLayout::_6POINT1_FRONT,
+    ChannelLayout::_7POINT0,
+    ChannelLayout::_7POINT0_FRONT,
+    ChannelLayout::_7POINT1,
+    ChannelLayout::_7POINT1_WIDE,
+    ChannelLayout::_7POINT1_WIDE_BACK,
+    ChannelLayout::OCTAGONAL,
+    ChannelLayout::HEXADECAGONAL,
+    ChannelLayout::STEREO_DOWNMIX,
+];
+
+/// The channels to store of sound that begins with this frame.
+fn stored(frame: &frame::Audio, channels: AudioChannels, expected: Option<u32>) -> Result<ChannelLayout, VideoError> {
+    let (layout, found) = (frame.channel_layout(), u32::from(frame.channels()));
+    let fault = |e: Error| {
+        let e = e.help("mix them with one of the other words for the channels: mono or stereo");
+        Err(VideoError::new(Stage::Decode, e))
+    };
+    match channels {
+        AudioChannels::Mono => Ok(ChannelLayout::MONO),
+        AudioChannels::Stereo => Ok(ChannelLayout::STEREO),
+        AudioChannels::Source => match expected.filter(|&expected| expected != found) {
+            Some(expected) => fault(
+                Error::decode("the sound has not as many channels as that of the first video")
+                    .expected(expected)
+                    .found(found),
+            ),
+            None => match ORDERS.iter().find(|order| **order == layout) {
+                Some(order) => Ok(*order),
+                None => {
+                    fault(Error::decode("the order of the channels is none that FFmpeg has a name for").found(found))
+                }
+            },
+        },
+    }
+}
+
 impl Making {
-    fn new(options: AudioOptions, time_base: (u32, u32), part: (i64, i64), deadline: Instant) -> Self {
-        Making { options, time_base, part, deadline, begun: None, skipped: 0, done: 0, samples: Vec::new() }
+    fn new(
+        (options, expected): (AudioOptions, Option<u32>),
+        time_base: (u32, u32),
+        part: (i64, i64),
+        deadline: Instant,
+    ) -> Self {
+        Making { options, expected, time_base, part, deadline, begun: None, skipped: 0, done: 0, samples: Vec::new() }
     }
 
     fn push(&mut self, frame: &mut frame::Audio) -> Result<(), VideoError> {
@@ -179,21 +248,22 @@ impl Making {
             frame.set_channel_layout(ChannelLayout::default(frame.channels().into()));
         }
         let pts = frame.timestamp().or(frame.pts());
-        let channels = self.options.channels;
         let begun = match &mut self.begun {
             Some(begun) => begun,
             None => {
-                let rate = frame.rate();
+                let (rate, stored) = (frame.rate(), stored(frame, self.options.channels, self.expected)?);
                 self.begun.insert(Begun {
                     first_pts: pts.unwrap_or(0),
                     rate,
                     channels: frame.channels().into(),
+                    stored,
                     steady: Steady::new(rate),
-                    to_floats: ToFloats::new(rate, channels),
-                    to_stored: ToStored::new(rate, self.options.rate, channels).map_err(failed)?,
+                    to_floats: ToFloats::new(rate, stored),
+                    to_stored: ToStored::new(rate, self.options.rate, stored).map_err(failed)?,
                 })
             }
         };
+        let channels = count(begun.stored);
         let floats = begun.to_floats.convert(frame).map_err(failed)?;
         let at = pts.map(|pts| {
             let ticks = i128::from(pts) - i128::from(begun.first_pts);
@@ -201,15 +271,15 @@ impl Making {
             let twice = 2 * ticks * num * i128::from(begun.rate) + den;
             i64::try_from(twice.div_euclid(2 * den)).unwrap_or(i64::MAX)
         });
-        let step = begun.steady.take(at, floats.len() / channels.count());
+        let step = begun.steady.take(at, floats.len() / channels);
         // A second at a time.
         let (mut silence, second) = (step.silence, i64::from(begun.rate));
         while silence > 0 {
-            let count = silence.min(second);
-            silence -= count;
-            self.resample(&vec![0.0; count as usize * channels.count()])?;
+            let samples = silence.min(second);
+            silence -= samples;
+            self.resample(&vec![0.0; samples as usize * channels])?;
         }
-        self.resample(&floats[step.skip * channels.count()..])
+        self.resample(&floats[step.skip * channels..])
     }
 
     fn resample(&mut self, floats: &[f32]) -> Result<(), VideoError> {
@@ -223,7 +293,8 @@ impl Making {
         if Instant::now() >= self.deadline {
             return Err(timeout("resampling the sound"));
         }
-        for value in stored.chunks_exact(self.options.channels.count()) {
+        let channels = self.begun.as_ref().map_or(1, |begun| count(begun.stored));
+        for value in stored.chunks_exact(channels) {
             let time = self.time_of(self.done);
             self.done += 1;
             if time < self.part.0 {
@@ -257,7 +328,8 @@ impl Making {
         let Steady { gaps, silent, cut, .. } = begun.steady;
         (facts.gaps, facts.silent_samples, facts.cut_samples) = (gaps, silent, cut);
         self.keep(&last)?;
-        let first_ns = self.time_of(self.skipped);
-        Ok(Some(Sound { samples: self.samples, first_ns }))
+        let (first_ns, channels) =
+            (self.time_of(self.skipped), self.begun.map_or(1, |begun| count(begun.stored) as u32));
+        Ok(Some(Sound { samples: self.samples, channels, first_ns }))
     }
 }

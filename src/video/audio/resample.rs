@@ -5,29 +5,20 @@ use ffmpeg_next::format::sample::Type;
 use ffmpeg_next::software::resampling::Context;
 use ffmpeg_next::{ChannelLayout, Dictionary, Error, frame};
 
-use super::options::AudioChannels;
-
 /// As floats, while samples are counted.
 const FLOATS: Sample = Sample::F32(Type::Packed);
 /// As it is stored.
 const STORED: Sample = Sample::I16(Type::Packed);
 
-fn layout(channels: AudioChannels) -> ChannelLayout {
-    match channels {
-        AudioChannels::Mono => ChannelLayout::MONO,
-        AudioChannels::Stereo => ChannelLayout::STEREO,
-    }
-}
-
 /// Decoded frames to floats at one rate, with the channels that are stored.
 pub(super) struct ToFloats {
     context: Option<Context>,
     rate: u32,
-    channels: AudioChannels,
+    channels: ChannelLayout,
 }
 
 impl ToFloats {
-    pub fn new(rate: u32, channels: AudioChannels) -> Self {
+    pub fn new(rate: u32, channels: ChannelLayout) -> Self {
         ToFloats { context: None, rate, channels }
     }
 
@@ -44,8 +35,7 @@ impl ToFloats {
                 // Where channels are mixed, they are scaled so that they cannot exceed the range of what is stored.
                 let mut options = Dictionary::new();
                 options.set("rematrix_maxval", "1.0");
-                let stored = layout(self.channels);
-                let new = Context::get_with(format, source, rate, FLOATS, stored, self.rate, options)?;
+                let new = Context::get_with(format, source, rate, FLOATS, self.channels, self.rate, options)?;
                 self.context.insert(new)
             }
         };
@@ -63,27 +53,26 @@ pub(super) struct ToStored {
     context: Context,
     from: u32,
     to: u32,
-    channels: AudioChannels,
+    channels: ChannelLayout,
 }
 
 impl ToStored {
-    pub fn new(from: u32, to: u32, channels: AudioChannels) -> Result<Self, Error> {
-        let layout = layout(channels);
-        let context = Context::get(FLOATS, layout, from, STORED, layout, to)?;
+    pub fn new(from: u32, to: u32, channels: ChannelLayout) -> Result<Self, Error> {
+        let context = Context::get(FLOATS, channels, from, STORED, channels, to)?;
         Ok(ToStored { context, from, to, channels })
     }
 
     /// Gives samples in, and gets those that are done.
     pub fn convert(&mut self, samples: &[f32]) -> Result<Vec<i16>, Error> {
-        let count = samples.len() / self.channels.count();
-        if count == 0 {
+        let each = samples.len() / count(self.channels);
+        if each == 0 {
             return Ok(Vec::new());
         }
-        let mut input = frame::Audio::new(FLOATS, count, layout(self.channels));
+        let mut input = frame::Audio::new(FLOATS, each, self.channels);
         input.set_rate(self.from);
         let bytes = samples.iter().flat_map(|n| n.to_ne_bytes());
         input.data_mut(0).iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
-        let mut out = room(STORED, count, (self.from, self.to), self.channels);
+        let mut out = room(STORED, each, (self.from, self.to), self.channels);
         self.context.run(&input, &mut out)?;
         Ok(self.stored(&out))
     }
@@ -106,14 +95,19 @@ impl ToStored {
     }
 }
 
+/// How many channels there are.
+pub(super) fn count(channels: ChannelLayout) -> usize {
+    usize::try_from(channels.channels()).unwrap_or(0).max(1)
+}
+
 /// A frame with room for what so many samples become, and for what was held back before.
-fn room(format: Sample, samples: usize, (from, to): (u32, u32), channels: AudioChannels) -> frame::Audio {
+fn room(format: Sample, samples: usize, (from, to): (u32, u32), channels: ChannelLayout) -> frame::Audio {
     let most = (samples as u64 * u64::from(to)).div_ceil(u64::from(from.max(1))) + 4096;
-    frame::Audio::new(format, most as usize, layout(channels))
+    frame::Audio::new(format, most as usize, channels)
 }
 
 /// The bytes of the samples of a packed frame.
-fn bytes(frame: &frame::Audio, channels: AudioChannels, each: usize) -> &[u8] {
-    let length = frame.samples() * channels.count() * each;
+fn bytes(frame: &frame::Audio, channels: ChannelLayout, each: usize) -> &[u8] {
+    let length = frame.samples() * count(channels) * each;
     if length == 0 { &[] } else { &frame.data(0)[..length] }
 }

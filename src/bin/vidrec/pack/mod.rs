@@ -14,7 +14,7 @@ mod safety;
 mod together;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use vidrec::pack::{PackOptions, PackPlan, PackReport, Resources, estimate, pack_in_parts, pack_plan, serve};
@@ -143,9 +143,13 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     let _ = columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
-    let report = write(args, &plan, out, options)?;
+    let mut report = write(args, &plan, out, options)?;
     if args.mxnet && report.clips > 0 {
-        with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
+        let exported = with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
+        if let Some(note) = exported.left_out_note("the folder mxnet") {
+            let _ = writeln!(io::stderr(), "vidrec: {note}");
+            report.notes.push(note);
+        }
     }
     let _ = report::tell(&report);
     output::print(args.json, &report, |r| report::render(r, out, args.safety.retry_failed))?;

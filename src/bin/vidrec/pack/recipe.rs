@@ -25,7 +25,8 @@ pub struct RecipeArgs {
     /// other the whole video's. A video without sound has no such track.
     #[arg(long, value_name = "RATE", help_heading = "Sound", value_parser = number::<u32>("audio"))]
     audio: Option<u32>,
-    /// With --audio: one channel, into which all are mixed, or two.
+    /// With --audio: one channel, into which all are mixed, two, or as many as the first video with sound has, as they are; a
+    /// video with another number then fails.
     #[arg(long, value_name = "CHANNELS", help_heading = "Sound", default_value_t, value_parser = words::<AudioChannels>(AudioChannels::WORDS))]
     audio_channels: AudioChannels,
     /// Decode whole videos, not only what the chosen frames need. The pictures of an intact video are the same. Damage

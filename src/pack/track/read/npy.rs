@@ -1,113 +1,42 @@
-//! Arrays of NumPy: `.npy` of the versions 1.0, 2.0 and 3.0, in C order, little-endian.
-//!
-//! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. The header is a Python dict, of
-//! which only what NumPy writes is understood.
+//! Arrays of NumPy: `.npy` in C order, little-endian.
 
+use crate::npy::Header;
 use crate::pack::track::array::Array;
 use crate::writer::TrackValues;
 use crate::{Error, Result, allocation};
 
-/// Longest header: NumPy's own are below 200 bytes, and the most sides are 32.
-const MAX_HEADER: usize = 64 << 10;
-
 /// Reads an array.
 pub(super) fn read(bytes: &[u8]) -> Result<Array> {
-    let fault = |what: &str| Error::usage(format!("it is no .npy file that vidrec reads: {what}"));
-    let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| fault("it does not begin as one"))?;
-    let short = || fault("its header is cut off");
-    let (length, rest) = match rest.split_first_chunk::<2>().ok_or_else(short)? {
-        ([1, 0], rest) => {
-            let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
-            (usize::from(u16::from_le_bytes(*length)), rest)
-        }
-        ([2 | 3, 0], rest) => {
-            let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
-            (u32::from_le_bytes(*length) as usize, rest)
-        }
-        ([major, minor], _) => return Err(fault(&format!("its version is {major}.{minor}"))),
-    };
-    if length > MAX_HEADER {
-        return Err(fault("its header is too long").found(length));
-    }
-    let (header, data) = rest.split_at_checked(length).ok_or_else(short)?;
-    let text = std::str::from_utf8(header).map_err(|_| fault("its header is not text"))?;
-    let header = Header::parse(text).ok_or_else(|| fault("its header is not as NumPy writes it").found(text.trim()))?;
+    let (header, data) = Header::read(bytes)?;
     if header.fortran_order && header.shape.len() > 1 {
         return Err(Error::usage("the array is in Fortran order").help("write it with numpy.ascontiguousarray"));
     }
-    header.values(data)
+    values(header, data)
 }
 
-#[derive(Debug, PartialEq)]
-struct Header {
-    descr: String,
-    fortran_order: bool,
-    shape: Vec<usize>,
-}
-
-impl Header {
-    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, whatever the order of the keys.
-    fn parse(text: &str) -> Option<Self> {
-        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
-        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-        while !rest.is_empty() {
-            let (key, after) = quoted(rest)?;
-            rest = after.trim_start().strip_prefix(':')?.trim_start();
-            rest = match key {
-                "descr" => {
-                    let (value, after) = quoted(rest)?;
-                    descr = Some(value.to_owned());
-                    after
-                }
-                "fortran_order" => {
-                    let is_on = rest.starts_with("True");
-                    fortran_order = Some(is_on);
-                    rest.strip_prefix(if is_on { "True" } else { "False" })?
-                }
-                "shape" => {
-                    let (inner, after) = rest.strip_prefix('(')?.split_once(')')?;
-                    let sides = inner.split(',').map(str::trim).filter(|side| !side.is_empty());
-                    shape = Some(sides.map(|side| side.trim_end_matches('L').parse().ok()).collect::<Option<_>>()?);
-                    after
-                }
-                _ => return None,
-            };
-            rest = rest.trim_start();
-            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-        }
-        Some(Header { descr: descr?, fortran_order: fortran_order?, shape: shape? })
+fn values(header: Header, data: &[u8]) -> Result<Array> {
+    let Header { descr, shape, .. } = header;
+    let (order, kind) = descr.split_at_checked(1).unwrap_or_default();
+    let size = match kind {
+        "b1" | "i1" | "u1" => 1,
+        "i2" | "u2" | "f2" => 2,
+        "i4" | "u4" | "f4" => 4,
+        "i8" | "u8" | "f8" => 8,
+        _ => 0,
+    };
+    if size == 0 || !(order == "<" || order == "=" || (order == "|" && size == 1)) {
+        return Err(Error::usage("vidrec reads no arrays of this type")
+            .expected("little-endian integers, or floats of 16, 32 or 64 bits")
+            .found(format!("{descr:?}")));
     }
-
-    fn values(self, data: &[u8]) -> Result<Array> {
-        let Header { descr, shape, .. } = self;
-        let (order, kind) = descr.split_at_checked(1).unwrap_or_default();
-        let size = match kind {
-            "b1" | "i1" | "u1" => 1,
-            "i2" | "u2" | "f2" => 2,
-            "i4" | "u4" | "f4" => 4,
-            "i8" | "u8" | "f8" => 8,
-            _ => 0,
-        };
-        if size == 0 || !(order == "<" || order == "=" || (order == "|" && size == 1)) {
-            return Err(Error::usage("vidrec reads no arrays of this type")
-                .expected("little-endian integers, or floats of 16, 32 or 64 bits")
-                .found(format!("{descr:?}")));
-        }
-        let numbers = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
-        let bytes = numbers.and_then(|n| n.checked_mul(size));
-        if bytes != Some(data.len()) {
-            return Err(Error::usage("the file is cut off, or too long for its array")
-                .expected(format!("shape {shape:?} of type {descr:?}"))
-                .found(format!("{} bytes", data.len())));
-        }
-        Ok(Array { values: numbers_of(kind, data)?, shape })
+    let numbers = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+    let bytes = numbers.and_then(|n| n.checked_mul(size));
+    if bytes != Some(data.len()) {
+        return Err(Error::usage("the file is cut off, or too long for its array")
+            .expected(format!("shape {shape:?} of type {descr:?}"))
+            .found(format!("{} bytes", data.len())));
     }
-}
-
-/// A text in single or double quotes, and what comes after it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
-    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-    text[1..].split_once(quote)
+    Ok(Array { values: numbers_of(kind, data)?, shape })
 }
 
 /// Numbers as the type of tracks that has them all.
