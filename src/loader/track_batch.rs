@@ -1,8 +1,8 @@
 //! The values of a track in a batch.
 
+use crate::Result;
 use crate::allocation;
 use crate::format::track::schema::TrackType;
-use crate::Result;
 
 /// The values of a track in a batch, in the type of the track: see [`TrackBatch`].
 ///
