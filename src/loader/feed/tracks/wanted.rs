@@ -227,26 +227,32 @@ impl Wanted {
 
     /// The texts of a sample, and when each starts and ends.
     fn texts(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<(Vec<String>, Vec<(f64, f64)>)> {
-        let times = Times::of(drawn.clip, track)?;
-        let chosen: Vec<usize> = match self.options.nanoseconds() {
-            None if self.schema.timing == TrackTiming::Frames => drawn.frames.iter().map(|&t| t as usize).collect(),
+        let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
+        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        let found = |(i, (start, end))| Some((track.text(i)?.to_owned(), (seconds(start), seconds(end))));
+        Ok(self.spans(track, drawn)?.into_iter().filter_map(found).unzip())
+    }
+
+    /// The texts that a sample has, by number, with their starts and ends.
+    fn spans(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+        let window = self.options.nanoseconds();
+        if window.is_none() && self.schema.timing == TrackTiming::Frames {
+            let of_frame = |&t: &u32| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)));
+            return drawn.frames.iter().map(of_frame).collect();
+        }
+        let part = match window {
             None => {
                 let of_frames = drawn.times()?;
-                let (from, to) = (of_frames.iter().flatten().min(), of_frames.iter().flatten().max());
-                from.zip(to).map(|(&from, &to)| times.within(from, to)).unwrap_or_default()
+                of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
                 let anchor = self.anchors(drawn)?.first().copied().flatten().unwrap_or(0);
-                times.within(anchor.saturating_add(first), anchor.saturating_add(end))
+                Some((anchor.saturating_add(first), anchor.saturating_add(end)))
             }
         };
-        let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
-        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
-        let of_text = |i: usize| {
-            let (start, end) = times.span(i);
-            Some((track.text(i)?.to_owned(), (seconds(start), seconds(end))))
-        };
-        Ok(chosen.into_iter().filter_map(of_text).unzip())
+        let times = Times::of(drawn.clip, track)?;
+        let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
+        Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
     }
 }
 
