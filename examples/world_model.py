@@ -1,9 +1,11 @@
-"""A world model in small: from the first pictures of two cameras and the actions after them, predict the last pictures.
+"""A world model in small: from the first pictures of two cameras, the actions and the sound after them, predict the last
+pictures.
 
     python examples/world_model.py --data DIR [--epochs N]
 
-It makes its own data: episodes in which a square moves as its actions say, seen by two cameras. Each sample is a window of
-an episode; windows overlap (``temporal="dense"``), and each comes with the actions of exactly its time.
+It makes its own data: episodes in which a square moves as its actions say, the louder the faster, seen by two cameras.
+Each sample is a window of an episode; windows overlap (``temporal="dense"``), and each comes with the actions and the
+sound of exactly its time.
 """
 
 import argparse
@@ -17,6 +19,15 @@ import torch
 import vidrec
 
 EPISODES, RATE, FRAMES, SIDE, WINDOW = 6, 10, 24, 32, 6
+SOUND_RATE = 8000
+# Samples of sound that go with an action.
+SOUND_STEP = SOUND_RATE // (2 * RATE)
+
+
+def sound(actions: np.ndarray) -> np.ndarray:
+    """A tone that is as loud as each action is fast."""
+    loudness = np.abs(actions).sum(1).repeat(SOUND_STEP) * 4000
+    return (loudness * np.sin(np.arange(len(loudness)) * 440 * 2 * np.pi / SOUND_RATE)).astype(np.int16)
 
 
 def make(folder: Path) -> Path:
@@ -30,6 +41,7 @@ def make(folder: Path) -> Path:
         # Pixels to go right and down in each half of a frame's time.
         actions = np.random.default_rng(episode).integers(-2, 3, size=(2 * FRAMES, 2)).astype(np.float32)
         np.save(folder / f"{episode}.npy", actions)
+        sound(actions).tofile(folder / f"{episode}.s16")
         places = np.cumsum(actions, axis=0)[1::2].astype(int) + SIDE // 2
         for camera in ("front", "wrist"):
             pictures = np.full((FRAMES, SIDE, SIDE), 30, np.uint8)
@@ -39,22 +51,27 @@ def make(folder: Path) -> Path:
                 picture[y : y + 8, x : x + 8] = 220
             video = folder / f"{episode}-{camera}.mkv"
             raw = ["-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{SIDE}x{SIDE}", "-r", str(RATE), "-i", "-"]
-            command = ["ffmpeg", "-v", "error", "-y", *raw, "-c:v", "ffv1", "-pix_fmt", "yuv420p", video]
+            raw += ["-f", "s16le", "-ar", str(SOUND_RATE), "-i", folder / f"{episode}.s16"]
+            coders = ["-c:v", "ffv1", "-pix_fmt", "yuv420p", "-c:a", "pcm_s16le"]
+            command = ["ffmpeg", "-v", "error", "-y", *raw, *coders, video]
             subprocess.run(command, check=True, input=pictures.tobytes())
             row = {"path": video.name, "label": 0, "episode": episode, "camera": camera, "actions": f"{episode}.npy"}
             rows.append(json.dumps(row))
     (folder / "list.jsonl").write_text("\n".join(rows))
-    vidrec.pack(folder / "list.jsonl", out, frames=FRAMES, track=f"action=actions,rate={2 * RATE}")
+    vidrec.pack(folder / "list.jsonl", out, frames=FRAMES, track=f"action=actions,rate={2 * RATE}", audio=SOUND_RATE)
     return out
 
 
 def loader(path: Path) -> vidrec.Loader:
-    """Windows of six frames, one from every second frame on, with the actions from their first frame to their last."""
+    """Windows of six frames, one from every second frame on, with actions and sound from their first frame to their last."""
     seconds = (WINDOW - 1) / RATE
     return vidrec.Loader(
         path, 8, frames=WINDOW, temporal="dense", hop=2, size=16, channels="gray", dtype="float32", shuffle=True,
         cameras=["front", "wrist"], output="torch",
-        tracks={"action": vidrec.track(window=(0, seconds), rate=2 * RATE, how="previous")},
+        tracks={
+            "action": vidrec.track(window=(0, seconds), rate=2 * RATE, how="previous"),
+            "audio": vidrec.track(window=(0, seconds)),
+        },
     )  # fmt: skip
 
 
@@ -65,16 +82,19 @@ def main() -> None:
     args = parser.parse_args()
     batches = loader(make(args.data))
     torch.manual_seed(0)
-    pixels, actions = 2 * 16 * 16, 2 * (2 * (WINDOW - 1) + 1)
-    model = torch.nn.Sequential(torch.nn.Linear(pixels + actions, 128), torch.nn.ReLU(), torch.nn.Linear(128, pixels))
+    pixels, steps = 2 * 16 * 16, 2 * (WINDOW - 1)
+    # Two numbers of each action, and how loud it was; the last action has no sound of its own any more.
+    inputs = pixels + 2 * (steps + 1) + steps
+    model = torch.nn.Sequential(torch.nn.Linear(inputs, 128), torch.nn.ReLU(), torch.nn.Linear(128, pixels))
     optimizer = torch.optim.Adam(model.parameters(), 3e-3)
     for epoch in range(args.epochs):
         losses = []
         for batch in batches:
-            # (B, V, T, C, H, W) and (B, W, 2).
+            # (B, V, T, C, H, W), (B, W, 2) and (B, W).
             first, last = batch.frames[:, :, 0].flatten(1), batch.frames[:, :, -1].flatten(1)
             action = torch.where(batch.track_masks["action"][..., None], batch.tracks["action"], 0.0)
-            predicted = model(torch.cat([first, action.flatten(1)], 1))
+            loudness = batch.tracks["audio"].float().abs().unflatten(1, (steps, SOUND_STEP)).mean(2) / 1e4
+            predicted = model(torch.cat([first, action.flatten(1), loudness], 1))
             loss = ((predicted - last) ** 2).mean(1)[batch.mask].mean()
             optimizer.zero_grad()
             loss.backward()

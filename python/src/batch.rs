@@ -159,7 +159,8 @@ impl Batch {
                 numbers => PyByteArray::new(py, numbers.bytes().unwrap_or_default()).into_any(),
             };
             let mask: Vec<u8> = track.mask.iter().map(|&there| u8::from(there)).collect();
-            Ok((name.clone(), kind, track.shape.clone(), track.mask_shape.clone(), values, PyByteArray::new(py, &mask)))
+            let mask = PyByteArray::new(py, &mask);
+            Ok((name.clone(), kind, track.shape.clone(), track.mask_shape.clone(), values, mask, track.times.clone()))
         };
         self.tracks.iter().map(track).collect()
     }
@@ -175,8 +176,10 @@ impl Batch {
     }
 }
 
-/// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, and the mask, a byte each.
-type Track<'py> = (String, &'static str, Vec<usize>, Vec<usize>, Bound<'py, PyAny>, Bound<'py, PyByteArray>);
+/// Name, type, shape, shape of the mask, numbers as bytes of this machine or lists of texts, the mask, a byte each, and
+/// starts and ends of texts.
+type Track<'py> =
+    (String, &'static str, Vec<usize>, Vec<usize>, Bound<'py, PyAny>, Bound<'py, PyByteArray>, Vec<Vec<(f64, f64)>>);
 
 fn bytes<'py, const N: usize>(py: Python<'py>, values: impl Iterator<Item = [u8; N]>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &values.flatten().collect::<Vec<u8>>())

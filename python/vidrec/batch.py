@@ -47,6 +47,10 @@ class Batch:
     track_masks : dict
         Which of these values there are, by name: bool of shape (B, T), (B, W) or (B, T, W); of texts (B,), False for a
         clip without the track. The other values are 0.
+    track_times : dict
+        When the texts of these tracks are, by name: for each clip a list of (start, end), one for each of its texts, in
+        seconds from the sample's first frame. A text that begins before that frame has a negative start. Both are the same
+        where texts have a single time. Tracks of numbers are not in it.
     camera_mask : torch.Tensor, numpy.ndarray or None
         False for a camera that an episode lacks: bool of shape (B, V). None without ``cameras``.
     epoch, number : int
@@ -70,6 +74,7 @@ class Batch:
         "source_ids",
         "times",
         "track_masks",
+        "track_times",
         "tracks",
     )
 
@@ -91,13 +96,14 @@ class Batch:
         tracks: Optional[Dict[str, Any]] = None,
         track_masks: Optional[Dict[str, Array]] = None,
         camera_mask: Array = None,
+        track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
     ) -> None:
         self.frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
         self._sources = sources
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
-        self.camera_mask = camera_mask
+        self.camera_mask, self.track_times = camera_mask, track_times or {}
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[Dict[str, Any]]] = None
@@ -158,7 +164,7 @@ class Batch:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
-        more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask)
+        more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
         return Batch, (self.frames, self.labels, self.clips, self.mask, *known, *more)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch:

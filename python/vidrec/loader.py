@@ -533,22 +533,24 @@ class _Made:
             frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
         source_ids = self._known(inner.source_ids, np.int64) if self._names else None
-        tracks, track_masks = self._tracks(inner)
+        tracks, track_masks, track_times = self._tracks(inner)
         known = (epoch, number, frame_mask, times, fields, None, source_ids, self._names)
-        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask)
+        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, track_times)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
             return [None if text is None else json.loads(text) for text in values]
         return values if kind == "text" else self._known(values, kind)
 
-    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """The values of tracks and which of them there are, by name."""
-        values, masks = {}, {}
-        for name, kind, shape, mask_shape, stored, mask in inner.tracks:
+    def _tracks(self, inner: _vidrec.Batch) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]:
+        """The values of tracks, which of them there are, and the times of texts, by name."""
+        values, masks, times = {}, {}, {}
+        for name, kind, shape, mask_shape, stored, mask, spans in inner.tracks:
             values[name] = stored if kind == "text" else self._array(stored, kind).reshape(shape)
             masks[name] = self._array(mask, np.bool_).reshape(mask_shape)
-        return values, masks
+            if kind == "text":
+                times[name] = spans
+        return values, masks, times
 
     def _array(self, memory: bytearray, dtype: Any) -> Any:
         array = np.frombuffer(memory, dtype)

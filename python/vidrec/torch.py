@@ -106,7 +106,8 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     dataset : vidrec.Dataset, vidrec.Mix or path
     **options
         As :class:`vidrec.Loader` takes them, except those for batches and their order. With ``fields`` or
-        ``tracks``, a sample has a dict of them as a third part, with the mask of track ``NAME`` as ``NAME_mask``. With ``frames="all"``, samples differ in length.
+        ``tracks``, a sample has a dict of them as a third part, with the mask of track ``NAME`` as ``NAME_mask`` and the
+        times of its texts as ``NAME_times``. With ``frames="all"``, samples differ in length.
 
     Examples
     --------
@@ -146,6 +147,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
         value = {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
         for name, values in batch.tracks.items():
             value.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
+        value.update({f"{name}_times": times[0] for name, times in batch.track_times.items()})
         return (*sample, value)
 
     def __getitems__(self, indices: List[int]) -> List[Tuple[Any, ...]]:

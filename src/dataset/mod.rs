@@ -19,6 +19,7 @@ mod storage;
 mod tables;
 mod track;
 mod track_file;
+mod track_sums;
 mod warm;
 #[cfg(feature = "remote")]
 mod warm_remote;

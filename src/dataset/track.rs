@@ -1,7 +1,6 @@
 //! The tracks of a clip: values beside its frames, at a rate of their own.
 
 use std::borrow::Cow;
-#[cfg(feature = "remote")]
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +45,7 @@ pub struct ClipTracks<'a> {
 #[derive(Debug, Clone)]
 pub struct TrackView<'a> {
     clip: Clip<'a>,
+    file: &'a TrackFile,
     schema: &'a TrackSchema,
     block: Arc<Block<'a>>,
     entry: Entry,
@@ -111,16 +111,26 @@ impl<'a> ClipTracks<'a> {
     ///
     /// [`Format`](crate::ErrorKind::Format) if it is damaged; [`Io`](crate::ErrorKind::Io) if it cannot be read.
     pub fn get(&self, name: &str) -> Result<Option<TrackView<'a>>> {
+        let Some(track) = self.unproven(name)? else { return Ok(None) };
+        track.prove()?;
+        Ok(Some(track))
+    }
+
+    /// The track of this name, of which nothing but the directory has been checked: see [`TrackView::prove`].
+    pub(crate) fn unproven(&self, name: &str) -> Result<Option<TrackView<'a>>> {
         let Some((file, block)) = &self.found else { return Ok(None) };
         let schema = &file.open()?.schema;
         let number = schema.number(name);
         let entry = number.and_then(|number| block.entries.iter().find(|entry| entry.track == number));
-        let Some((entry, schema)) = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)))
-        else {
-            return Ok(None);
+        let found = entry.and_then(|entry| Some((entry, schema.tracks().get(entry.track as usize)?)));
+        let view = |(entry, schema): (&Entry, _)| TrackView {
+            clip: self.clip,
+            file,
+            schema,
+            block: block.clone(),
+            entry: *entry,
         };
-        file.payload(block, entry, self.clip.frame_count()).map_err(|e| e.in_clip(self.clip.ordinal))?;
-        Ok(Some(TrackView { clip: self.clip, schema, block: block.clone(), entry: *entry }))
+        Ok(found.map(view))
     }
 
     /// All tracks, in the order of the schema of their shard.
@@ -227,12 +237,29 @@ impl<'a> TrackView<'a> {
         })
     }
 
+    /// Compares the track's checksum, and checks everything that readers rely on.
+    pub(crate) fn prove(&self) -> Result<()> {
+        let proven = self.file.payload(&self.block, &self.entry, self.clip.frame_count());
+        proven.map(drop).map_err(|e| e.in_clip(self.clip.ordinal))
+    }
+
+    /// As [`prove`](Self::prove), for a reader that uses only these values and, where the track has some, its times.
+    pub(crate) fn prove_values(&self, values: Range<usize>) -> Result<()> {
+        let Some(each) = self.schema.value_bytes() else { return self.prove() };
+        let place = |value: usize| value.saturating_mul(each as usize);
+        let (clip, part) = (&self.clip, place(values.start)..place(values.end));
+        let proven = self.file.prove_part(clip.stored, &self.block, &self.entry, clip.frame_count(), part);
+        proven.map_err(|e| e.in_clip(clip.ordinal))
+    }
+
+    /// Whether a page could not be read so far: then what was read has to be proven once more.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.file.lost() > 0
+    }
+
     /// Checks that everything read so far was in the file. Costs nothing unless part of the file is lost.
     pub(crate) fn prove_still_there(&self) -> Result<()> {
-        match &self.clip.shard.tracks {
-            Some(file) if file.lost() > 0 => file.payload(&self.block, &self.entry, self.clip.frame_count()).map(drop),
-            _ => Ok(()),
-        }
+        if self.is_lossy() { self.prove() } else { Ok(()) }
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::index::Bytes;
 use super::open_options::Source;
 use super::storage::Records;
+use super::track_sums::TrackSums;
 use crate::disk::map;
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, EDGE_BYTES, edges_crc32};
@@ -43,6 +44,7 @@ pub(crate) struct OpenTracks {
     pub records: Records,
     pub footer: Footer,
     pub schema: Schema,
+    sums: TrackSums,
 }
 
 /// The tracks of one clip: their bytes, whose checksums are compared when they are used.
@@ -129,7 +131,7 @@ impl TrackFile {
         }
         let schema = Schema::from_bytes(&schema).map_err(|e| e.at(at))?;
         drop((head, tail));
-        Ok(OpenTracks { records, footer, schema })
+        Ok(OpenTracks { records, footer, schema, sums: TrackSums::default() })
     }
 
     fn prove_binding(&self, records: &Records) -> Result<()> {
@@ -218,11 +220,38 @@ impl TrackFile {
 
     /// A track of a block, after a comparison of its checksum and a check of everything that readers rely on.
     pub fn payload<'a>(&'a self, block: &'a Block<'_>, entry: &Entry, frames: u32) -> Result<Payload<'a>> {
-        let schema = &self.open()?.schema;
-        let payload = entry.payload(&block.bytes, schema);
-        let proven = payload.and_then(|payload| payload.prove(frames).map(|()| payload));
-        proven.map_err(|e| {
-            let name = schema.tracks().get(entry.track as usize).map_or("", |track| &track.name);
+        let payload = entry.payload(&block.bytes, &self.open()?.schema);
+        self.named_track(block, entry, payload.and_then(|payload| payload.prove(frames).map(|()| payload)))
+    }
+
+    /// Checks as much as [`payload`](Self::payload), for a reader that uses only this part of the track of clip `ordinal`
+    /// of the shard. Of a long track of numbers without times, all bytes are read the first time, and this part each time.
+    pub fn prove_part(
+        &self,
+        ordinal: u64,
+        block: &Block<'_>,
+        entry: &Entry,
+        frames: u32,
+        part: Range<usize>,
+    ) -> Result<()> {
+        let OpenTracks { schema, sums, .. } = self.open()?;
+        let payload = entry.unproven(&block.bytes, schema)?;
+        if !payload.has_only_numbers() || !TrackSums::are_of(payload.bytes) {
+            return self.payload(block, entry, frames).map(drop);
+        }
+        let key = (ordinal, entry.track);
+        if !sums.prove(key, payload.bytes, part) {
+            let (whole, of_blocks) = TrackSums::of(payload.bytes);
+            self.named_track(block, entry, entry.compare(whole))?;
+            sums.keep(key, of_blocks);
+        }
+        self.named_track(block, entry, payload.prove(frames))
+    }
+
+    fn named_track<T>(&self, block: &Block<'_>, entry: &Entry, result: Result<T>) -> Result<T> {
+        result.map_err(|e| {
+            let tracks = self.opened().map(Schema::tracks).unwrap_or_default();
+            let name = tracks.get(entry.track as usize).map_or("", |track| &track.name);
             self.named(e.in_track(name).at(block.range.start + entry.offset))
         })
     }

@@ -158,7 +158,7 @@ impl Batch {
         if let BatchData::F32(data) = &self.data { Some(data) } else { None }
     }
 
-    /// Takes a shape and forgets the clips. The data stays as it is.
+    /// Takes a shape and forgets the clips. Data and tracks stay as they are, for their memory.
     pub(super) fn reshape(&mut self, shape: [usize; 5]) {
         self.shape = shape;
         self.labels.clear();
@@ -167,7 +167,6 @@ impl Batch {
         self.mask.clear();
         self.frame_mask.clear();
         self.fields.clear();
-        self.tracks.clear();
         self.camera_mask.clear();
         self.params.clear();
     }

@@ -1,8 +1,8 @@
 //! The values of a track in a batch.
 
+use crate::Result;
 use crate::allocation;
 use crate::format::track::schema::TrackType;
-use crate::{Error, Result};
 
 /// The values of a track in a batch, in the type of the track: see [`TrackBatch`].
 ///
@@ -29,8 +29,30 @@ pub enum TrackData {
 }
 
 impl TrackData {
-    /// Nothing, of a type.
-    pub(super) fn empty(kind: TrackType) -> Self {
+    /// Takes a type and a length, and keeps memory where the type stays. What is in it is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub(super) fn reshape(&mut self, kind: TrackType, len: usize) -> Result<()> {
+        if self.kind() != kind {
+            *self = TrackData::empty(kind);
+        }
+        match self {
+            TrackData::F32(n) => resize(n, len),
+            TrackData::F64(n) => resize(n, len),
+            TrackData::I16(n) => resize(n, len),
+            TrackData::I32(n) => resize(n, len),
+            TrackData::I64(n) => resize(n, len),
+            TrackData::U8(n) => resize(n, len),
+            TrackData::Texts(texts) => {
+                texts.resize_with(len, Vec::new);
+                Ok(())
+            }
+        }
+    }
+
+    fn empty(kind: TrackType) -> Self {
         match kind {
             TrackType::F32 => TrackData::F32(Vec::new()),
             TrackType::F64 => TrackData::F64(Vec::new()),
@@ -42,46 +64,17 @@ impl TrackData {
         }
     }
 
-    /// `len` zeros of a type, or no texts for one clip.
-    pub(super) fn zeros(kind: TrackType, len: usize) -> Result<Self> {
-        Ok(match kind {
-            TrackType::F32 => TrackData::F32(zeros(len)?),
-            TrackType::F64 => TrackData::F64(zeros(len)?),
-            TrackType::I16 => TrackData::I16(zeros(len)?),
-            TrackType::I32 => TrackData::I32(zeros(len)?),
-            TrackType::I64 => TrackData::I64(zeros(len)?),
-            TrackType::U8 => TrackData::U8(zeros(len)?),
-            TrackType::Utf8 => TrackData::Texts(vec![Vec::new()]),
-        })
-    }
-
-    /// Makes room for so many more numbers or lists of texts.
-    pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
+    /// All numbers as bytes, as [`bytes`](Self::bytes); empty of texts.
+    fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            TrackData::F32(n) => allocation::reserve(n, more, WHAT),
-            TrackData::F64(n) => allocation::reserve(n, more, WHAT),
-            TrackData::I16(n) => allocation::reserve(n, more, WHAT),
-            TrackData::I32(n) => allocation::reserve(n, more, WHAT),
-            TrackData::I64(n) => allocation::reserve(n, more, WHAT),
-            TrackData::U8(n) => allocation::reserve(n, more, WHAT),
-            TrackData::Texts(texts) => allocation::reserve(texts, more, WHAT),
+            TrackData::F32(n) => bytemuck::cast_slice_mut(n),
+            TrackData::F64(n) => bytemuck::cast_slice_mut(n),
+            TrackData::I16(n) => bytemuck::cast_slice_mut(n),
+            TrackData::I32(n) => bytemuck::cast_slice_mut(n),
+            TrackData::I64(n) => bytemuck::cast_slice_mut(n),
+            TrackData::U8(n) => n,
+            TrackData::Texts(_) => &mut [],
         }
-    }
-
-    /// Adds values of the same type.
-    pub(super) fn append(&mut self, more: TrackData) -> Result<()> {
-        self.reserve(more.len())?;
-        match (self, more) {
-            (TrackData::F32(all), TrackData::F32(more)) => all.extend(more),
-            (TrackData::F64(all), TrackData::F64(more)) => all.extend(more),
-            (TrackData::I16(all), TrackData::I16(more)) => all.extend(more),
-            (TrackData::I32(all), TrackData::I32(more)) => all.extend(more),
-            (TrackData::I64(all), TrackData::I64(more)) => all.extend(more),
-            (TrackData::U8(all), TrackData::U8(more)) => all.extend(more),
-            (TrackData::Texts(all), TrackData::Texts(more)) => all.extend(more),
-            _ => return Err(Error::internal("values of a track change their type")),
-        }
-        Ok(())
     }
 
     /// How many numbers, or lists of texts.
@@ -129,10 +122,14 @@ impl TrackData {
     }
 }
 
-const WHAT: &str = "the values of a track in a batch";
-
-fn zeros<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
-    allocation::zeroed(len, WHAT)
+fn resize<T: bytemuck::Zeroable + Copy>(numbers: &mut Vec<T>, len: usize) -> Result<()> {
+    const WHAT: &str = "the values of a track in a batch";
+    if numbers.capacity() < len {
+        // What is there is no longer needed, and may be what is missing.
+        *numbers = Vec::new();
+        *numbers = allocation::zeroed(len, WHAT)?;
+    }
+    allocation::resize(numbers, len, T::zeroed(), WHAT)
 }
 
 /// The values of a track in a batch: [`Batch::tracks`](super::Batch::tracks).
@@ -150,4 +147,67 @@ pub struct TrackBatch {
     pub mask: Vec<bool>,
     /// The dimensions of the mask.
     pub mask_shape: Vec<usize>,
+    /// Of texts, for each clip the start and the end of each of its texts, in seconds from the time of the sample's first
+    /// frame. Both are the same where the track's timing is not `spans`. Empty of numbers.
+    pub times: Vec<Vec<(f64, f64)>>,
+}
+
+impl TrackBatch {
+    /// Nothing of a type.
+    pub(super) fn empty(kind: TrackType) -> Self {
+        let values = TrackData::empty(kind);
+        TrackBatch { values, shape: Vec::new(), mask: Vec::new(), mask_shape: Vec::new(), times: Vec::new() }
+    }
+
+    /// Takes a type and dimensions, of the mask and of one value, and keeps memory where the type stays. What is in it is
+    /// unspecified.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub(super) fn reshape(&mut self, kind: TrackType, mask_shape: Vec<usize>, of_value: &[u32]) -> Result<()> {
+        let of_value = of_value.iter().map(|&side| side as usize);
+        self.shape = mask_shape.iter().copied().chain(of_value).collect();
+        self.mask_shape = mask_shape;
+        let product = |sides: &[usize]| sides.iter().fold(1usize, |n, &side| n.saturating_mul(side));
+        self.values.reshape(kind, product(&self.shape))?;
+        allocation::resize(&mut self.mask, product(&self.mask_shape), false, "the mask of a track")?;
+        let texts = if kind == TrackType::Utf8 { self.values.len() } else { 0 };
+        self.times.resize_with(texts, Vec::new);
+        Ok(())
+    }
+
+    /// The places of its samples, in order.
+    pub(super) fn slots(&mut self) -> impl Iterator<Item = TrackSlot<'_>> {
+        let samples = self.mask_shape.first().copied().unwrap_or(0).max(1);
+        let each = (self.mask.len() / samples).max(1);
+        let masks = self.mask.chunks_mut(each);
+        let (texts, numbers) = match &mut self.values {
+            TrackData::Texts(texts) => (Some(texts), None),
+            numbers => (None, Some(numbers.bytes_mut())),
+        };
+        let texts = texts.into_iter().flatten().zip(&mut self.times);
+        let texts = texts.map(|(texts, times)| SlotValues::Texts { texts, times });
+        let numbers = numbers.into_iter().flat_map(move |bytes| {
+            let each = (bytes.len() / samples).max(1);
+            bytes.chunks_mut(each).map(SlotValues::Numbers)
+        });
+        texts.chain(numbers).zip(masks).map(|(values, mask)| TrackSlot { values, mask })
+    }
+}
+
+/// Where a sample's part of a track goes. What is in it before is of another batch.
+#[derive(Debug)]
+pub(super) struct TrackSlot<'a> {
+    pub values: SlotValues<'a>,
+    pub mask: &'a mut [bool],
+}
+
+/// Where its values go.
+#[derive(Debug)]
+pub(super) enum SlotValues<'a> {
+    /// Numbers in this machine's byte order, aligned for their type.
+    Numbers(&'a mut [u8]),
+    /// Texts, and their starts and ends.
+    Texts { texts: &'a mut Vec<String>, times: &'a mut Vec<(f64, f64)> },
 }

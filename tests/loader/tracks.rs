@@ -242,15 +242,20 @@ fn captions_are_those_of_the_drawn_time() {
         let track = batch.track("caption").unwrap();
         assert_eq!((track.shape.as_slice(), track.mask.as_slice()), ([2usize].as_slice(), [true; 2].as_slice()));
         let TrackData::Texts(texts) = track.values.clone() else { panic!("{track:?}") };
-        (batch.params[0].frames.clone(), texts)
+        assert_eq!(track.times[0], track.times[1]);
+        (batch.params[0].frames.clone(), texts, track.times[0].clone())
     };
     let of = |texts: &[&str]| [0, 1].map(|clip| texts.iter().map(|text| format!("{text}{clip}")).collect::<Vec<_>>());
-    let (frames, texts) = caption(TrackWindow::default(), 4);
+    let (frames, texts, times) = caption(TrackWindow::default(), 4);
     assert_eq!((frames, texts), (vec![4, 5, 6, 7], of(&["up", "down"]).to_vec()), "160 to 280 ms");
-    let (frames, texts) = caption(TrackWindow { window: Some((0.04, 0.2)), ..TrackWindow::default() }, 4);
+    assert_eq!(times, [(-0.16, 0.04), (0.04, 0.19)], "from the first frame");
+    let (frames, texts, times) = caption(TrackWindow { window: Some((0.04, 0.2)), ..TrackWindow::default() }, 4);
     assert_eq!((frames, texts), (vec![4, 5, 6, 7], of(&["down"]).to_vec()), "200 to 360 ms");
-    let (_, texts) = caption(TrackWindow { window: Some((5.0, 6.0)), ..TrackWindow::default() }, 4);
-    assert_eq!(texts, of(&[]).to_vec());
+    assert_eq!(times, [(0.04, 0.19)]);
+    let last = TrackWindow { window: Some((0.1, 0.2)), anchor: TrackAnchor::Last, ..TrackWindow::default() };
+    assert_eq!(caption(last, 4).2, [(0.24, 0.74)], "from the first frame, although the window counts from the last");
+    let (_, texts, times) = caption(TrackWindow { window: Some((5.0, 6.0)), ..TrackWindow::default() }, 4);
+    assert_eq!((texts, times), (of(&[]).to_vec(), vec![]));
 }
 
 #[test]
@@ -285,6 +290,74 @@ fn threads_and_resumed_runs_give_the_same_values() {
     let state: LoaderState = serde_json::from_str(&serde_json::to_string(&loader.state(1, 2)).unwrap()).unwrap();
     let resumed = Loader::resume(&dataset, of(2), &state).unwrap();
     assert_eq!(tracks(&resumed, resumed.first_epoch()..3), whole[6..]);
+}
+
+/// Batches of a running loader reuse memory.
+#[test]
+fn nothing_of_an_earlier_batch_is_left() {
+    let (_folder, dir) = set(6);
+    let masked = TrackWindow { missing: Missing::Mask, ..window(-0.3, 0.6, "25") };
+    let early = TrackWindow { window: Some((-0.5, 0.1)), ..TrackWindow::default() };
+    let options = LoaderOptions {
+        frames: Frames::Any { most: Some(5) },
+        sampling: Sampling { order: Order::Shuffled, ..Sampling::default() },
+        ..with(&[
+            ("phase", masked),
+            ("state", TrackWindow { how: TrackHow::Linear, ..masked }),
+            ("sound", early),
+            ("step", TrackWindow::default()),
+            ("caption", early),
+        ])
+    };
+    let loader = Loader::new(&Dataset::open(&dir).unwrap(), options).unwrap();
+    let mut made_ahead = loader.iter(0..6).unwrap();
+    for (epoch, k) in (0..6).flat_map(|epoch| (0..3).map(move |k| (epoch, k))) {
+        let (ahead, now) = (made_ahead.next().unwrap().unwrap(), loader.batch(epoch, k).unwrap());
+        assert_eq!(ahead.tracks, now.tracks);
+        assert!(now.track("phase").unwrap().mask.contains(&false));
+    }
+}
+
+/// A track of which a sample needs a small part: its checksum is that of all its bytes.
+#[test]
+fn every_value_of_a_long_track_is_checked_when_it_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("set");
+    let mut writer = Writer::create(&dir, WriterOptions::default()).unwrap();
+    let sound = Track {
+        name: "sound".into(),
+        values: TrackValues::I16((0..400_000).map(|i| (i % 999) as i16).collect()),
+        times: TrackTimes::Rate { first_ns: 0, rate: (1000, 1) },
+        ..Track::default()
+    };
+    let info = ClipInfo { width: 16, height: 16, ..ClipInfo::default() };
+    let (jpeg, pts) = (jpeg((16, 16), 1), 0);
+    writer.append_with_tracks(&info, &[FrameData { jpeg: &jpeg, pts, source_index: None }], &[sound]).unwrap();
+    writer.finish().unwrap();
+    let file = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|e| e == "vtrk")).unwrap();
+
+    let set = Dataset::open(&dir).unwrap();
+    let loader = |start: f64| {
+        let sound = TrackWindow { window: Some((start, start + 0.5)), ..TrackWindow::default() };
+        Loader::new(&set, LoaderOptions { batch_size: 1, ..with(&[("sound", sound)]) }).unwrap()
+    };
+    let (early, late) = (loader(10.0), loader(390.0));
+    for (loader, first) in [(&early, 10_000), (&late, 390_000)] {
+        let TrackData::I16(values) = &loader.batch(0, 0).unwrap().track("sound").unwrap().values else { panic!() };
+        assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 500);
+    }
+    // In place, so that the open data set sees it: in what the late window uses, 780,000 bytes after the first value.
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.len() - 19_800;
+    bytes[at] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    early.batch(0, 0).unwrap();
+    let e = late.batch(0, 0).unwrap_err();
+    assert_eq!(e.rule(), Some("track-crc"), "{e}");
+    // A new reader knows nothing of the part that is intact.
+    let fresh = Dataset::open(&dir).unwrap();
+    assert_eq!(fresh.clip(0).unwrap().track("sound").map(drop).unwrap_err().rule(), Some("track-crc"));
 }
 
 #[test]

@@ -71,16 +71,31 @@ impl Entry {
     ///
     /// Rule `track-crc`.
     pub fn payload<'a>(&self, block: &'a [u8], schema: &'a Schema) -> Result<Payload<'a>> {
+        let payload = self.unproven(block, schema)?;
+        self.compare(crc32(payload.bytes))?;
+        Ok(payload)
+    }
+
+    /// Its bytes as they are.
+    pub fn unproven<'a>(&self, block: &'a [u8], schema: &'a Schema) -> Result<Payload<'a>> {
         let bytes = block.get(self.range()).unwrap_or_default();
-        let found = crc32(bytes);
-        if found != self.crc32 {
-            return Err(Error::format("track-crc", "the CRC-32 of the track's bytes does not match")
-                .expected(format!("{:#010x}", self.crc32))
-                .found(format!("{found:#010x}")));
-        }
         let track = schema.tracks().get(self.track as usize);
         let schema = track.ok_or_else(|| Error::internal("a track that is not in the schema"))?;
         Ok(Payload { schema, facts: self.facts, bytes })
+    }
+
+    /// Compares the CRC-32 that its bytes have.
+    ///
+    /// # Errors
+    ///
+    /// Rule `track-crc`.
+    pub fn compare(&self, found: u32) -> Result<()> {
+        if found == self.crc32 {
+            return Ok(());
+        }
+        Err(Error::format("track-crc", "the CRC-32 of the track's bytes does not match")
+            .expected(format!("{:#010x}", self.crc32))
+            .found(format!("{found:#010x}")))
     }
 }
 

@@ -156,6 +156,11 @@ impl<'a> Payload<'a> {
         self.bytes.get(4 * i..4 * i + 4).map_or(0, |b| LE::read_u32(b) as usize)
     }
 
+    /// Whether there are neither texts nor times among the bytes.
+    pub fn has_only_numbers(&self) -> bool {
+        self.schema.kind != TrackType::Utf8 && times_per_value(self.schema.timing) == 0
+    }
+
     /// The bytes of all numbers.
     pub fn number_bytes(&self) -> &'a [u8] {
         &self.bytes[self.values_range()]

@@ -7,11 +7,13 @@ use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::plan::SamplePlan;
 use super::schedule::{BatchPlan, Seat};
+use super::tracks::slots as track_slots;
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
 use crate::loader::kernel::{PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
+use crate::loader::track_batch::TrackSlot;
 use crate::location::is_remote;
 use crate::stop::{self, Stop};
 use crate::{Error, ErrorKind, Io, Result};
@@ -74,10 +76,17 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
 fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
     let length = data.len() / plan.seats.len();
     let stop = Stop::current();
-    let read =
-        |(&seat, data): (&Seat, &mut [S])| stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data));
-    let read: Vec<Result<SamplePlan<'_>>> =
-        engine.workers.install(|| plan.seats.par_iter().zip(data.par_chunks_mut(length)).map(read).collect());
+    let has_tracks = |seat: &Seat| seat.place.camera == 0;
+    let count = plan.seats.iter().filter(|seat| has_tracks(seat)).count();
+    engine.tracks.reserve(&mut batch.tracks, count, plan.shape.frames)?;
+    let mut of_samples = track_slots(&mut batch.tracks, count).into_iter();
+    let tracks = |seat| if has_tracks(seat) { of_samples.next().unwrap_or_default() } else { Vec::new() };
+    let tracks: Vec<Vec<TrackSlot<'_>>> = plan.seats.iter().map(tracks).collect();
+    let read = |((&seat, data), mut tracks): ((&Seat, &mut [S]), Vec<TrackSlot<'_>>)| {
+        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data, &mut tracks))
+    };
+    let seats = || plan.seats.par_iter().zip(data.par_chunks_mut(length)).zip(tracks);
+    let read: Vec<Result<SamplePlan<'_>>> = engine.workers.install(|| seats().map(read).collect());
     let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
     let mut plans: Vec<SamplePlan<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
     if engine.episodes.is_some() {
@@ -85,7 +94,7 @@ fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], bat
         // What else is known of a sample is that of its first camera.
         plans.retain(|plan| plan.seat.place.camera == 0);
     }
-    finish(engine, plans, plan.shape.frames, batch)
+    finish(engine, plans, batch)
 }
 
 fn read_or_substitute<'a, S: SampleType>(
@@ -93,10 +102,13 @@ fn read_or_substitute<'a, S: SampleType>(
     seat: Seat,
     shape: &BatchShape,
     data: &mut [S],
+    tracks: &mut [TrackSlot<'_>],
 ) -> Result<SamplePlan<'a>> {
-    let read = read(engine, seat, shape, data);
+    let read = read(engine, seat, shape, data, tracks);
     match (read, engine.options.safety.on_bad_frame) {
-        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => substitute(engine, &seat, shape, data).ok_or(e),
+        (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
+            substitute(engine, &seat, shape, data, tracks).ok_or(e)
+        }
         (read, _) => read,
     }
 }
@@ -107,8 +119,9 @@ fn substitute<'a, S: SampleType>(
     seat: &Seat,
     shape: &BatchShape,
     data: &mut [S],
+    tracks: &mut [TrackSlot<'_>],
 ) -> Option<SamplePlan<'a>> {
-    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, data).ok();
+    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, data, tracks).ok();
     let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
     plan.params.instead_of = Some(seat.place.clip);
     add(&engine.counters.substituted_clips, 1);
@@ -121,10 +134,11 @@ fn read<'a, S: SampleType>(
     seat: Seat,
     shape: &BatchShape,
     data: &mut [S],
+    tracks: &mut [TrackSlot<'_>],
 ) -> Result<SamplePlan<'a>> {
     let mut plan = engine.planner.plan(seat, shape.frames, shape.size)?;
     if seat.place.camera == 0 {
-        plan.tracks = engine.tracks.read(&plan.clip, &plan.frames, shape.frames)?;
+        engine.tracks.read(&plan.clip, &plan.frames, shape.frames, tracks)?;
     }
     plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
     let stop = Stop::current();
@@ -162,10 +176,8 @@ fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: 
 }
 
 /// Tells the batch what is in it, and the system what will not be needed again.
-fn finish(engine: &Engine, mut plans: Vec<SamplePlan<'_>>, length: u32, batch: &mut Batch) -> Result<()> {
+fn finish(engine: &Engine, plans: Vec<SamplePlan<'_>>, batch: &mut Batch) -> Result<()> {
     batch.fields = engine.fields.of(plans.iter().map(|plan| &plan.clip))?;
-    let pieces = plans.iter_mut().map(|plan| std::mem::take(&mut plan.tracks)).collect();
-    batch.tracks = engine.tracks.join(pieces, length)?;
     for SamplePlan { seat, clip, frames, meant, mut params, .. } in plans {
         if engine.planner.dataset.io() == Io::ReadUncached {
             clip.advise(&frames, Advice::Done);

@@ -2,7 +2,6 @@
 
 use super::schedule::Seat;
 use super::space::SamplePlace;
-use super::tracks::Piece;
 use super::unequal::unequal;
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
@@ -35,8 +34,6 @@ pub(super) struct SamplePlan<'a> {
     /// Which pictures of the sample are frames that were asked for.
     pub meant: Vec<bool>,
     pub params: SampleParams,
-    /// What the sample has of each track.
-    pub tracks: Vec<Piece>,
     /// Whether there is a clip of this camera; else the pictures are zeros.
     pub is_there: bool,
     /// What the pictures are.
@@ -143,7 +140,7 @@ impl Planner {
             instead_of: None,
         };
         let kernel = known.then(|| Kernel::new(&pictures.spec(color.matrix()), &view, frame));
-        Ok(SamplePlan { seat, clip, frames, meant, params, tracks: Vec::new(), is_there: true, pictures, kernel })
+        Ok(SamplePlan { seat, clip, frames, meant, params, is_there: true, pictures, kernel })
     }
 
     /// The tables for a frame of another size than its clip's entry gives.

@@ -120,7 +120,11 @@ def test_sound_and_captions_are_of_the_drawn_time(robot):
             np.testing.assert_array_equal(batch.track_masks["sound"][i], at < 2000)
             np.testing.assert_array_equal(batch.tracks["sound"][i], np.where(at < 2000, at + clip, 0))
             words = [(0, 0.5, f"reach {clip}"), (0.5, 1.2, f"grasp {clip}"), (1.2, 1.95, "lift")]
-            assert batch.tracks["caption"][i] == [text for a, b, text in words if a <= end and b > begin]
+            there = [(a, b, text) for a, b, text in words if a <= end and b > begin]
+            assert batch.tracks["caption"][i] == [text for _, _, text in there]
+            spans = [(a - begin, b - begin) for a, b, _ in there]
+            np.testing.assert_allclose(np.reshape(batch.track_times["caption"][i], (-1, 2)), np.reshape(spans, (-1, 2)), atol=1e-9)
+            assert set(batch.track_times) == {"caption"}
             assert bool(batch.track_masks["grip"][i].any()) == (clip != 3)
 
 
@@ -141,6 +145,7 @@ def test_threads_state_and_copies(robot):
     copy = pickle.loads(pickle.dumps(whole[0]))
     np.testing.assert_array_equal(copy.tracks["state"], whole[0].tracks["state"])
     np.testing.assert_array_equal(copy.track_masks["state"], whole[0].track_masks["state"])
+    assert copy.track_times == whole[0].track_times != {}
 
 
 def test_torch_gets_tensors(robot):
@@ -153,6 +158,7 @@ def test_torch_gets_tensors(robot):
     assert batch.to("cpu").tracks["caption"] == batch.tracks["caption"]
     _, label, more = MapDataset(robot, size=16, tracks=tracks)[1]
     assert label == 1 and torch.equal(more["state"], batch.tracks["state"][1]) and bool(more["state_mask"][0])
+    assert more["caption_times"] == batch.track_times["caption"][1] and len(more["caption_times"]) == len(more["caption"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The example of a world model: windows of two cameras with their actions, and a loss that falls."""
+"""The example of a world model: windows of two cameras with their actions and sound, and a loss that falls."""
 import importlib.util
 import inspect
 import json
@@ -17,7 +17,7 @@ if "track" not in inspect.signature(vidrec.pack).parameters:
 EXAMPLE = Path(__file__).parents[3] / "examples/world_model.py"
 
 
-def test_it_learns_from_both_cameras_and_the_right_actions(tmp_path):
+def test_it_learns_from_both_cameras_and_the_right_actions_and_sound(tmp_path):
     command = [sys.executable, EXAMPLE, "--data", tmp_path / "data", "--epochs", "6"]
     told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=300).stdout
     losses = [json.loads(line)["loss"] for line in told.splitlines()]
@@ -34,9 +34,13 @@ def test_it_learns_from_both_cameras_and_the_right_actions(tmp_path):
             attributes = dataset[clip].attributes
             assert attributes["camera"] == "front"
             first = batch.params[i]["frames"][0]
-            actions = np.load(tmp_path / f"data/{attributes['episode']}.npy")[2 * first : 2 * first + 11]
-            assert batch.track_masks["action"][i].all()
-            np.testing.assert_array_equal(batch.tracks["action"][i].numpy(), actions)
+            actions = np.load(tmp_path / f"data/{attributes['episode']}.npy")
+            assert batch.track_masks["action"][i].all() and batch.track_masks["audio"][i].all()
+            np.testing.assert_array_equal(batch.tracks["action"][i].numpy(), actions[2 * first : 2 * first + 11])
+            # 8,000 samples a second, from the time of the first frame on.
+            heard = example.sound(actions)[800 * first : 800 * first + 4000]
+            np.testing.assert_array_equal(batch.tracks["audio"][i].numpy(), heard)
+            assert np.abs(heard).max() > 1000
             # The other camera is upside down.
             front, wrist = batch.frames[i, 0].numpy(), batch.frames[i, 1].numpy()
             np.testing.assert_allclose(front, wrist[:, :, ::-1], atol=0.1)

@@ -1,11 +1,11 @@
-//! Values of a track, copied for a sample.
+//! Values of a track, copied to their place in a batch.
+
+use bytemuck::Pod;
 
 use super::times::Pick;
-use crate::allocation;
 use crate::dataset::TrackView;
 use crate::format::track::payload::TrackNumber;
 use crate::format::track::schema::TrackType;
-use crate::loader::track_batch::TrackData;
 use crate::{Error, Result};
 
 /// A number, for what lies between two.
@@ -26,72 +26,81 @@ macro_rules! blend {
 
 blend!(f32, f64, i16, i32, i64, u8);
 
-/// The values that were picked, as they are stored; zeros where there is none.
-pub(super) fn stored(track: &TrackView<'_>, picks: &[Option<usize>]) -> Result<TrackData> {
-    Ok(match track.schema().kind {
-        TrackType::F32 => TrackData::F32(copied(track, picks)?),
-        TrackType::F64 => TrackData::F64(copied(track, picks)?),
-        TrackType::I16 => TrackData::I16(copied(track, picks)?),
-        TrackType::I32 => TrackData::I32(copied(track, picks)?),
-        TrackType::I64 => TrackData::I64(copied(track, picks)?),
-        TrackType::U8 => TrackData::U8(copied(track, picks)?),
-        TrackType::Utf8 => return Err(Error::internal("texts as numbers")),
-    })
+/// The values that were picked, as they are stored; zeros where there is none. Values in a row are copied at once.
+pub(super) fn stored(track: &TrackView<'_>, picks: &[Option<Pick>], mut out: &mut [u8]) -> Result<()> {
+    let (bytes, each) = (track.number_bytes().unwrap_or_default(), track.schema().value_bytes().unwrap_or(1) as usize);
+    let follows = |a: &Option<Pick>, b: &Option<Pick>| match (a, b) {
+        (Some(a), Some(b)) => b.at == a.at + 1,
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    for run in picks.chunk_by(follows) {
+        let (to, rest) = out.split_at_mut_checked(run.len() * each).ok_or_else(no_room)?;
+        match run.first().copied().flatten() {
+            Some(first) => to.copy_from_slice(values(bytes, first.at, run.len(), each)?),
+            None => to.fill(0),
+        }
+        out = rest;
+    }
+    Ok(())
+}
+
+/// Brings numbers from the files' byte order to that of this machine.
+pub(super) fn from_le(kind: TrackType, out: &mut [u8]) {
+    if cfg!(target_endian = "big") {
+        out.chunks_mut(kind.number_bytes().unwrap_or(1) as usize).for_each(<[u8]>::reverse);
+    }
 }
 
 /// What lies between the values that were picked: `f64` of `f64`, else `f32`; zeros where there is none.
-pub(super) fn blended(track: &TrackView<'_>, picks: &[Option<Pick>]) -> Result<TrackData> {
+pub(super) fn blended(track: &TrackView<'_>, picks: &[Option<Pick>], out: &mut [u8]) -> Result<()> {
     let narrow = |x: f64| x as f32;
-    Ok(match track.schema().kind {
-        TrackType::F64 => TrackData::F64(between::<f64, f64>(track, picks, |x| x)?),
-        TrackType::F32 => TrackData::F32(between::<f32, f32>(track, picks, narrow)?),
-        TrackType::I16 => TrackData::F32(between::<i16, f32>(track, picks, narrow)?),
-        TrackType::I32 => TrackData::F32(between::<i32, f32>(track, picks, narrow)?),
-        TrackType::I64 => TrackData::F32(between::<i64, f32>(track, picks, narrow)?),
-        TrackType::U8 => TrackData::F32(between::<u8, f32>(track, picks, narrow)?),
-        TrackType::Utf8 => return Err(Error::internal("texts between texts")),
-    })
-}
-
-fn copied<T: TrackNumber>(track: &TrackView<'_>, picks: &[Option<usize>]) -> Result<Vec<T>> {
-    let (numbers, each) = (track.numbers::<T>().unwrap_or_default(), track.schema().numbers_per_value());
-    let mut all = zeros(picks.len(), each)?;
-    for (to, pick) in all.chunks_exact_mut(each).zip(picks) {
-        if let Some(at) = pick {
-            to.copy_from_slice(value(&numbers, *at, each)?);
-        }
+    match track.schema().kind {
+        TrackType::F64 => between::<f64, f64>(track, picks, typed(out)?, |x| x),
+        TrackType::F32 => between::<f32, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I16 => between::<i16, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I32 => between::<i32, f32>(track, picks, typed(out)?, narrow),
+        TrackType::I64 => between::<i64, f32>(track, picks, typed(out)?, narrow),
+        TrackType::U8 => between::<u8, f32>(track, picks, typed(out)?, narrow),
+        TrackType::Utf8 => Err(Error::internal("texts between texts")),
     }
-    Ok(all)
 }
 
 fn between<T: Blend, F: TrackNumber>(
     track: &TrackView<'_>,
     picks: &[Option<Pick>],
+    out: &mut [F],
     round: impl Fn(f64) -> F,
-) -> Result<Vec<F>> {
+) -> Result<()> {
     let (numbers, each) = (track.numbers::<T>().unwrap_or_default(), track.schema().numbers_per_value());
-    let mut all = zeros(picks.len(), each)?;
-    for (to, pick) in all.chunks_exact_mut(each).zip(picks) {
-        let Some(Pick { at, toward }) = *pick else { continue };
-        let from = value(&numbers, at, each)?;
-        match toward {
-            None => to.iter_mut().zip(from).for_each(|(to, from)| *to = round(from.float())),
-            Some((next, weight)) => {
-                let next = value(&numbers, next, each)?;
+    for (to, pick) in out.chunks_exact_mut(each).zip(picks) {
+        match *pick {
+            None => to.fill(F::zeroed()),
+            Some(Pick { at, toward: 0.0 }) => {
+                let from = values(&numbers, at, 1, each)?;
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = round(from.float()));
+            }
+            Some(Pick { at, toward }) => {
+                let (from, next) = values(&numbers, at, 2, each)?.split_at(each);
                 for ((to, a), b) in to.iter_mut().zip(from).zip(next) {
-                    *to = round(a.float() + (b.float() - a.float()) * weight);
+                    *to = round(a.float() + (b.float() - a.float()) * toward);
                 }
             }
         }
     }
-    Ok(all)
+    Ok(())
 }
 
-fn zeros<T: TrackNumber>(values: usize, each: usize) -> Result<Vec<T>> {
-    allocation::zeroed(values.saturating_mul(each), "the values of a track")
+fn typed<T: Pod>(out: &mut [u8]) -> Result<&mut [T]> {
+    bytemuck::try_cast_slice_mut(out).map_err(|_| no_room())
 }
 
-fn value<T>(numbers: &[T], at: usize, each: usize) -> Result<&[T]> {
-    let found = at.checked_mul(each).and_then(|from| numbers.get(from..from.checked_add(each)?));
+/// So many values from value `at` on, of `each` elements.
+fn values<T>(all: &[T], at: usize, count: usize, each: usize) -> Result<&[T]> {
+    let range = at.checked_mul(each).zip(at.checked_add(count).and_then(|end| end.checked_mul(each)));
+    let found = range.and_then(|(from, to)| all.get(from..to));
     found.ok_or_else(|| Error::internal("a value beyond its track"))
+}
+
+fn no_room() -> Error {
+    Error::internal("the values of a track are not as many as their place has room for")
 }

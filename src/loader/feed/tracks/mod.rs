@@ -1,6 +1,7 @@
 //! Tracks that come with the batches: values at the times of a sample's frames, or in windows around them.
 
 mod gather;
+mod grid;
 mod times;
 mod wanted;
 
@@ -8,11 +9,9 @@ use std::collections::BTreeMap;
 
 use crate::dataset::{Clip, Dataset};
 use crate::loader::options::TrackWindow;
-use crate::loader::track_batch::{TrackBatch, TrackData};
-use crate::{Error, Result, allocation};
+use crate::loader::track_batch::{TrackBatch, TrackSlot};
+use crate::{Error, Result};
 use wanted::{Drawn, Wanted};
-
-pub(super) use wanted::Piece;
 
 /// The tracks that come with the batches, in order of name.
 #[derive(Debug)]
@@ -56,37 +55,35 @@ impl TrackReader {
         self.0.iter().filter_map(|wanted| wanted.sample_bytes(length as usize).ok()).sum()
     }
 
-    /// What a sample of these frames of a clip has of each track, in a batch of `length` frames.
-    pub fn read(&self, clip: &Clip<'_>, frames: &[u32], length: u32) -> Result<Vec<Piece>> {
+    /// Makes room for the tracks of so many samples of `length` frames, in the memory of an earlier batch where it fits.
+    pub fn reserve(&self, tracks: &mut Vec<(String, TrackBatch)>, samples: usize, length: u32) -> Result<()> {
+        let empty = |wanted: &Wanted| (wanted.schema.name.clone(), TrackBatch::empty(wanted.kind()));
+        if !tracks.iter().map(|(name, _)| name).eq(self.0.iter().map(|wanted| &wanted.schema.name)) {
+            *tracks = self.0.iter().map(empty).collect();
+        }
+        for ((_, track), wanted) in tracks.iter_mut().zip(&self.0) {
+            let mask_shape = std::iter::once(samples).chain(wanted.dimensions(length as usize)).collect();
+            track.reshape(wanted.kind(), mask_shape, &wanted.schema.shape)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a sample of these frames of a clip, with its padding `length`, has of each track.
+    pub fn read(&self, clip: &Clip<'_>, frames: &[u32], length: u32, slots: &mut [TrackSlot<'_>]) -> Result<()> {
         if self.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let tracks = clip.tracks()?;
         let drawn = Drawn { clip, frames, length: length as usize };
-        self.0.iter().map(|wanted| wanted.read(&tracks, &drawn)).collect()
+        self.0.iter().zip(slots).try_for_each(|(wanted, slot)| wanted.read(&tracks, &drawn, slot))
     }
+}
 
-    /// The tracks of a batch of these samples.
-    pub fn join(&self, samples: Vec<Vec<Piece>>, length: u32) -> Result<Vec<(String, TrackBatch)>> {
-        let count = samples.len();
-        let mut joined: Vec<(String, TrackBatch)> = Vec::with_capacity(self.0.len());
-        for wanted in &self.0 {
-            let mut mask_shape = vec![count];
-            mask_shape.extend(wanted.dimensions(length as usize));
-            let values: usize = mask_shape.iter().product();
-            let of_value = wanted.schema.shape.iter().map(|&side| side as usize);
-            let shape = mask_shape.iter().copied().chain(of_value).collect();
-            let mut values_of_all = TrackData::empty(wanted.kind());
-            values_of_all.reserve(values.saturating_mul(wanted.schema.numbers_per_value()))?;
-            let mask = allocation::with_capacity(values, "the mask of a track")?;
-            joined.push((wanted.schema.name.clone(), TrackBatch { values: values_of_all, shape, mask, mask_shape }));
-        }
-        for pieces in samples {
-            for ((_, track), piece) in joined.iter_mut().zip(pieces) {
-                track.values.append(piece.values)?;
-                track.mask.extend(piece.mask);
-            }
-        }
-        Ok(joined)
+/// The places of each of `samples` samples, in all tracks.
+pub(super) fn slots(tracks: &mut [(String, TrackBatch)], samples: usize) -> Vec<Vec<TrackSlot<'_>>> {
+    let mut all: Vec<Vec<TrackSlot<'_>>> = (0..samples).map(|_| Vec::with_capacity(tracks.len())).collect();
+    for (_, track) in tracks {
+        all.iter_mut().zip(track.slots()).for_each(|(sample, slot)| sample.push(slot));
     }
+    all
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::grid::Grid;
 use crate::dataset::{Clip, TrackView};
 use crate::format::track::schema::TrackTiming;
 use crate::loader::options::TrackHow;
@@ -14,15 +15,15 @@ const SLACK_NS: i64 = 1000;
 pub(super) enum Times<'a> {
     Listed(Cow<'a, [i64]>),
     Spans { starts: Cow<'a, [i64]>, ends: Cow<'a, [i64]> },
-    Even { first: i64, rate: (u32, u32), count: usize },
+    Even { first: i64, grid: Grid, count: usize },
 }
 
-/// A value, or what lies between it and another one.
+/// A value, or what lies between it and the next one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pick {
     pub at: usize,
-    /// The next value and its weight, from 0 to 1.
-    pub toward: Option<(usize, f64)>,
+    /// The weight of the next value: from 0 to less than 1.
+    pub toward: f64,
 }
 
 /// The time of a frame of a clip.
@@ -32,20 +33,8 @@ pub(super) fn frame_ns(clip: &Clip<'_>, t: u32) -> Result<i64> {
     clip.time_ns(t)?.ok_or_else(beyond)
 }
 
-/// `i / rate` seconds in nanoseconds, to the nearest.
-pub(super) fn steps_ns(i: i128, (numerator, denominator): (u32, u32)) -> i128 {
-    let per = i128::from(numerator.max(1));
-    (i * i128::from(denominator) * 2_000_000_000 + per).div_euclid(2 * per)
-}
-
-/// How many steps of `1 / rate` are nearest to `ns` nanoseconds.
-pub(super) fn nearest_step(ns: i128, (numerator, denominator): (u32, u32)) -> i128 {
-    let per = i128::from(denominator.max(1)) * 1_000_000_000;
-    (2 * ns * i128::from(numerator) + per).div_euclid(2 * per)
-}
-
 impl<'a> Times<'a> {
-    /// Those of a track.
+    /// Those of a track. Of timing `times` and `spans`, its bytes have to be proven.
     pub fn of(clip: &Clip<'_>, track: &'a TrackView<'_>) -> Result<Self> {
         let starts = track.starts_ns().unwrap_or_default();
         Ok(match track.schema().timing {
@@ -53,7 +42,7 @@ impl<'a> Times<'a> {
             TrackTiming::Spans => Times::Spans { starts, ends: track.ends_ns().unwrap_or_default() },
             TrackTiming::Rate => {
                 let (first, rate) = track.rate().unwrap_or((0, (1, 1)));
-                Times::Even { first, rate, count: track.len() }
+                Times::Even { first, grid: Grid::of(rate), count: track.len() }
             }
             TrackTiming::Frames => {
                 let times: Vec<i64> = (0..clip.frame_count()).map(|t| frame_ns(clip, t)).collect::<Result<_>>()?;
@@ -79,16 +68,37 @@ impl<'a> Times<'a> {
         match self {
             Times::Listed(times) => times[i],
             Times::Spans { starts, .. } => starts[i],
-            Times::Even { first, rate, .. } => {
-                let time = i128::from(*first) + steps_ns(i as i128, *rate);
-                i64::try_from(time).unwrap_or(i64::MAX)
+            Times::Even { first, grid, .. } => {
+                i64::try_from(i128::from(*first) + grid.ns(i as i64)).unwrap_or(i64::MAX)
             }
         }
     }
 
-    /// How many values are at or before `t`.
-    fn until(&self, t: i64) -> usize {
-        let (mut low, mut high) = (0, self.len());
+    /// The start and the end of value `i`, which must be less than the number of values: the same where it has one time.
+    pub fn span(&self, i: usize) -> (i64, i64) {
+        match self {
+            Times::Spans { starts, ends } => (starts[i], ends[i]),
+            _ => (self.at(i), self.at(i)),
+        }
+    }
+
+    /// How many values are at or before `t`, found fastest if they are `hint` or a few more.
+    fn until(&self, t: i64, hint: usize) -> usize {
+        if let Times::Even { first, grid, count } = self {
+            let steps = grid.until(i128::from(t) - i128::from(*first));
+            return usize::try_from(steps.max(0)).map_or(*count, |steps| steps.min(*count));
+        }
+        let (mut low, mut high) = (hint.min(self.len()), self.len());
+        if low > 0 && self.at(low - 1) > t {
+            (low, high) = (0, low - 1);
+        }
+        // Steps that double, then halves of what is left.
+        let mut step = 1;
+        while low + step <= high && self.at(low + step - 1) <= t {
+            low += step;
+            step *= 2;
+        }
+        high = high.min(low + step - 1);
         while low < high {
             let middle = low.midpoint(high);
             if self.at(middle) <= t { low = middle + 1 } else { high = middle }
@@ -102,33 +112,55 @@ impl<'a> Times<'a> {
             Times::Spans { starts, ends } => ends[i] > from || starts[i] >= from,
             _ => self.at(i) >= from,
         };
-        (0..self.until(to)).filter(is_in).collect()
+        (0..self.until(to, 0)).filter(is_in).collect()
+    }
+
+    /// Finds what stands for times.
+    pub fn finder(&self, how: TrackHow) -> Finder<'_> {
+        let ends = self.len().checked_sub(1).map(|last| (self.at(0), self.at(last)));
+        Finder { times: self, how, ends, hint: 0 }
+    }
+}
+
+/// Finds what stands for times, fastest where each is a little later than the one before it.
+pub(super) struct Finder<'t> {
+    times: &'t Times<'t>,
+    how: TrackHow,
+    /// The times of the first and the last value, if there are values.
+    ends: Option<(i64, i64)>,
+    /// How many values were at or before the latest time.
+    hint: usize,
+}
+
+impl Finder<'_> {
+    fn until(&mut self, t: i64) -> usize {
+        self.hint = self.times.until(t, self.hint);
+        self.hint
     }
 
     /// What stands for the time `t`, if the track has it.
-    pub fn pick(&self, how: TrackHow, t: i64) -> Option<Pick> {
-        let whole = |at| Some(Pick { at, toward: None });
-        if let Times::Spans { ends, .. } = self {
+    pub fn pick(&mut self, t: i64) -> Option<Pick> {
+        let whole = |at| Some(Pick { at, toward: 0.0 });
+        if let Times::Spans { ends, .. } = self.times {
             let started = self.until(t.saturating_add(SLACK_NS));
             return (0..started).rev().find(|&i| ends[i].saturating_add(SLACK_NS) >= t).and_then(whole);
         }
-        let last = self.len().checked_sub(1)?;
-        let (begin, end) = (self.at(0), self.at(last));
+        let (begin, end) = self.ends?;
         if t < begin.saturating_sub(SLACK_NS) || t > end.saturating_add(SLACK_NS) {
             return None;
         }
-        if how == TrackHow::Previous {
+        if self.how == TrackHow::Previous {
             return whole(self.until(t.saturating_add(SLACK_NS)).saturating_sub(1));
         }
         let t = t.clamp(begin, end);
         let at = self.until(t).saturating_sub(1);
-        let before = i128::from(t) - i128::from(self.at(at));
-        if before == 0 || at == last {
+        let before = i128::from(t) - i128::from(self.times.at(at));
+        if before == 0 || at + 1 == self.times.len() {
             return whole(at);
         }
-        let gap = i128::from(self.at(at + 1)) - i128::from(self.at(at));
-        match how {
-            TrackHow::Linear => Some(Pick { at, toward: Some((at + 1, before as f64 / gap as f64)) }),
+        let gap = i128::from(self.times.at(at + 1)) - i128::from(self.times.at(at));
+        match self.how {
+            TrackHow::Linear => Some(Pick { at, toward: before as f64 / gap as f64 }),
             _ => whole(if gap - before < before { at + 1 } else { at }),
         }
     }
@@ -141,46 +173,37 @@ mod tests {
     use super::*;
 
     fn whole(at: usize) -> Option<Pick> {
-        Some(Pick { at, toward: None })
+        Some(Pick { at, toward: 0.0 })
     }
 
     #[test]
     fn a_time_has_the_value_that_was_asked_for() {
         let times = Times::Listed(vec![0, 10_000, 10_000, 20_000].into());
-        let of = |how, t| times.pick(how, t);
+        let of = |how, t| times.finder(how).pick(t);
         use TrackHow::{Linear, Nearest, Previous};
         assert_eq!(of(Nearest, 5_000), whole(0), "the earlier of two");
         assert_eq!(of(Nearest, 5_001), whole(1));
         assert_eq!(of(Nearest, 10_000), whole(2), "the latest at a time");
         assert_eq!(of(Previous, 8_999), whole(0));
         assert_eq!(of(Previous, 9_000), whole(2), "a microsecond late is in time");
-        assert_eq!(of(Linear, 12_500), Some(Pick { at: 2, toward: Some((3, 0.25)) }));
+        assert_eq!(of(Linear, 12_500), Some(Pick { at: 2, toward: 0.25 }));
         for how in [Nearest, Linear, Previous] {
             assert_eq!((of(how, -1_001), of(how, 21_001)), (None, None));
             assert_eq!((of(how, -1_000), of(how, 21_000)), (whole(0), whole(3)));
-            assert_eq!(Times::Listed(Cow::default()).pick(how, 0), None);
+            assert_eq!(Times::Listed(Cow::default()).finder(how).pick(0), None);
         }
     }
 
     #[test]
     fn a_span_has_its_time() {
         let spans = Times::Spans { starts: vec![0, 10_000, 30_000].into(), ends: vec![50_000, 20_000, 40_000].into() };
-        let of = |t| spans.pick(TrackHow::Nearest, t).map(|pick| pick.at);
+        let of = |t| spans.finder(TrackHow::Nearest).pick(t).map(|pick| pick.at);
         assert_eq!(
             [0, 15_000, 25_000, 35_000, 45_000, 60_000].map(of),
             [Some(0), Some(1), Some(0), Some(2), Some(0), None]
         );
         assert_eq!(spans.within(20_000, 30_000), [0, 2], "one that ends where the window starts has no part in it");
         assert_eq!(spans.within(15_000, 15_000), [0, 1]);
-    }
-
-    #[test]
-    fn steps_and_times_are_inverse() {
-        for rate in [(16_000, 1), (30_000, 1001), (1, 7), (1_000_000, 3)] {
-            for i in [-1_000_003, -1, 0, 1, 2, 999_983] {
-                assert_eq!(nearest_step(steps_ns(i, rate), rate), i, "{rate:?}");
-            }
-        }
     }
 
     proptest! {
@@ -197,10 +220,31 @@ mod tests {
             let nearest = times.iter().map(|time| (time - t).abs()).min();
             let previous = times.iter().rposition(|&time| time <= t);
             let listed = Times::Listed(times.clone().into());
-            let found = listed.pick(TrackHow::Nearest, t).map(|pick| (times[pick.at] - t).abs());
+            let found = listed.finder(TrackHow::Nearest).pick(t).map(|pick| (times[pick.at] - t).abs());
             prop_assert_eq!(found, nearest.filter(|_| is_in));
-            let found = listed.pick(TrackHow::Previous, t).map(|pick| pick.at);
+            let found = listed.finder(TrackHow::Previous).pick(t).map(|pick| pick.at);
             prop_assert_eq!(found, previous.filter(|_| is_in));
+        }
+
+        /// A finder that has looked elsewhere finds what a new one finds; even times are found as listed ones.
+        #[test]
+        fn what_was_found_before_changes_nothing(
+            gaps in prop::collection::vec(0i64..3, 0..40),
+            wanted in prop::collection::vec(-2_000i64..60_000, 1..30),
+            rate in prop::sample::select(vec![(1_000_000, 1), (1_000_000, 3), (300_000, 1001), (7_000_000, 9)]),
+            first in -5_000i64..5_000,
+        ) {
+            let listed: Vec<i64> = gaps.iter().scan(0, |t, gap| { *t += gap * 700; Some(*t) }).collect();
+            let even = Times::Even { first, grid: Grid::of(rate), count: gaps.len() };
+            let same = Times::Listed((0..gaps.len()).map(|i| even.at(i)).collect());
+            for how in [TrackHow::Nearest, TrackHow::Linear, TrackHow::Previous] {
+                for (times, as_model) in [(&even, &same), (&Times::Listed((&listed).into()), &Times::Listed((&listed).into()))] {
+                    let mut finder = times.finder(how);
+                    for &t in &wanted {
+                        prop_assert_eq!(finder.pick(t), as_model.finder(how).pick(t));
+                    }
+                }
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A track that comes with the batches: which of its values.
 
 use super::gather;
-use super::times::{Pick, Times, frame_ns, nearest_step, steps_ns};
+use super::grid::Grid;
+use super::times::{Pick, Times, frame_ns};
 use crate::dataset::{Clip, ClipTracks, Dataset, TrackView};
 use crate::error::Hint;
 use crate::format::track::schema::{TrackSchema, TrackTiming, TrackType};
 use crate::loader::options::{Missing, TrackAnchor, TrackHow, TrackWindow};
-use crate::loader::track_batch::TrackData;
+use crate::loader::track_batch::{SlotValues, TrackSlot};
 use crate::{Error, Result};
 
 /// Most bytes that a sample may have of one track.
@@ -31,13 +32,6 @@ enum What {
     Run { first: i64, rate: (u32, u32), count: usize },
     /// Texts of a time.
     Texts,
-}
-
-/// What a sample has of a track.
-pub struct Piece {
-    pub values: TrackData,
-    /// One for each value, or one for all texts.
-    pub mask: Vec<bool>,
 }
 
 /// The frames of a sample, and how many it has with its padding.
@@ -80,7 +74,7 @@ impl Wanted {
                     return refuse("its stored values have nothing between them", "give a rate, or leave how as it is");
                 }
                 let rate = stored_rate(dataset, &schema.name)?;
-                What::Run { first, rate, count: nearest_step((end - first).into(), rate) as usize }
+                What::Run { first, rate, count: Grid::of(rate).nearest((end - first).into()) as usize }
             }
         };
         if matches!(what, What::Run { count: 0, .. }) {
@@ -123,16 +117,17 @@ impl Wanted {
         }
     }
 
-    /// What a sample has of the track.
+    /// Writes what a sample has of the track to its place in the batch, all of it.
     ///
     /// # Errors
     ///
     /// The clip lacks it (unless that is masked), or it is damaged.
-    pub fn read(&self, tracks: &ClipTracks<'_>, drawn: &Drawn<'_>) -> Result<Piece> {
+    pub fn read(&self, tracks: &ClipTracks<'_>, drawn: &Drawn<'_>, slot: &mut TrackSlot<'_>) -> Result<()> {
         let name = &self.schema.name;
-        let Some(track) = tracks.get(name)? else {
+        let Some(track) = tracks.unproven(name)? else {
             if self.options.missing == Missing::Mask {
-                return self.nothing(drawn.length);
+                nothing(slot);
+                return Ok(());
             }
             let e = Error::usage(format!("the clip has no track {name:?}")).in_clip(drawn.clip.ordinal());
             return Err(e.help("mask the values of such clips (the option missing of the track), or leave them out"));
@@ -141,32 +136,49 @@ impl Wanted {
             let e = Error::usage("the track is another one than elsewhere").in_clip(drawn.clip.ordinal());
             return Err(e.in_track(name).expected(self.schema.words()).found(track.schema().words()));
         }
-        let piece = self.read_track(&track, drawn)?;
-        track.prove_still_there()?;
-        Ok(piece)
+        match &mut slot.values {
+            SlotValues::Texts { texts, times } => {
+                track.prove()?;
+                (**texts, **times) = self.texts(&track, drawn)?;
+                slot.mask.fill(true);
+            }
+            SlotValues::Numbers(out) => {
+                let picks = self.picks(&track, drawn)?;
+                // Not one that comes after the last value, which is an error of its own.
+                let last = |pick: &Pick| pick.at + 1 + usize::from(pick.toward > 0.0);
+                let used = picks.iter().flatten();
+                let part = used.clone().map(|pick| pick.at).min()..used.map(last).max();
+                track.prove_values(part.start.unwrap_or(0)..part.end.unwrap_or(0))?;
+                match self.options.how {
+                    TrackHow::Linear => gather::blended(&track, &picks, out)?,
+                    _ => {
+                        gather::stored(&track, &picks, out)?;
+                        gather::from_le(self.schema.kind, out);
+                    }
+                }
+                slot.mask.iter_mut().zip(&picks).for_each(|(there, pick)| *there = pick.is_some());
+            }
+        }
+        track.prove_still_there()
     }
 
-    fn nothing(&self, length: usize) -> Result<Piece> {
-        let values: usize = self.dimensions(length).iter().product();
-        let numbers = values.saturating_mul(self.schema.numbers_per_value());
-        Ok(Piece { values: TrackData::zeros(self.kind(), numbers)?, mask: vec![false; values] })
-    }
-
-    fn read_track(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Piece> {
+    /// The values that a sample has, one for each place in the mask.
+    fn picks(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<Option<Pick>>> {
+        let whole = |at| Pick { at, toward: 0.0 };
         match self.what {
-            What::Texts => self.texts(track, drawn),
+            What::Texts => Err(Error::internal("texts as numbers")),
             What::AtFrames if self.schema.timing == TrackTiming::Frames => {
-                let picks = drawn.frames.iter().map(|&t| Some(t as usize)).chain(std::iter::repeat(None));
-                stored(track, picks.take(drawn.length).collect())
+                let picks = drawn.frames.iter().map(|&t| Some(whole(t as usize))).chain(std::iter::repeat(None));
+                Ok(picks.take(drawn.length).collect())
             }
             What::AtFrames => self.at(track, drawn, drawn.times()?.into_iter()),
             What::Steps { first, rate, count } => {
-                let mut times = Vec::new();
-                for anchor in self.anchors(drawn)? {
-                    let time = |i| i64::try_from(i128::from(anchor?) + i128::from(first) + steps_ns(i, rate)).ok();
-                    times.extend((0..count as i128).map(time));
-                }
-                self.at(track, drawn, times.into_iter())
+                let (grid, anchors) = (Grid::of(rate), self.anchors(drawn)?);
+                let time = |(anchor, i): (Option<i64>, i64)| {
+                    i64::try_from(i128::from(anchor?) + i128::from(first) + grid.ns(i)).ok()
+                };
+                let steps = anchors.into_iter().flat_map(|anchor| (0..count as i64).map(move |i| (anchor, i)));
+                self.at(track, drawn, steps.map(time))
             }
             What::Run { first, rate, count } => {
                 let (start, found) = track.rate().unwrap_or((0, rate));
@@ -175,14 +187,14 @@ impl Wanted {
                     let e = e.in_track(track.name()).expected(format!("{}/{} a second", rate.0, rate.1));
                     return Err(e.found(format!("{}/{} a second", found.0, found.1)).help("give the option rate"));
                 }
-                let mut picks = Vec::new();
+                let mut picks = Vec::with_capacity(count);
                 for anchor in self.anchors(drawn)? {
-                    let from = |ns: i64| nearest_step(i128::from(ns) + i128::from(first) - i128::from(start), rate);
+                    let from = |ns: i64| Grid::of(rate).nearest(i128::from(ns) + i128::from(first) - i128::from(start));
                     let from = anchor.map(from);
                     let at = |i: usize| usize::try_from(from? + i as i128).ok().filter(|&at| at < track.len());
-                    picks.extend((0..count).map(at));
+                    picks.extend((0..count).map(|i| at(i).map(whole)));
                 }
-                stored(track, picks)
+                Ok(picks)
             }
         }
     }
@@ -198,33 +210,61 @@ impl Wanted {
     }
 
     /// What stands for each of these times.
-    fn at(&self, track: &TrackView<'_>, drawn: &Drawn<'_>, times: impl Iterator<Item = Option<i64>>) -> Result<Piece> {
-        let of_track = Times::of(drawn.clip, track)?;
-        let how = self.options.how;
-        let picks: Vec<Option<Pick>> = times.map(|t| of_track.pick(how, t?)).collect();
-        if how != TrackHow::Linear {
-            return stored(track, picks.iter().map(|pick| pick.map(|pick| pick.at)).collect());
+    fn at(
+        &self,
+        track: &TrackView<'_>,
+        drawn: &Drawn<'_>,
+        times: impl Iterator<Item = Option<i64>>,
+    ) -> Result<Vec<Option<Pick>>> {
+        if matches!(self.schema.timing, TrackTiming::Times | TrackTiming::Spans) {
+            // Before its times are read.
+            track.prove()?;
         }
-        let mask = picks.iter().map(Option::is_some).collect();
-        Ok(Piece { values: gather::blended(track, &picks)?, mask })
+        let of_track = Times::of(drawn.clip, track)?;
+        let mut finder = of_track.finder(self.options.how);
+        Ok(times.map(|t| finder.pick(t?)).collect())
     }
 
-    fn texts(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Piece> {
-        let chosen = match self.options.nanoseconds() {
-            None if self.schema.timing == TrackTiming::Frames => drawn.frames.iter().map(|&t| t as usize).collect(),
+    /// The texts of a sample, and when each starts and ends.
+    fn texts(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<(Vec<String>, Vec<(f64, f64)>)> {
+        let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
+        let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
+        let found = |(i, (start, end))| Some((track.text(i)?.to_owned(), (seconds(start), seconds(end))));
+        Ok(self.spans(track, drawn)?.into_iter().filter_map(found).unzip())
+    }
+
+    /// The texts that a sample has, by number, with their starts and ends.
+    fn spans(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<Vec<(usize, (i64, i64))>> {
+        let window = self.options.nanoseconds();
+        if window.is_none() && self.schema.timing == TrackTiming::Frames {
+            let of_frame = |&t: &u32| frame_ns(drawn.clip, t).map(|ns| (t as usize, (ns, ns)));
+            return drawn.frames.iter().map(of_frame).collect();
+        }
+        let part = match window {
             None => {
-                let times = drawn.times()?;
-                let (from, to) = (times.iter().flatten().min(), times.iter().flatten().max());
-                let times = Times::of(drawn.clip, track)?;
-                from.zip(to).map(|(&from, &to)| times.within(from, to)).unwrap_or_default()
+                let of_frames = drawn.times()?;
+                of_frames.iter().flatten().min().copied().zip(of_frames.iter().flatten().max().copied())
             }
             Some((first, end)) => {
                 let anchor = self.anchors(drawn)?.first().copied().flatten().unwrap_or(0);
-                Times::of(drawn.clip, track)?.within(anchor.saturating_add(first), anchor.saturating_add(end))
+                Some((anchor.saturating_add(first), anchor.saturating_add(end)))
             }
         };
-        let texts = chosen.into_iter().filter_map(|i| track.text(i)).map(str::to_owned).collect();
-        Ok(Piece { values: TrackData::Texts(vec![texts]), mask: vec![true] })
+        let times = Times::of(drawn.clip, track)?;
+        let chosen = part.map(|(from, to)| times.within(from, to)).unwrap_or_default();
+        Ok(chosen.into_iter().map(|i| (i, times.span(i))).collect())
+    }
+}
+
+/// Says that a sample has nothing of a track.
+fn nothing(slot: &mut TrackSlot<'_>) {
+    slot.mask.fill(false);
+    match &mut slot.values {
+        SlotValues::Numbers(out) => out.fill(0),
+        SlotValues::Texts { texts, times } => {
+            texts.clear();
+            times.clear();
+        }
     }
 }
 
@@ -238,11 +278,6 @@ impl Drawn<'_> {
         times.resize(self.length, None);
         Ok(times)
     }
-}
-
-fn stored(track: &TrackView<'_>, picks: Vec<Option<usize>>) -> Result<Piece> {
-    let values = gather::stored(track, &picks)?;
-    Ok(Piece { values, mask: picks.iter().map(Option::is_some).collect() })
 }
 
 /// The rate of a track in the first clip that has it.
