@@ -6,6 +6,7 @@ mod json;
 mod npy;
 mod npz;
 mod parquet;
+mod parquet_rows;
 mod table;
 
 use std::fs::{self, File};
@@ -17,6 +18,7 @@ use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use crate::{Error, Result, is_remote};
 use content::{Content, MAX_BYTES};
+pub(in crate::pack) use parquet_rows::ParquetRows;
 
 /// Reads the values that a row gives for a track, and their times.
 pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
