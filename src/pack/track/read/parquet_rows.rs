@@ -13,6 +13,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::content::MAX_BYTES;
 use super::open;
+use crate::list_levels::repetition;
 use crate::pack::track::array::Array;
 use crate::writer::TrackValues;
 use crate::{Error, Result};
@@ -238,7 +239,7 @@ impl ColumnRows {
                 .found(self.counts[row]));
         }
         if self.depth as usize == sides.len() && self.depth > 1 {
-            let place = |i: &usize| self.repeated[*i] != level(&sides, i % each.max(1));
+            let place = |i: &usize| self.repeated[*i] != repetition(&sides, i % each.max(1));
             if let Some(i) = (0..self.repeated.len()).find(place) {
                 return Err(Error::usage(format!("row {} has lists of other lengths", i / each.max(1)))
                     .expected(format!("the shape {sides:?}")));
@@ -247,20 +248,6 @@ impl ColumnRows {
         let shape = [self.counts.len()].into_iter().chain(sides).collect();
         Ok(Array { values: self.values, shape })
     }
-}
-
-/// The repetition level of number `i` of a value of this shape: 0 for the first, 1 where a new element of the outermost list
-/// begins, and so on.
-fn level(sides: &[usize], i: usize) -> i16 {
-    if i == 0 {
-        return 0;
-    }
-    let mut inner = 1;
-    let ended = sides.iter().rev().take_while(|&&side| {
-        inner *= side;
-        i.is_multiple_of(inner)
-    });
-    (sides.len() - ended.count()) as i16
 }
 
 fn narrow<From: Copy + std::fmt::Display, To: TryFrom<From>>(n: From) -> Result<To> {
@@ -289,14 +276,6 @@ fn unpanicking<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn levels_say_where_lists_begin() {
-        let levels = |sides: &[usize], count| (0..count).map(|i| level(sides, i)).collect::<Vec<_>>();
-        assert_eq!(levels(&[3], 3), [0, 1, 1]);
-        assert_eq!(levels(&[2, 3], 6), [0, 2, 2, 1, 2, 2]);
-        assert_eq!(levels(&[2, 2, 2], 8), [0, 3, 2, 3, 1, 3, 2, 3]);
-    }
 
     #[test]
     fn rows_of_another_length_are_refused() {
