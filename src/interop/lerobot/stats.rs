@@ -10,9 +10,11 @@ pub(super) const QUANTILES: [u32; 5] = [1, 10, 50, 90, 99];
 /// Numbers that are kept of a column for its quantiles: of up to so many all, of more every second, fourth, … value.
 const KEPT: usize = 1 << 22;
 
-/// The statistics of a column of numbers, place by place in its values.
+/// The statistics of a column of numbers. As in LeRobot there is one for each place along the last side of its values, over
+/// all others.
 pub(super) struct ColumnStats {
-    shape: Vec<u32>,
+    /// Numbers of a value.
+    each: usize,
     count: u64,
     places: Vec<Moments>,
     kept: Vec<f64>,
@@ -45,8 +47,9 @@ impl Moments {
 impl ColumnStats {
     pub fn new(shape: &[u32]) -> Self {
         let each = shape.iter().map(|&side| side as usize).product();
+        let last = shape.last().map_or(1, |&side| side as usize);
         let none = Moments { count: 0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, squares: 0.0 };
-        ColumnStats { shape: shape.to_vec(), count: 0, places: vec![none; each], kept: Vec::new(), stride: 1 }
+        ColumnStats { each, count: 0, places: vec![none; last], kept: Vec::new(), stride: 1 }
     }
 
     /// Adds values; texts have no statistics.
@@ -63,9 +66,9 @@ impl ColumnStats {
     }
 
     fn add_all(&mut self, numbers: impl Iterator<Item = f64>) {
-        let each = self.places.len();
+        let (each, last) = (self.each, self.places.len());
         for (i, n) in numbers.enumerate() {
-            self.places[i % each].add(n);
+            self.places[i % last].add(n);
             if self.count.is_multiple_of(self.stride) {
                 self.kept.push(n);
             }
@@ -78,12 +81,8 @@ impl ColumnStats {
 
     /// Keeps every second of the values that are kept, if there are too many.
     fn thin(&mut self) {
-        let each = self.places.len();
-        if self.kept.len() > KEPT.max(2 * each) {
-            let mut value = 0;
-            self.kept = self.kept.chunks_exact(each).step_by(2).flatten().copied().collect();
-            value += self.kept.len();
-            debug_assert!(value.is_multiple_of(each), "values are kept whole");
+        if self.kept.len() > KEPT.max(2 * self.each) {
+            self.kept = self.kept.chunks_exact(self.each).step_by(2).flatten().copied().collect();
             self.stride *= 2;
         }
     }
@@ -94,35 +93,26 @@ impl ColumnStats {
             return None;
         }
         let finite = |n: f64| if n.is_finite() { n } else { 0.0 };
-        let all = |of: &dyn Fn(&Moments) -> f64| self.nested(self.places.iter().map(|m| finite(of(m))).collect());
+        let all = |of: &dyn Fn(&Moments) -> f64| self.places.iter().map(|m| finite(of(m))).collect::<Value>();
         let mut json = Map::new();
         json.insert("min".into(), all(&|m| m.min));
         json.insert("max".into(), all(&|m| m.max));
         json.insert("mean".into(), all(&|m| m.mean));
         json.insert("std".into(), all(&|m| (m.squares / m.count.max(1) as f64).sqrt()));
         json.insert("count".into(), json!([self.count]));
-        let each = self.places.len();
+        let last = self.places.len();
         let sorted = |place: usize| {
-            let mut numbers: Vec<f64> =
-                self.kept.iter().skip(place).step_by(each).copied().filter(|n| n.is_finite()).collect();
+            let numbers = self.kept.iter().skip(place).step_by(last).copied();
+            let mut numbers: Vec<f64> = numbers.filter(|n| n.is_finite()).collect();
             numbers.sort_unstable_by(f64::total_cmp);
             numbers
         };
-        let sorted: Vec<Vec<f64>> = (0..each).map(sorted).collect();
+        let sorted: Vec<Vec<f64>> = (0..last).map(sorted).collect();
         for percent in QUANTILES {
-            let of_all = sorted.iter().map(|numbers| quantile(numbers, percent)).collect();
-            json.insert(format!("q{percent:02}"), self.nested(of_all));
+            let of_all: Value = sorted.iter().map(|numbers| quantile(numbers, percent)).collect();
+            json.insert(format!("q{percent:02}"), of_all);
         }
         Some(json.into())
-    }
-
-    /// Numbers in lists of the column's shape; a single one in a list of its own.
-    fn nested(&self, numbers: Vec<f64>) -> Value {
-        let mut values: Vec<Value> = numbers.into_iter().map(Value::from).collect();
-        for &side in self.shape.iter().skip(1).rev() {
-            values = values.chunks(side as usize).map(|part| Value::from(part.to_vec())).collect();
-        }
-        values.into()
     }
 }
 
@@ -152,10 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn values_of_several_sides_are_lists_of_lists() {
+    fn values_of_several_sides_have_those_of_their_last_side() {
         let mut stats = ColumnStats::new(&[2, 3]);
         stats.add(&TrackValues::U8((0..6).collect()));
-        assert_eq!(stats.to_json().unwrap()["mean"], json!([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]));
+        let json = stats.to_json().unwrap();
+        assert_eq!((&json["mean"], &json["count"]), (&json!([1.5, 2.5, 3.5]), &json!([1])));
         let mut one = ColumnStats::new(&[]);
         one.add(&TrackValues::I64(vec![4, 6]));
         assert_eq!(one.to_json().unwrap()["mean"], json!([5.0]));
