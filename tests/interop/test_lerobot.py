@@ -80,7 +80,7 @@ def written(tmp_path_factory):
                 "action": np.float32([n, -n / 3]),
                 "next.reward": np.float32([n / 2]),
                 "next.done": np.array([i == length - 1]),
-                "grid": np.arange(6).reshape(2, 3) * 10**12 + n,
+                "grid": np.arange(6).reshape(2, 3) * 10**5 + n,
                 # The second episode has two tasks.
                 "task": "näht" if episode == 1 and i >= 20 else f"task {episode % 2}",
             })
@@ -195,4 +195,6 @@ def test_plain_clips_are_episodes_with_their_class_as_task(packed, tmp_path):
         assert (item["task"], int(item["episode_index"])) == (name, n)
         shown = item["observation.images.main"].permute(1, 2, 0).numpy() * 255
         assert np.array_equal(shown.round(), as_ffmpeg_decodes(jpegs[0]))
-        assert np.abs(shown - rgb(jpegs[0])).mean() < 4, "another upsampling of chroma than libjpeg's, and no other range"
+        # FFmpeg upsamples chroma in another way than libjpeg; the range shows in the luma.
+        luma = (shown - rgb(jpegs[0])) @ [0.299, 0.587, 0.114]
+        assert np.abs(luma).mean() < 1.5

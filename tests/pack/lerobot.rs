@@ -253,7 +253,7 @@ fn other_versions_and_ways_out_of_the_folder_are_refused() {
         ("\"videos/{video_key}", "\"../{video_key}", "leads out of the data set's folder"),
         ("\"data/chunk-{chunk_index:03d}", "\"/etc/{chunk_index:03d}", "leads out of the data set's folder"),
         ("{file_index:03d}.mp4", "{file_index!r}.mp4", "no field of it"),
-        ("\"fps\": 30,\n  \"splits\"", "\"fps\": 0,\n  \"splits\"", "fps is no rate"),
+        ("\"fps\": 30,\n  \"robot", "\"fps\": 0,\n  \"robot", "fps is no rate"),
         ("\"total_episodes\": 4", "\"total_episodes\": 5", "expected 5, found 4"),
     ] {
         let robot = Robot::new();

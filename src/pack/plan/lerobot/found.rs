@@ -25,7 +25,7 @@ const CAMERA_PREFIX: &str = "observation.images.";
 const TASK_INDEX: &str = "task_index";
 
 /// What a data set of LeRobot holds.
-pub(in super::super) struct EpisodesFound {
+pub(crate) struct EpisodesFound {
     pub videos: Vec<FoundVideo>,
     /// Number of episodes.
     pub episodes: u64,
@@ -39,7 +39,7 @@ pub(in super::super) struct EpisodesFound {
 /// # Errors
 ///
 /// It is of another version, damaged, or has no videos.
-pub(in super::super) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<Option<EpisodesFound>> {
+pub(crate) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<Option<EpisodesFound>> {
     let Some(info) = Info::read(folder)? else { return Ok(None) };
     if options.whole_files {
         let e = Error::usage("a file of a LeRobot data set holds several episodes").file(folder);

@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::content::MAX_BYTES;
-use super::open;
+use super::open::open;
 use crate::list_levels::repetition;
 use crate::pack::track::array::Array;
 use crate::writer::TrackValues;
@@ -22,14 +22,14 @@ use crate::{Error, Result};
 const BATCH: usize = 4096;
 
 /// A Parquet file of which rows of some columns are wanted: numbers, texts, and lists of them, also nested ones.
-pub(in crate::pack) struct ParquetRows {
+pub(crate) struct ParquetRows {
     reader: SerializedFileReader<File>,
     rows: u64,
 }
 
 /// What some rows of a column hold.
 #[derive(Debug, Default)]
-pub(in crate::pack) struct ColumnRows {
+pub(crate) struct ColumnRows {
     /// The values of all rows, one after the other.
     pub values: TrackValues,
     /// How many of them each row has; 0 where the cell is empty.
@@ -229,7 +229,7 @@ impl ColumnRows {
     /// # Errors
     ///
     /// A row has another number of values, or they are in lists of other lengths.
-    pub(in crate::pack::track) fn into_array(self, shape: &[u32]) -> Result<Array> {
+    pub(crate) fn into_array(self, shape: &[u32]) -> Result<Array> {
         let sides: Vec<usize> = shape.iter().map(|&side| side as usize).collect();
         let each = sides.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
         let each = each.ok_or_else(|| Error::limit("a value has too many numbers"))?;
