@@ -34,17 +34,17 @@ pub(super) fn of(dataset: &Dataset) -> Result<Episodes> {
             Some(value @ Value::Number(_)) => Some(value.to_string()),
             _ => None,
         };
-        let camera = key(&clip, &text("camera").unwrap_or_else(|| MAIN.into()))?;
+        let (number, camera) = match text("episode") {
+            Some(episode) => (*numbers.entry(episode).or_insert(found.len()), text("camera")),
+            None => {
+                alone.get_or_insert(clip.ordinal());
+                (found.len(), None)
+            }
+        };
+        let camera = key(&clip, camera.as_deref().unwrap_or(MAIN))?;
         if !order.contains(&camera) {
             order.push(camera.clone());
         }
-        let number = match text("episode") {
-            Some(episode) => *numbers.entry(episode).or_insert(found.len()),
-            None => {
-                alone.get_or_insert(clip.ordinal());
-                found.len()
-            }
-        };
         if number == found.len() {
             found.push(BTreeMap::new());
         }
@@ -110,5 +110,5 @@ fn size(dataset: &Dataset, clips: impl Iterator<Item = u64>) -> Result<(u32, u32
             return Err(e.expected(text(known)).found(text(size)).help("pack with one size for all"));
         }
     }
-    known.filter(|_| true).ok_or_else(|| Error::usage("the data set has no clips"))
+    known.ok_or_else(|| Error::usage("the data set has no clips"))
 }

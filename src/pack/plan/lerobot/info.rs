@@ -56,7 +56,6 @@ pub(super) enum FeatureKind {
 
 #[derive(Deserialize)]
 struct InfoJson {
-    codebase_version: String,
     fps: f64,
     total_episodes: u64,
     features: Map<String, Value>,
@@ -94,7 +93,6 @@ impl Info {
         // Other versions have other keys.
         check_version(all.get("codebase_version").and_then(Value::as_str).unwrap_or_default())?;
         let json: InfoJson = serde_json::from_value(all).map_err(no)?;
-        debug_assert!(json.codebase_version.starts_with('v'), "it was checked");
         if !(json.fps > 0.0 && json.fps <= MAX_FPS) {
             let e = Error::usage("fps is no rate").expected(format!("frames a second, up to {MAX_FPS}"));
             return Err(e.found(json.fps));
