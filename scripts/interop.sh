@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs tests/interop: other projects' readers on what vidrec writes, and vidrec on what their writers write.
 #
-# Their Python environments take about 2 GB in VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop). The script makes
+# Their Python environments take about 3 GB in VIDREC_INTEROP_CACHE (default: ~/.cache/vidrec-interop). The script makes
 # them again only when their requirements change. If it cannot install one, it skips its tests and says so; with
 # VIDREC_REQUIRE=1 it fails. PYTHON names the interpreter; MXNet has no wheels for one newer than 3.11.
 set -euo pipefail
@@ -24,6 +24,31 @@ environment() { # NAME [REQUIREMENTS TO INSTALL WITHOUT THEIR DEPENDENCIES]
   echo "$wanted" > "$cache/$name/made-for"
 }
 
+debian() { # NAME PACKAGE...: gives the environment what its Python finds and loads from packages of Debian, without installing them
+  local name=$1 folder=$cache/$1/debian missing site
+  shift
+  [ -e "$folder/complete" ] && return
+  echo "interop: setting up Debian's $* for $name"
+  # The tests of this environment are skipped without them.
+  mv "$cache/$name/made-for" "$cache/$name/made-without" || return
+  mkdir -p "$folder"
+  missing=$(apt-get install --print-uris --yes --no-install-recommends "$@" | sed -n "s/^'[^']*' \([^_ ]*\)_.*/\1/p")
+  (cd "$folder" && apt-get download --quiet=2 $missing) || return
+  for package in "$folder"/*.deb; do
+    dpkg --extract "$package" "$folder" || return
+  done
+  rm "$folder"/*.deb
+  site=$("$cache/$name/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || return
+  echo "$folder/usr/lib/python3/dist-packages" > "$site/debian.pth"
+  touch "$folder/complete"
+  mv "$cache/$name/made-without" "$cache/$name/made-for"
+}
+
+libraries() { # NAME: where the packages of an environment have their libraries
+  local folder=$cache/$1/debian
+  [ -d "$folder" ] && echo "$folder/usr/lib/$(uname -m)-linux-gnu:$folder/usr/lib:$folder/lib/$(uname -m)-linux-gnu"
+}
+
 ran=() skipped=()
 check() { # ENVIRONMENT TEST...
   local name=$1 test
@@ -33,7 +58,8 @@ check() { # ENVIRONMENT TEST...
     return
   fi
   for test; do
-    "$cache/$name/bin/python" -m pytest --quiet -r s "$tests/test_$test.py"
+    LD_LIBRARY_PATH=$(libraries "$name")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+      "$cache/$name/bin/python" -m pytest --quiet -r s "$tests/test_$test.py"
     ran+=("$test")
   done
 }
@@ -41,9 +67,11 @@ check() { # ENVIRONMENT TEST...
 environment peers "$tests/requirements-alone.txt" || true
 environment mxnet || true
 environment dali || true
+{ environment lerobot "$tests/requirements-lerobot-alone.txt" && debian lerobot python3-torch python3-torchvision; } || true
 check peers peers streaming
 check mxnet mxnet
 check dali dali
+check lerobot lerobot
 echo "interop: ran ${ran[*]:-nothing}; skipped: ${skipped[*]:-nothing}"
 if ((${#skipped[@]})); then
   echo "interop: could not install ${skipped[*]} (see above), so nothing is proven of them" >&2

@@ -80,6 +80,8 @@ mod format;
 pub mod interop;
 pub mod jpeg;
 pub mod limits;
+#[cfg(any(feature = "interop", feature = "pack"))]
+mod list_levels;
 mod loader;
 mod location;
 mod machine;

@@ -294,7 +294,8 @@ def pack(
     Parameters
     ----------
     inputs : path, or sequence of paths
-        Folders (the class is the name of the first folder level), videos, or manifests (``.csv`` or ``.tsv``).
+        Folders (the class is the name of the first folder level), videos, data sets of LeRobot, or manifests (``.csv``
+        or ``.tsv``).
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/train"``. What an interrupted pack to a location
         left is resumed without ``resume``, unless ``restart``; ``retry_failed`` and ``mxnet`` need a folder.
@@ -344,7 +345,8 @@ def pack(
         With ``audio``: ``"mono"``, into which all channels are mixed, ``"stereo"``, or ``"source"``: as many as the first
         video with sound has, as they are; a video with another number then fails.
     root : path, optional
-        Folder that the paths of manifests are relative to, or a remote location such as ``"s3://bucket/videos"``.
+        Folder that the paths of manifests, and of the videos of a data set of LeRobot, are relative to, or a remote location
+        such as ``"s3://bucket/videos"``.
         Default: the manifest's folder.
     storage_options : dict, optional
         For remote videos and a remote output: options of the storage, such as ``{"region": "eu-west-1"}``, by the names

@@ -6,6 +6,7 @@
 //! | GulpIO: [`gulp`] | `.gulp`, `.gmeta` | the same | everything |
 //! | WebDataset: [`webdataset`] | tar files, one sample per clip | the same | everything |
 //! | folders of images: [`frames`] | one folder per clip | the same | everything |
+//! | LeRobot: [`lerobot`] | as inputs of a pack | Motion JPEG in MP4, Parquet | |
 //! | MosaicML MDS: [`mds`] | | shards, one sample per clip | |
 //! | tables: [`metadata`] | | CSV, JSON lines, Parquet | |
 //! | MP4: `preview` | | H.264, for people to look at (feature `pack`) | |
@@ -44,6 +45,7 @@
 mod clip_json;
 pub mod frames;
 pub mod gulp;
+pub mod lerobot;
 pub mod mds;
 pub mod metadata;
 pub mod mxnet;

@@ -17,8 +17,11 @@ class Stub(types.ModuleType):
 
 
 class Finder:
+    def __init__(self, names):
+        self.names = names
+
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in NAMES:
+        if name.split(".")[0] in self.names:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
@@ -31,5 +34,5 @@ class Finder:
         pass
 
 
-def install():
-    sys.meta_path.insert(0, Finder())
+def install(names=NAMES):
+    sys.meta_path.insert(0, Finder(names))

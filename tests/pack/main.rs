@@ -7,6 +7,7 @@ mod common;
 mod damage;
 mod depth;
 mod inputs;
+mod lerobot;
 mod memory;
 mod options;
 mod remote;

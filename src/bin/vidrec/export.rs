@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use vidrec::Dataset;
-use vidrec::interop::{ExportReport, frames, gulp, mds, metadata, mxnet, webdataset};
+use vidrec::interop::{ExportReport, frames, gulp, lerobot, mds, metadata, mxnet, webdataset};
 
 use crate::output::{bytes, count};
 use crate::storage::StorageArgs;
@@ -53,6 +53,23 @@ enum Format {
         /// Size of a shard in MiB, below 4096.
         #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..4096))]
         shard_size: u64,
+    },
+    /// For LeRobot (version 3 of its format): the JPEGs as Motion JPEG in MP4, and the tracks in Parquet files, with one value
+    /// for each frame.
+    ///
+    /// Clips with the same attribute "episode" are the cameras of one episode, called by their attribute "camera".
+    /// Otherwise each clip is an episode of the camera observation.images.main. A track gives each frame its latest
+    /// value, so values between two frames are lost; sound is left out. Texts of the track "task" or "caption" are the tasks
+    /// of the frames, otherwise the attribute "task" or the class of the clip. Frames have to be evenly spaced.
+    Lerobot {
+        #[command(flatten)]
+        to: To,
+        /// Frames per second, such as 30 or 30000/1001, whatever the times of the frames [default: that of the clips].
+        #[arg(long, value_name = "RATE")]
+        fps: Option<vidrec::sampler::Rate>,
+        /// Leave out this track. Can be given several times.
+        #[arg(long, value_name = "TRACK")]
+        without: Vec<String>,
     },
     /// One folder per clip, with 000.jpg and so on, clip.json, and for each track track.NAME.npy (texts: .json) and
     /// track.NAME.times.npy.
@@ -114,6 +131,10 @@ pub fn run(args: &Args) -> Run {
             (webdataset::export(&to.open()?, &to.output, options, progress)?, to)
         }
         Format::Mds { to, shard_size } => (mds::export(&to.open()?, &to.output, shard_size << 20, progress)?, to),
+        Format::Lerobot { to, fps, without } => {
+            let options = lerobot::LeRobotOptions { fps: *fps, without: without.clone() };
+            (lerobot::export(&to.open()?, &to.output, &options, progress)?, to)
+        }
         Format::Frames { to } => (frames::export(&to.open()?, &to.output, progress)?, to),
         #[cfg(feature = "pack")]
         Format::Mp4 { to, fps } => (vidrec::interop::preview::export(&to.open()?, &to.output, *fps, progress)?, to),

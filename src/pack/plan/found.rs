@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::attributes::Attributes;
+use super::episode_frames::EpisodeFrames;
 use super::job::Job;
 use super::labels::{Classes, Label, Tag};
 use super::segment::Segment;
@@ -22,6 +23,8 @@ pub(super) struct FoundVideo {
     pub attributes: Attributes,
     pub fault: Option<String>,
     pub tracks: Option<Box<RowTracks>>,
+    /// The frames that its segment has to have, if it is of an episode.
+    pub episode: Option<EpisodeFrames>,
 }
 
 impl FoundVideo {
@@ -37,6 +40,7 @@ impl FoundVideo {
             attributes: Attributes::default(),
             fault: None,
             tracks: None,
+            episode: None,
         }
     }
 
@@ -58,7 +62,7 @@ impl FoundVideo {
             }
         };
         let class = label.map_or("", |label| classes.name(label)).to_owned();
-        let FoundVideo { path, source, segment, fault, tracks, .. } = self;
-        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks })
+        let FoundVideo { path, source, segment, fault, tracks, episode, .. } = self;
+        Ok(Job { path, source, label, class, segment, ordinal, attributes, fault, tracks, episode })
     }
 }

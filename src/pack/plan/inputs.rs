@@ -10,7 +10,7 @@ use super::manifest_columns::ManifestColumns;
 use super::options::InputOptions;
 use super::passed_over::{PassedOver, PassedOverTally};
 use super::roots::Roots;
-use super::{folders, manifest, notes, video_folder};
+use super::{folders, lerobot, manifest, notes, video_folder};
 use crate::order::Permutation;
 use crate::pack::track::{self, PlannedTrack, TrackClock, TrackSpec};
 use crate::{Error, Hint, Result, is_remote, source_name};
@@ -47,7 +47,7 @@ impl PackPlan {
         for input in inputs {
             gathered.add(input.as_ref(), options)?;
         }
-        let Gathered { mut found, classes, passed_over, manifests, roots } = gathered;
+        let Gathered { mut found, classes, passed_over, manifests, roots, episodes } = gathered;
         if found.is_empty() {
             let names: Vec<_> = inputs.iter().map(|p| p.as_ref().display().to_string()).collect();
             return Err(Error::usage(format!("no videos in {}", names.join(", ")))
@@ -58,7 +58,7 @@ impl PackPlan {
         }
         let clash = roots.keep_apart(&mut found);
         one_kind(&found)?;
-        let notes = notes::of(&manifests, &found).into_iter().chain(clash).collect();
+        let notes = notes::of(&manifests, &found).into_iter().chain(episodes.notes).chain(clash).collect();
         let classes = match (&options.classes, classes) {
             (Some(path), _) => Classes::read(path)?,
             (None, Some(own)) => own,
@@ -66,7 +66,8 @@ impl PackPlan {
         };
         let jobs = (0..).zip(found).map(|(ordinal, f)| f.into_job(ordinal, &classes)).collect::<Result<Vec<_>>>()?;
         // Before any shuffling, and of all videos of a plan.
-        let tracks = track::plan(&options.tracks, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
+        let mut tracks = track::plan(&options.tracks, jobs.iter().filter_map(|job| job.tracks.as_deref()))?;
+        tracks.extend(episodes.tracks.unwrap_or_default());
         let jobs = match options.shuffle_seed {
             Some(seed) => shuffled(jobs, seed),
             None => jobs,
@@ -105,6 +106,16 @@ struct Gathered {
     passed_over: PassedOverTally,
     manifests: Vec<ManifestColumns>,
     roots: Roots,
+    episodes: Episodes,
+}
+
+/// What data sets of LeRobot gave so far.
+#[derive(Default)]
+struct Episodes {
+    count: u64,
+    /// The tracks, which all of them have.
+    tracks: Option<Vec<PlannedTrack>>,
+    notes: Vec<String>,
 }
 
 impl Gathered {
@@ -139,6 +150,9 @@ impl Gathered {
     }
 
     fn add_folder(&mut self, path: &Path, options: &InputOptions) -> Result<()> {
+        if self.add_episodes(path, options)? {
+            return Ok(());
+        }
         let lists = video_folder::lists(path)?;
         if !lists.is_empty() {
             let before = self.found.len();
@@ -154,6 +168,29 @@ impl Gathered {
         // A folder of frames by itself is called by its own name.
         let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
         self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })
+    }
+
+    /// Adds the episodes of a data set of LeRobot; false for a folder that is none.
+    fn add_episodes(&mut self, path: &Path, options: &InputOptions) -> Result<bool> {
+        let Some(found) = lerobot::read(path, self.episodes.count, options)? else { return Ok(false) };
+        if let Some(track) = found.tracks.iter().find(|t| options.tracks.iter().any(|other| other.name == t.name())) {
+            return Err(Error::usage(format!("track {:?}: there are two of this name", track.name())).file(path));
+        }
+        if let Some(known) = &self.episodes.tracks
+            && *known != found.tracks
+        {
+            let names = |tracks: &[PlannedTrack]| tracks.iter().map(PlannedTrack::name).collect::<Vec<_>>().join(", ");
+            let e = Error::usage("the LeRobot data sets have other features, or of another type or shape").file(path);
+            return Err(e.expected(names(known)).found(names(&found.tracks)).help("pack them one by one, and merge"));
+        }
+        let before = self.found.len();
+        self.found.extend(found.videos);
+        self.set_root(before, options.root.as_deref().unwrap_or(path))?;
+        self.manifests.push(found.columns);
+        self.episodes.count += found.episodes;
+        self.episodes.tracks = Some(found.tracks);
+        self.episodes.notes.extend(found.notes);
+        Ok(true)
     }
 
     /// Says that the videos from place `first` on are below `root`.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::Attributes;
+use super::episode_frames::EpisodeFrames;
 use super::segment::Segment;
 use crate::pack::track::RowTracks;
 
@@ -34,6 +35,9 @@ pub struct Job {
     /// What its row gives for tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tracks: Option<Box<RowTracks>>,
+    /// The frames that its segment has to have, if it is of an episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) episode: Option<EpisodeFrames>,
 }
 
 impl Job {

@@ -4,6 +4,7 @@
 //! inputs.rs      folders, files and manifests to a list of jobs
 //! folders.rs     videos and folders of pictures below a folder; video_folder.rs: lists in it
 //! manifest/      lists, one file for each format
+//! lerobot/       data sets of LeRobot: episodes to segments; episode_frames.rs: the frames that these have to have
 //! places.rs      where the paths of manifests lead
 //! labels.rs      labels and class names to numbers
 //! roots.rs       different sources for videos that several inputs call the same
@@ -12,11 +13,13 @@
 
 mod attributes;
 mod endings;
+mod episode_frames;
 mod folders;
 mod found;
 mod inputs;
 mod job;
 mod labels;
+mod lerobot;
 mod manifest;
 mod manifest_columns;
 mod near_names;

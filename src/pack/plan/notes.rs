@@ -9,7 +9,8 @@ pub(super) fn of(manifests: &[ManifestColumns], found: &[FoundVideo]) -> Vec<Str
 }
 
 fn unlabeled(found: &[FoundVideo]) -> Option<String> {
-    let mut without = found.iter().filter(|f| f.label.tags().is_empty());
+    // Episodes have tasks instead.
+    let mut without = found.iter().filter(|f| f.label.tags().is_empty() && f.episode.is_none());
     let first = without.next()?;
     let count = 1 + without.count();
     if count == found.len() {

@@ -8,8 +8,8 @@ use crate::pack::track::TrackSpec;
 /// How inputs are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InputOptions {
-    /// Folder that the paths of manifests are relative to, or a remote location such as `s3://bucket/videos`. Default: the
-    /// manifest's own folder.
+    /// Folder that the paths of manifests, and those of the videos of a LeRobot data set, are relative to, or a remote
+    /// location such as `s3://bucket/videos`. Default: the manifest's own folder, or that of the data set.
     pub root: Option<PathBuf>,
     /// Take only the clips of this split, as a manifest's column `split` names it. Default: all.
     pub split: Option<String>,

@@ -71,9 +71,14 @@ impl SegmentClock {
         Window { frames, end: last.saturating_add(step), segment, inside, chosen: Vec::new(), to_clip }
     }
 
+    /// What it shows at a pts, in seconds.
+    pub(super) fn seconds(self, timeline: &Timeline, pts: i64) -> f64 {
+        elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6
+    }
+
     /// What it shows at the first and the last frame, in seconds.
     pub(crate) fn span(self, timeline: &Timeline) -> Option<(f64, f64)> {
-        let seconds = |pts: i64| elapsed_us(pts, timeline.time_base, self.zero(timeline)) as f64 / 1e6;
+        let seconds = |pts: i64| self.seconds(timeline, pts);
         timeline.pts.first().zip(timeline.pts.last()).map(|(&first, &last)| (seconds(first), seconds(last)))
     }
 }

@@ -25,12 +25,24 @@ pub(crate) struct TrackCell {
 /// What a row gives for all tracks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowTracks {
-    /// The manifest.
+    /// The manifest, or the folder of the episodes.
     pub manifest: Box<str>,
-    /// The row's line, from 1.
+    /// The row's line, from 1; the number of an episode, from 0.
     pub line: u64,
     /// In the order of the specs; `None` where the row has nothing.
     pub cells: Vec<Option<TrackCell>>,
+    /// The values of an episode, which have no cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<EpisodeRows>,
+}
+
+/// Where the values of an episode are: in each column the rows from `first` on, one for each frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpisodeRows {
+    #[serde(with = "system_path")]
+    pub file: PathBuf,
+    pub first: u64,
+    pub count: u64,
 }
 
 impl RowTracks {
@@ -41,10 +53,11 @@ impl RowTracks {
     /// The files that it names.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let given = self.cells.iter().flatten().flat_map(|cell| [Some(&cell.values), cell.times.as_ref()]).flatten();
-        given.filter_map(|given| match given {
+        let files = given.filter_map(|given| match given {
             Given::File(path) => Some(path.as_path()),
             Given::List(_) => None,
-        })
+        });
+        files.chain(self.episode.iter().map(|rows| rows.file.as_path()))
     }
 
     /// The same with other paths.
@@ -54,12 +67,16 @@ impl RowTracks {
                 *path = change(path)?;
             }
         }
+        if let Some(rows) = &mut self.episode {
+            rows.file = change(&rows.file)?;
+        }
         Ok(self)
     }
 
     /// The row, for errors.
     pub fn place(&self) -> String {
-        format!("line {} of {}", self.line, self.manifest)
+        let what = if self.episode.is_some() { "episode" } else { "line" };
+        format!("{what} {} of {}", self.line, self.manifest)
     }
 }
 

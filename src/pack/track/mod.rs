@@ -20,7 +20,8 @@ mod spec;
 mod times;
 mod window;
 
-pub(super) use given::{Given, RowTracks, TrackCell};
+pub(super) use given::{EpisodeRows, Given, RowTracks, TrackCell};
 pub(super) use planned::{PlannedTrack, plan};
+pub(super) use read::ParquetRows;
 pub use spec::{TimeUnit, TrackClock, TrackSpec, TrackSpecTiming};
 pub(super) use window::{Span, Window};

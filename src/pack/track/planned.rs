@@ -1,10 +1,12 @@
 //! The type and the shape of each track, decided before the work: the same for all clips and all parts of a plan.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
-use super::given::{RowTracks, TrackCell};
+use super::given::{EpisodeRows, RowTracks, TrackCell};
 use super::place::{Raw, place};
-use super::read::read;
+use super::read::{ParquetRows, read};
 use super::spec::TrackSpec;
 use super::window::Window;
 use crate::writer::EncodedTrack;
@@ -19,6 +21,9 @@ pub(crate) struct PlannedTrack {
     spec: TrackSpec,
     kind: TrackType,
     shape: Vec<u32>,
+    /// Whether episodes give it, instead of the cells of rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_episodes: bool,
 }
 
 /// Decides the type and the shape of each track, by the first row whose values can be read.
@@ -36,7 +41,7 @@ pub(crate) fn plan<'a>(
         for (row, cell) in cells.take(ROWS) {
             match first(spec, cell) {
                 Ok(planned) => return Ok(planned),
-                Err(e) => first_error = first_error.or(Some(named(e, spec, row, cell))),
+                Err(e) => first_error = first_error.or(Some(named(e, spec, row, &cell.values))),
             }
         }
         Err(first_error.unwrap_or_else(|| {
@@ -56,12 +61,13 @@ fn first(spec: &TrackSpec, cell: &TrackCell) -> Result<PlannedTrack> {
         Some(kind) => values.into_type(kind)?,
         None => values,
     };
-    Ok(PlannedTrack { spec: spec.clone(), kind: values.values.kind(), shape: values.value_shape()? })
+    let (kind, shape) = (values.values.kind(), values.value_shape()?);
+    Ok(PlannedTrack { spec: spec.clone(), kind, shape, of_episodes: false })
 }
 
-/// An error of a track, with what it is of.
-fn named(e: Error, spec: &TrackSpec, row: &RowTracks, cell: &TrackCell) -> Error {
-    Error::usage(format!("track \"{}\": {}, {}: {e:#}", spec.name, row.place(), cell.values))
+/// An error of a track, with what it is of and where its values are.
+fn named(e: Error, spec: &TrackSpec, row: &RowTracks, values: impl Display) -> Error {
+    Error::usage(format!("track \"{}\": {}, {values}: {e:#}", spec.name, row.place()))
 }
 
 impl PlannedTrack {
@@ -72,16 +78,40 @@ impl PlannedTrack {
         TrackSchema { name: name.clone(), kind: self.kind, shape: self.shape.clone(), timing, nan: *nan }
     }
 
-    /// The track of a clip, of the file or the list that a row gives.
+    /// A track that each episode has in a column of its name: a value for each frame, all of which are stored.
+    pub fn of_episodes(name: &str, kind: TrackType, shape: Vec<u32>) -> Self {
+        let nan = matches!(kind, TrackType::F32 | TrackType::F64);
+        PlannedTrack { spec: TrackSpec { nan, ..TrackSpec::of_column(name) }, kind, shape, of_episodes: true }
+    }
+
+    /// Its name in the data set.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// The track of a clip, of what its row gives for the track of this number; `None` if that is nothing.
     ///
     /// # Errors
     ///
     /// It cannot be read, is of another type or shape than the others, or does not go with the video.
-    pub fn of_clip(&self, row: &RowTracks, cell: &TrackCell, window: &Window) -> Result<EncodedTrack> {
-        self.make(cell, window).map_err(|e| named(e, &self.spec, row, cell))
+    pub fn of_clip(&self, number: usize, row: &RowTracks, window: &Window) -> Result<Option<EncodedTrack>> {
+        if self.of_episodes {
+            let Some(rows) = &row.episode else { return Ok(None) };
+            let track = self.of_rows(rows, window).map_err(|e| named(e, &self.spec, row, rows.file.display()));
+            return track.map(Some);
+        }
+        let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
+        self.of_cell(cell, window).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
     }
 
-    fn make(&self, cell: &TrackCell, window: &Window) -> Result<EncodedTrack> {
+    fn of_rows(&self, rows: &EpisodeRows, window: &Window) -> Result<EncodedTrack> {
+        let wanted = rows.first..rows.first.saturating_add(rows.count);
+        let column = ParquetRows::open(&rows.file)?.column(&self.spec.column, wanted)?;
+        let values = column.into_array(&self.shape)?.into_type(self.kind)?;
+        place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
+    }
+
+    fn of_cell(&self, cell: &TrackCell, window: &Window) -> Result<EncodedTrack> {
         let mut raw = read(&self.spec, cell)?;
         if self.spec.kind.is_some() {
             raw.values = raw.values.into_type(self.kind)?;

@@ -35,6 +35,9 @@ pub(super) fn select(
         return select_within(job, options, timeline, declined);
     };
     let inside = segment.frames(timeline, options.segment_clock);
+    if let Some(episode) = &job.episode {
+        episode.check(timeline, &inside, options.segment_clock)?;
+    }
     if inside.is_empty() {
         let (first, last) = options.segment_clock.span(timeline).unwrap_or_default();
         let found = format!("{} frames from {first:.3} to {last:.3} s", timeline.pts.len());

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::failure::{ClipFailure, PackStage};
 use super::options::Recipe;
 use crate::pack::plan::Job;
-use crate::pack::track::{PlannedTrack, RowTracks, TrackCell, Window};
+use crate::pack::track::Window;
 use crate::video::Timeline;
 use crate::writer::EncodedTrack;
 
@@ -44,12 +44,8 @@ impl<'a> TrackSource<'a> {
     pub fn of_clip(&self, frames: &[u32]) -> Result<Vec<EncodedTrack>, ClipFailure> {
         let (Some(row), Some(window)) = (&self.job.tracks, &*self.window.borrow()) else { return Ok(Vec::new()) };
         let window = Window { chosen: frames.iter().map(|&frame| frame as usize).collect(), ..window.clone() };
-        let given = self.recipe.tracks.iter().zip(&row.cells).filter_map(|(track, cell)| Some((track, cell.as_ref()?)));
-        given.map(|(track, cell)| make(track, row, cell, &window)).collect()
+        let tracks = self.recipe.tracks.iter().enumerate();
+        let made = tracks.filter_map(|(number, track)| track.of_clip(number, row, &window).transpose());
+        made.collect::<Result<_, _>>().map_err(|e| ClipFailure::of(PackStage::Track, &e))
     }
-}
-
-fn make(track: &PlannedTrack, row: &RowTracks, cell: &TrackCell, window: &Window) -> Result<EncodedTrack, ClipFailure> {
-    let made = track.of_clip(row, cell, window);
-    made.map_err(|e| ClipFailure::of(PackStage::Track, &e))
 }

@@ -229,6 +229,7 @@ mod tests {
             attributes,
             fault: None,
             tracks: None,
+            episode: None,
         };
         let storage = Some(RequestStorage::of(&Storage::default()));
         let request = Request { job, alone: true, storage, tracks: Vec::new(), channels: Some(2) };

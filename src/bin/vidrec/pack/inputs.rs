@@ -12,7 +12,8 @@ use crate::words::words;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
-    /// Folder that the paths of a manifest are relative to, or a remote location, such as s3://bucket/videos. [default: the manifest's folder]
+    /// Folder that the paths of a manifest or of the videos of a LeRobot data set are relative to, or a remote location,
+    /// such as s3://bucket/videos. [default: the folder of the manifest or of the data set]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Take only this split, as a manifest's column "split" names it.

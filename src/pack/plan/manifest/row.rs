@@ -75,6 +75,7 @@ impl Context<'_> {
             attributes,
             fault: None,
             tracks,
+            episode: None,
         })
     }
 }

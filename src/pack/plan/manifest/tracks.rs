@@ -32,7 +32,7 @@ pub(super) fn of(
         let times = columns.next().map(given).transpose()?.flatten();
         row.push(values.map(|values| TrackCell { values, times }));
     }
-    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row })))
+    Ok(Some(Box::new(RowTracks { manifest: source_name::of_path(file).into(), line, cells: row, episode: None })))
 }
 
 fn given(root: &Path, value: &Value) -> Result<Given, String> {

@@ -5,18 +5,21 @@ mod csv;
 mod json;
 mod npy;
 mod npz;
+mod open;
 mod parquet;
+mod parquet_rows;
 mod table;
 
-use std::fs::{self, File};
 use std::path::Path;
 
 use super::given::{Given, TrackCell};
 use super::place::Raw;
 use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
-use crate::{Error, Result, is_remote};
+use crate::{Error, Result};
 use content::{Content, MAX_BYTES};
+use open::open;
+pub(crate) use parquet_rows::ParquetRows;
 
 /// Reads the values that a row gives for a track, and their times.
 pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
@@ -74,24 +77,6 @@ fn content(spec: &TrackSpec, given: &Given) -> Result<Content> {
         _ => Err(Error::usage("vidrec reads no values from files of this ending")
             .expected(".npy, .npz, .parquet, .csv, .tsv or .json")),
     }
-}
-
-fn open(path: &Path) -> Result<File> {
-    if is_remote(path) {
-        return Err(Error::usage("files of values have to be on this machine"));
-    }
-    let io = |e| Error::io("read the values", path, e).without_file();
-    // Checked before opening, because opening a named pipe waits for its writer.
-    let meta = fs::metadata(path).map_err(io)?;
-    if !meta.is_file() {
-        return Err(Error::usage("not a regular file"));
-    }
-    if meta.len() > MAX_BYTES {
-        return Err(Error::limit("the file is too large")
-            .expected(format!("at most {MAX_BYTES} bytes"))
-            .found(meta.len()));
-    }
-    File::open(path).map_err(io)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>> {

@@ -1,0 +1,339 @@
+//! Data sets of LeRobot as inputs. `tests/interop/test_lerobot.py` packs what LeRobot writes; here `vidrec export lerobot`
+//! writes them, and each frame shows its number.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::interop::lerobot::{LeRobotOptions, export};
+use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::{
+    Clip, ClipInfo, Dataset, FrameData, JsonObject, Planes, Track, TrackTimes, TrackValues, Writer, WriterOptions,
+    no_progress,
+};
+
+const BARS: usize = 8;
+const LENGTHS: [u32; 4] = [7, 1, 30, 12];
+const CAMERAS: [&str; 2] = ["front", "wrist"];
+
+/// A data set of LeRobot in a folder of its own, and what is packed of it.
+struct Robot {
+    temp: tempfile::TempDir,
+}
+
+/// A picture with a number in bars, of which the brightest are ones.
+fn picture(number: u32) -> Vec<u8> {
+    let mut picture = Planes::new(64, 48).unwrap();
+    picture.y.iter_mut().enumerate().for_each(|(i, y)| *y = if number >> (i % 64 / BARS) & 1 == 1 { 220 } else { 30 });
+    let mut jpeg = Vec::new();
+    Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
+    jpeg
+}
+
+fn number(jpeg: &[u8]) -> u32 {
+    let picture = Decoder::new().unwrap().decode_picture(jpeg).unwrap();
+    (0..64 / BARS).map(|bar| u32::from(picture.pixels[3 * (24 * 64 + bar * BARS + 4)] > 127) << bar).sum()
+}
+
+fn numbers(clip: &Clip<'_>) -> Vec<u32> {
+    clip.frames().map(|frame| number(frame.unwrap().jpeg())).collect()
+}
+
+/// The number that a frame shows.
+fn shown(episode: usize, camera: usize, t: u32) -> u32 {
+    let before: u32 = LENGTHS[..episode].iter().sum();
+    (before + t) ^ (camera as u32 * 255)
+}
+
+fn track(name: &str, values: TrackValues, shape: &[u32], times: TrackTimes) -> Track {
+    Track { name: name.into(), values, shape: shape.to_vec(), times, nan: false }
+}
+
+/// Values of an episode: numbers, one alone, a table of them, and texts.
+fn tracks(episode: usize) -> Vec<Track> {
+    let count = LENGTHS[episode];
+    let floats = (0..7 * count).map(|i| i as f32 / 8.0 - episode as f32).collect();
+    let table = (0..6 * i64::from(count)).map(|i| i * 1_000_000_007 - episode as i64).collect();
+    vec![
+        track("action", TrackValues::F32(floats), &[7], TrackTimes::Frames),
+        track(
+            "next.done",
+            TrackValues::U8((0..count).map(|t| u8::from(t + 1 == count)).collect()),
+            &[],
+            TrackTimes::Frames,
+        ),
+        track(
+            "note",
+            TrackValues::Texts((0..count).map(|t| format!("é{episode} {t}")).collect()),
+            &[],
+            TrackTimes::Frames,
+        ),
+        track("table", TrackValues::I64(table), &[2, 3], TrackTimes::Frames),
+    ]
+}
+
+/// A data set at 30 frames a second with both cameras of each episode, apart from each other.
+fn write_set(path: &Path) -> Dataset {
+    let mut writer = Writer::create(path, WriterOptions::default()).unwrap();
+    for (camera, name) in CAMERAS.iter().enumerate() {
+        for (episode, &count) in LENGTHS.iter().enumerate() {
+            let task = ["pick", "place"][episode % 2];
+            let attributes = json!({ "episode": episode, "camera": name, "task": task });
+            let (width, height, time_base) = (64, 48, (1, 90_000));
+            let attributes = JsonObject::of(attributes).unwrap();
+            let info = ClipInfo { attributes, width, height, time_base, ..ClipInfo::default() };
+            let jpegs: Vec<_> = (0..count).map(|t| picture(shown(episode, camera, t))).collect();
+            let pts = (0i64..).map(|t| 500 + t * 3000);
+            let frames: Vec<_> =
+                jpegs.iter().zip(pts).map(|(jpeg, pts)| FrameData { jpeg, pts, source_index: None }).collect();
+            writer.append_with_tracks(&info, &frames, &tracks(episode)).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    Dataset::open(path).unwrap()
+}
+
+impl Robot {
+    fn new() -> Self {
+        let robot = Robot { temp: tempfile::tempdir().unwrap() };
+        let set = write_set(&robot.path("written"));
+        export(&set, &robot.path("robot"), &LeRobotOptions::default(), &mut no_progress).unwrap();
+        robot
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn video(&self, camera: &str) -> PathBuf {
+        self.path(&format!("robot/videos/observation.images.{camera}/chunk-000/file-000.mp4"))
+    }
+
+    /// Makes H.264 of a camera's video, with frames that are stored in another order than they are shown.
+    fn encode(&self, camera: &str, more: &[&str]) {
+        let (video, encoded) = (self.video(camera), self.path("encoded.mp4"));
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg
+            .args(["-nostdin", "-v", "error", "-y", "-i"])
+            .arg(&video)
+            .args(["-c:v", "libx264", "-bf", "2", "-g", "12"]);
+        let status = ffmpeg.args(["-pix_fmt", "yuv420p"]).args(more).arg(&encoded).status();
+        let status = status.expect("these tests make their videos with ffmpeg; scripts/setup.sh installs it");
+        assert!(status.success());
+        fs::rename(encoded, video).unwrap();
+    }
+
+    fn vidrec(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        command.current_dir(self.temp.path()).args(arguments).output().unwrap()
+    }
+
+    fn pack(&self, more: &[&str]) -> Output {
+        self.vidrec(&[&["pack", "robot", "-o", "set", "--all"], more].concat())
+    }
+
+    /// Changes a text in a file of the data set.
+    fn replace(&self, file: &str, from: &str, to: &str) {
+        let path = self.path("robot").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replace(from, to)).unwrap();
+    }
+}
+
+fn said(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr)
+}
+
+/// Every clip has the frames, the values and the attributes of its episode and camera.
+fn check(set: &Dataset) {
+    assert_eq!(set.len(), (LENGTHS.len() * CAMERAS.len()) as u64);
+    for clip in set.clips() {
+        let clip = clip.unwrap();
+        let (episode, camera) = (clip.ordinal() as usize / CAMERAS.len(), clip.ordinal() as usize % CAMERAS.len());
+        let attribute = |name: &str| clip.attributes().unwrap().get::<Value>(name).unwrap().unwrap();
+        assert_eq!((attribute("episode"), attribute("camera")), (json!(episode), json!(CAMERAS[camera])));
+        assert_eq!((attribute("task"), attribute("split")), (json!(["pick", "place"][episode % 2]), json!("train")));
+        let expected: Vec<u32> = (0..LENGTHS[episode]).map(|t| shown(episode, camera, t)).collect();
+        assert_eq!(numbers(&clip), expected, "episode {episode}, {}", CAMERAS[camera]);
+        for expected in tracks(episode) {
+            let track = clip.track(&expected.name).unwrap().unwrap();
+            let same = match &expected.values {
+                TrackValues::F32(n) => *track.numbers::<f32>().unwrap() == **n,
+                TrackValues::U8(n) => *track.numbers::<u8>().unwrap() == **n,
+                TrackValues::I64(n) => *track.numbers::<i64>().unwrap() == **n,
+                TrackValues::Texts(texts) => track.texts().unwrap().eq(texts.iter().map(String::as_str)),
+                _ => false,
+            };
+            assert!(same && track.schema().shape == expected.shape, "{}", expected.name);
+            for t in 0..clip.frame_count() {
+                let frame = (clip.frame(t).unwrap().pts_seconds() * 1e9).round() as i64;
+                assert!(
+                    (track.time_ns(t as usize).unwrap() - frame).abs() <= 1,
+                    "each value has the time of its frame"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_goes_out_comes_in_again() {
+    let robot = Robot::new();
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let words = ["LeRobot data set of 4 episodes", "observation.images.wrist", "\"action\"", "\"task\""];
+    words.iter().for_each(|word| assert!(said(&run).contains(word), "{}", said(&run)));
+    let set = Dataset::open(robot.path("set")).unwrap();
+    check(&set);
+    // And out once more: the same rows, to the byte.
+    export(&set, &robot.path("again"), &LeRobotOptions::default(), &mut no_progress).unwrap();
+    for file in ["data/chunk-000/file-000.parquet", "meta/episodes/chunk-000/file-000.parquet", "meta/tasks.parquet"] {
+        let read = |folder: &str| fs::read(robot.path(folder).join(file)).unwrap();
+        assert!(read("robot") == read("again"), "{file}");
+    }
+}
+
+#[test]
+fn seams_of_episodes_are_exact_in_h264_and_in_processes_and_parts() {
+    let robot = Robot::new();
+    CAMERAS.iter().for_each(|camera| robot.encode(camera, &[]));
+    let run = robot.pack(&["--isolate"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    check(&Dataset::open(robot.path("set")).unwrap());
+    for arguments in [
+        &["plan", "robot", "-o", "plan", "--all", "--parts", "2"][..],
+        &["pack", "--plan", "plan", "--part", "0"],
+        &["pack", "--plan", "plan", "--part", "1"],
+        &["publish", "plan", "-o", "published"],
+    ] {
+        let run = robot.vidrec(arguments);
+        assert_eq!(run.status.code(), Some(0), "{arguments:?}: {}", said(&run));
+    }
+    check(&Dataset::open(robot.path("published")).unwrap());
+}
+
+#[test]
+fn an_episode_whose_video_is_short_fails_by_name_and_the_others_do_not() {
+    let robot = Robot::new();
+    robot.encode("wrist", &["-frames:v", "49"]);
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(3), "{}", said(&run));
+    let set = Dataset::open(robot.path("set")).unwrap();
+    assert_eq!(set.len(), 7);
+    let failures = fs::read_dir(robot.path("set")).unwrap().map(|entry| entry.unwrap().path());
+    let failures = failures.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    let text: String = failures.map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for word in ["observation.images.wrist", "expected 12 frames", "found 11 frames"] {
+        assert!(text.contains(word), "{text}");
+    }
+}
+
+#[test]
+fn rows_that_are_not_those_of_the_episodes_fail_them() {
+    let robot = Robot::new();
+    // The rows of a data set with other episodes.
+    let other = Robot::new();
+    let set = Dataset::open(other.path("written")).unwrap();
+    export(&set.select([3, 7]).unwrap(), &other.path("less"), &LeRobotOptions::default(), &mut no_progress).unwrap();
+    let file = "data/chunk-000/file-000.parquet";
+    fs::copy(other.path("less").join(file), robot.path("robot").join(file)).unwrap();
+    let run = robot.pack(&[]);
+    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+    assert!(said(&run).contains("expected 7, found 12"), "{}", said(&run));
+}
+
+#[test]
+fn other_versions_and_ways_out_of_the_folder_are_refused() {
+    for (from, to, word) in [
+        ("v3.0", "v2.1", "convert_dataset_v21_to_v30"),
+        ("v3.0", "v9.0", "does not know it"),
+        ("\"videos/{video_key}", "\"../{video_key}", "leads out of the data set's folder"),
+        ("\"data/chunk-{chunk_index:03d}", "\"/etc/{chunk_index:03d}", "leads out of the data set's folder"),
+        ("{file_index:03d}.mp4", "{file_index!r}.mp4", "no field of it"),
+        ("\"fps\": 30,\n  \"robot", "\"fps\": 0,\n  \"robot", "fps is no rate"),
+        ("\"total_episodes\": 4", "\"total_episodes\": 5", "expected 5, found 4"),
+    ] {
+        let robot = Robot::new();
+        robot.replace("meta/info.json", from, to);
+        let run = robot.pack(&[]);
+        assert!(run.status.code() == Some(1) && said(&run).contains(word), "{to}: {}", said(&run));
+        assert!(!robot.path("set").exists());
+    }
+}
+
+#[test]
+fn cut_and_changed_tables_are_errors_and_no_crashes() {
+    let robot = Robot::new();
+    for file in ["meta/episodes/chunk-000/file-000.parquet", "data/chunk-000/file-000.parquet"] {
+        let path = robot.path("robot").join(file);
+        let whole = fs::read(&path).unwrap();
+        let cuts = (0..6).map(|i| whole[..whole.len() * i / 6].to_vec());
+        let flips = (0..10).map(|i| {
+            let mut bytes = whole.clone();
+            let at = bytes.len() * (2 * i + 1) / 20;
+            bytes[at] ^= 0xFF;
+            bytes
+        });
+        for bytes in cuts.chain(flips) {
+            fs::write(&path, &bytes).unwrap();
+            let run = robot.vidrec(&["pack", "robot", "-o", "set", "--all", "--overwrite"]);
+            let text = said(&run);
+            assert!(run.status.code().is_some_and(|code| code <= 3), "{text}");
+            assert!(!text.contains("report this") && !text.contains("RUST_BACKTRACE"), "{text}");
+        }
+        fs::write(&path, whole).unwrap();
+    }
+}
+
+#[test]
+fn two_data_sets_have_their_own_episodes() {
+    let robot = Robot::new();
+    let copied = Command::new("cp").args(["-r", "robot", "other"]).current_dir(robot.temp.path()).status().unwrap();
+    assert!(copied.success());
+    let run = robot.vidrec(&["pack", "robot", "other", "-o", "set", "-n", "1"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let set = Dataset::open(robot.path("set")).unwrap();
+    let episode = |i: u64| set.clip(i).unwrap().attributes().unwrap().get::<u64>("episode").unwrap().unwrap();
+    assert_eq!((set.len(), episode(7), episode(8), episode(15)), (16, 3, 4, 7));
+    // Another type of the same feature.
+    let info = robot.path("other/meta/info.json");
+    let text = fs::read_to_string(&info).unwrap();
+    fs::write(&info, text.replace("float32", "float64")).unwrap();
+    let run = robot.vidrec(&["pack", "robot", "other", "-o", "no", "-n", "1"]);
+    assert!(said(&run).contains("other features"), "{}", said(&run));
+}
+
+#[test]
+fn what_changed_since_is_refused_on_a_resume() {
+    let robot = Robot::new();
+    let run = robot.vidrec(&["plan", "robot", "-o", "plan", "--all", "--parts", "1"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let data = robot.path("robot/data/chunk-000/file-000.parquet");
+    let file = OpenOptions::new().append(true).open(data).unwrap();
+    file.set_len(file.metadata().unwrap().len() + 1).unwrap();
+    let run = robot.vidrec(&["pack", "--plan", "plan", "--part", "0"]);
+    assert!(run.status.code() != Some(0) && said(&run).contains("file-000.parquet"), "{}", said(&run));
+}
+
+#[test]
+fn frames_that_are_not_evenly_spaced_need_a_rate() {
+    let robot = Robot::new();
+    let path = robot.path("sparse");
+    let run = robot.vidrec(&["pack", "robot", "-o", "sparse", "--fps", "7"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let run = robot.vidrec(&["export", "lerobot", "sparse", "-o", "out"]);
+    let text = said(&run);
+    assert!(run.status.code() == Some(1) && text.contains("not evenly spaced") && text.contains("--fps"), "{text}");
+    assert!(text.contains("clip") && text.contains("frame") && !robot.path("out").exists(), "{text}");
+    let run = robot.vidrec(&["export", "lerobot", "sparse", "-o", "out", "--fps", "7", "--without", "table"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let info: Value = serde_json::from_str(&fs::read_to_string(robot.path("out/meta/info.json")).unwrap()).unwrap();
+    assert_eq!((&info["fps"], info["features"].get("table")), (&7.into(), None));
+    let frames = Dataset::open(path).unwrap().frame_count();
+    assert_eq!(info["total_frames"], frames / CAMERAS.len() as u64);
+    let run = robot.vidrec(&["export", "lerobot", "sparse", "-o", "other", "--without", "nothing"]);
+    assert!(run.status.code() == Some(1) && said(&run).contains("\"nothing\""), "{}", said(&run));
+}
