@@ -20,7 +20,7 @@ struct Look {
     mirrored: bool,
 }
 
-const PLAIN: Look = Look { size: (320, 256), quality: 90, mirrored: false };
+const PLAIN: Look = Look { size: (160, 128), quality: 90, mirrored: false };
 
 /// A JPEG of a picture, given as the luma at each place from 0 to 1.
 fn picture(look: Look, luma: impl Fn(f64, f64) -> f64) -> Vec<u8> {
@@ -198,7 +198,9 @@ fn what_is_planted_in_a_clip_is_found() {
     let place = Place::new();
     let plain = |luma: f64| vec![picture(PLAIN, move |_, _| luma); 4];
     let noisy = |t: u64| {
-        picture(PLAIN, move |x, y| scene(7, 0.0)(x, y) + 4.0 * random(t, (x * 320.0) as u64 + 320 * (y * 256.0) as u64) - 2.0)
+        picture(PLAIN, move |x, y| {
+            scene(7, 0.0)(x, y) + 2.0 * random(t, (x * 160.0) as u64 + 160 * (y * 128.0) as u64) - 1.0
+        })
     };
     let mut stalled = moving(8, PLAIN);
     (3..6).for_each(|t| stalled[t] = stalled[2].clone());
@@ -251,7 +253,7 @@ fn what_is_planted_in_a_clip_is_found() {
 #[test]
 fn duplicates_leaks_and_conflicting_labels_are_found() {
     let place = Place::new();
-    let small = Look { size: (160, 120), quality: 40, ..PLAIN };
+    let small = Look { size: (96, 72), quality: 40, ..PLAIN };
     let mirrored = Look { mirrored: true, quality: 75, ..PLAIN };
     let train = place.set(
         "train",
@@ -284,7 +286,10 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
     ]);
     assert_eq!(found(&report), expected, "{:#?}", report.findings);
     let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
-    assert!(texts.iter().any(|text| text.contains("mirrored")) && texts.iter().any(|text| text.contains("jump, walk")), "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text.contains("mirrored")) && texts.iter().any(|text| text.contains("jump, walk")),
+        "{texts:?}"
+    );
 }
 
 #[test]
@@ -303,7 +308,8 @@ fn draws_and_moments_of_one_video_are_no_duplicates() {
 fn any_number_of_threads_gives_the_same_report() {
     let place = Place::new();
     let mut clips = ordinary();
-    clips.extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
+    clips
+        .extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
     let sets = [place.set("a", &clips), place.set("b", &ordinary())];
     let with = |threads: usize| {
         let options = CheckOptions { threads: Some(threads), ..CheckOptions::default() };
@@ -392,7 +398,10 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
     place.run("check set --only black,frozen --fail-on black", 3);
     let report = place.json("check set", 3);
     assert_eq!((&report["counts"]["black"], &report["counts"]["leak"]), (&json!(8), &json!(0)));
-    assert_eq!(report["findings"][0]["clips"][0], json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"}));
+    assert_eq!(
+        report["findings"][0]["clips"][0],
+        json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"})
+    );
     assert!(place.error("check set --list a --list b").contains("more often than there are data sets"));
     assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
 }
@@ -420,15 +429,45 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     assert!(broken["counts"]["corrupt"].as_u64().unwrap() >= 1, "{broken}");
 }
 
+/// `cargo test --release --test cli hundred_thousand -- --ignored --nocapture` says how long they take, and how much memory.
+#[test]
+#[ignore = "a measurement"]
+fn a_hundred_thousand_clips() {
+    let place = Place::new();
+    let mut writer = Writer::create(place.at("set"), WriterOptions::default()).unwrap();
+    let mut encoder = Encoder::new(80).unwrap();
+    let (mut planes, mut jpeg) = (Planes::new(64, 48).unwrap(), Vec::new());
+    for clip in 0..100_000u64 {
+        // Every hundredth shows the same as the one before.
+        let seed = clip - u64::from(clip % 100 == 99);
+        for (i, value) in planes.y.iter_mut().enumerate() {
+            *value = (40.0 + 170.0 * random(seed, (i as u64 % 64 / 6) + 11 * (i as u64 / 64 / 6))) as u8;
+        }
+        jpeg.clear();
+        encoder.encode(&planes, &mut jpeg).unwrap();
+        let info = ClipInfo { source: format!("{clip}.mp4"), ..ClipInfo::default() };
+        writer.append(&info, &[0, 1, 2, 3].map(|pts| FrameData { jpeg: &jpeg, pts, source_index: None })).unwrap();
+    }
+    writer.finish().unwrap();
+    let start = std::time::Instant::now();
+    let options = CheckOptions::default();
+    let report = check(&[Dataset::open(place.at("set")).unwrap()], &options, &mut no_progress).unwrap();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let memory = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    println!("{} clips, {} frames in {:.1} s; {memory}", report.clips, report.frames, start.elapsed().as_secs_f64());
+    assert_eq!((report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]), (100_000, 1000));
+}
+
 #[cfg(feature = "pack")]
 #[test]
 fn failures_are_found_in_the_words_they_failed_with() {
     let place = Place::new();
     fs::create_dir_all(place.at("videos/a")).unwrap();
-    let ffmpeg = ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
+    let ffmpeg =
+        ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
     let status = Command::new("ffmpeg").args(ffmpeg).current_dir(place.0.path()).status();
     assert!(status.expect("scripts/setup.sh installs ffmpeg").success());
-    ["x", "y"].map(|name| fs::write(place.at(&format!("videos/a/{name}.mp4")), "no video").unwrap());
+    ["x", "y"].iter().for_each(|name| fs::write(place.at(&format!("videos/a/{name}.mp4")), "no video").unwrap());
     place.run("pack videos -o set", 3);
     let report = place.json("check set --only failed", 3);
     let finding = &report["findings"][0];
