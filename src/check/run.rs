@@ -23,8 +23,8 @@ const FRAMES_AT_A_TIME: u64 = 2048;
 
 /// Looks for clips that a person should look at, in one or several data sets.
 ///
-/// Each frame is decoded once, at an eighth of its size, and its checksum compared. About 400 bytes of a clip are kept to
-/// compare it with the others: 400 MB for a million clips. Clips of different data sets that show nearly the same are
+/// Each frame is decoded once, at an eighth of its size, and its checksum compared. To compare clips with each other takes
+/// about 500 bytes of memory for each: 500 MB for a million. Clips of different data sets that show nearly the same are
 /// leaks: give the data sets to train and to test with together. Damage is a finding, not an error. An item of `progress`
 /// is a clip.
 ///
@@ -51,13 +51,14 @@ const FRAMES_AT_A_TIME: u64 = 2048;
 pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn<'_>) -> Result<CheckReport> {
     refuse(sets, options)?;
     let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
-    let mut all = Collected { wanted: Wanted::of(options), ..Collected::default() };
+    let mut all = Collected::new(sets, options);
     if all.wanted.frames || all.wanted.faults {
         let pool = threads::pool(options.threads)?;
-        (0..sets.len()).try_for_each(|set| all.look_at(sets, set, options, &pool, &mut counter))?;
+        (0..sets.len()).try_for_each(|set| all.look_at(set, &pool, &mut counter))?;
     }
     if all.wanted.prints {
-        all.findings.extend(pairs::findings(sets, &all.compared, &all.prints, options, &mut || counter.tell())?);
+        let go_on = &mut || counter.tell();
+        all.findings.extend(pairs::findings(sets, &all.compared, &all.prints, options, go_on)?);
     }
     let mut failed_videos = vec![0; sets.len()];
     if options.wants(FindingKind::Failed) {
@@ -65,7 +66,7 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
         all.findings.extend(found);
         failed_videos = counts;
     }
-    Ok(all.into_report(sets, options, &failed_videos))
+    Ok(all.into_report(&failed_videos))
 }
 
 fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
@@ -80,65 +81,56 @@ fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
 }
 
 /// What was found so far.
-struct Collected {
+struct Collected<'a> {
+    sets: &'a [Dataset],
+    options: &'a CheckOptions,
     wanted: Wanted,
     findings: Vec<Finding>,
+    /// The clips of `prints`.
     compared: Vec<Compared>,
     prints: Vec<Print>,
     clips: u64,
     frames: u64,
 }
 
-impl Default for Collected {
-    fn default() -> Self {
-        Collected {
-            wanted: Wanted { frames: false, prints: false, faults: false },
-            findings: Vec::new(),
-            compared: Vec::new(),
-            prints: Vec::new(),
-            clips: 0,
-            frames: 0,
-        }
+impl<'a> Collected<'a> {
+    fn new(sets: &'a [Dataset], options: &'a CheckOptions) -> Self {
+        let (findings, compared, prints) = (Vec::new(), Vec::new(), Vec::new());
+        Collected { sets, options, wanted: Wanted::of(options), findings, compared, prints, clips: 0, frames: 0 }
     }
-}
 
-impl Collected {
-    fn look_at(
-        &mut self,
-        sets: &[Dataset],
-        set: usize,
-        options: &CheckOptions,
-        pool: &rayon::ThreadPool,
-        counter: &mut Counter<'_, '_>,
-    ) -> Result<()> {
-        let (dataset, wanted) = (&sets[set], self.wanted);
+    /// Looks at all clips of a data set.
+    fn look_at(&mut self, set: usize, pool: &rayon::ThreadPool, counter: &mut Counter<'_, '_>) -> Result<()> {
+        let (dataset, wanted) = (&self.sets[set], self.wanted);
         dataset.bring_all(Tables { clips: true, frames: wanted.frames, strings: true })?;
         let mut next = 0;
         while next < dataset.len() {
             let end = together(dataset, next);
             let look = |eyes: &mut Result<Eyes>, clip: u64| match eyes {
                 Ok(eyes) => eyes.look(dataset, clip, wanted),
+                // Once more, for the error.
                 Err(_) => Eyes::new().and_then(|mut eyes| eyes.look(dataset, clip, wanted)),
             };
-            let seen: Vec<Result<Seen>> =
-                pool.install(|| (next..end).into_par_iter().map_init(Eyes::new, look).collect());
+            let look_at_all = || (next..end).into_par_iter().map_init(Eyes::new, look).collect();
+            let seen: Vec<Result<Seen>> = pool.install(look_at_all);
             for (clip, seen) in (next..end).zip(seen) {
                 let seen = seen?;
-                let frames = seen.frames;
-                self.take(sets, set, clip, seen, options)?;
-                counter.add(frames, 0)?;
+                counter.add(seen.frames, 0)?;
+                self.take(set, clip, seen)?;
             }
             next = end;
         }
         Ok(())
     }
 
-    fn take(&mut self, sets: &[Dataset], set: usize, clip: u64, seen: Seen, options: &CheckOptions) -> Result<()> {
+    fn take(&mut self, set: usize, clip: u64, seen: Seen) -> Result<()> {
         self.clips += 1;
         self.frames += seen.frames;
-        for Found { kind, frames, value, text } in seen.found.into_iter().filter(|found| options.wants(found.kind)) {
-            let clips = vec![found_clip(sets, set, clip)];
-            self.findings.push(Finding { kind, clips, videos: Vec::new(), frames, value, text });
+        for Found { kind, frames, value, text } in seen.found {
+            if self.options.wants(kind) {
+                let clips = vec![found_clip(self.sets, set, clip)];
+                self.findings.push(Finding { kind, clips, videos: Vec::new(), frames, value, text });
+            }
         }
         if let Some(print) = seen.print {
             allocation::reserve(&mut self.prints, 1, "the hashes of all clips")?;
@@ -148,11 +140,11 @@ impl Collected {
         Ok(())
     }
 
-    fn into_report(mut self, sets: &[Dataset], options: &CheckOptions, failed_videos: &[u64]) -> CheckReport {
+    fn into_report(mut self, failed_videos: &[u64]) -> CheckReport {
         // Stable: within a kind, in the order in which they were found, which is that of the clips.
         self.findings.sort_by_key(|finding| finding.kind);
-        let mut counts: BTreeMap<FindingKind, u64> = options.kinds.iter().map(|&kind| (kind, 0)).collect();
-        let mut found_clips = vec![BTreeSet::new(); sets.len()];
+        let mut counts: BTreeMap<FindingKind, u64> = self.options.kinds.iter().map(|&kind| (kind, 0)).collect();
+        let mut found_clips = vec![BTreeSet::new(); self.sets.len()];
         for finding in &self.findings {
             *counts.entry(finding.kind).or_default() += 1;
             for clip in &finding.clips {
@@ -167,7 +159,7 @@ impl Collected {
             failed_videos: failed_videos[i],
         };
         CheckReport {
-            sets: sets.iter().enumerate().map(checked).collect(),
+            sets: self.sets.iter().enumerate().map(checked).collect(),
             clips: self.clips,
             frames: self.frames,
             counts,
@@ -183,7 +175,7 @@ fn together(set: &Dataset, first: u64) -> u64 {
         frames += set.clip(*clip).map_or(1, |clip| u64::from(clip.frame_count()));
         frames <= FRAMES_AT_A_TIME
     };
-    (first..set.len()).take_while(is_room).last().map_or(first, |last| last).max(first) + 1
+    (first..set.len()).take_while(is_room).last().unwrap_or(first) + 1
 }
 
 fn location(set: &Dataset) -> String {

@@ -40,7 +40,7 @@ fn picture(look: Look, luma: impl Fn(f64, f64) -> f64) -> Vec<u8> {
 fn random(seed: u64, i: u64) -> f64 {
     let mut value = (seed << 32 | i).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (value ^ value >> 27) as u32 as f64 / f64::from(u32::MAX)
+    f64::from((value ^ value >> 27) as u32) / f64::from(u32::MAX)
 }
 
 /// A scene: eight blurred blobs on a sloping ground, which drift with time.
@@ -420,7 +420,7 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     assert_eq!(remote["counts"], local["counts"]);
     assert_eq!(remote["findings"][0]["frames"], json!([1, 7]));
     // A bit in the entry of a clip.
-    let index = names::file(&place.at("set"), "shard-00000.vidx");
+    let index = names::file(place.at("set"), "shard-00000.vidx");
     let mut bytes = fs::read(&index).unwrap();
     let offset = bytes.len() / 2;
     bytes[offset..offset + 200].iter_mut().for_each(|byte| *byte ^= 0x55);
