@@ -410,8 +410,8 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
 fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     let place = Place::new();
     place.set("set", &ordinary());
-    damage(&place.at("set"), 0, 7);
-    damage(&place.at("set"), 0, 1);
+    damage(&place.at("set"), 3, 7);
+    damage(&place.at("set"), 3, 1);
     let local = place.json("check set", 3);
     assert_eq!((&local["findings"][0]["kind"], &local["findings"][0]["frames"]), (&json!("corrupt"), &json!([1, 7])));
     assert_eq!(local["findings"].as_array().unwrap().len(), 1);
