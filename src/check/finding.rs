@@ -1,10 +1,12 @@
 //! What a check of data sets can find.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
 
 /// A kind of finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum FindingKind {
     /// All frames of a clip are black, or nearly.
@@ -35,6 +37,51 @@ pub enum FindingKind {
     Failed,
 }
 
+words!(FindingKind, "kind of finding", {
+    "black" => Black,
+    "uniform" => Uniform,
+    "dark" => Dark,
+    "blown-out" => BlownOut,
+    "frozen" => Frozen,
+    "repeated-frames" => RepeatedFrames,
+    "scene-cut" => SceneCut,
+    "near-duplicate" => NearDuplicate,
+    "leak" => Leak,
+    "label-conflict" => LabelConflict,
+    "corrupt" => Corrupt,
+    "substituted" => Substituted,
+    "failed" => Failed,
+});
+
+impl FindingKind {
+    /// All kinds, in the order of [`WORDS`](Self::WORDS).
+    pub const ALL: [FindingKind; 13] = [
+        FindingKind::Black,
+        FindingKind::Uniform,
+        FindingKind::Dark,
+        FindingKind::BlownOut,
+        FindingKind::Frozen,
+        FindingKind::RepeatedFrames,
+        FindingKind::SceneCut,
+        FindingKind::NearDuplicate,
+        FindingKind::Leak,
+        FindingKind::LabelConflict,
+        FindingKind::Corrupt,
+        FindingKind::Substituted,
+        FindingKind::Failed,
+    ];
+
+    /// Whether the frames have to be decoded to find it.
+    pub(super) fn needs_frames(self) -> bool {
+        !matches!(self, FindingKind::Substituted | FindingKind::Failed)
+    }
+
+    /// Whether clips have to be compared with each other to find it.
+    pub(super) fn is_of_pairs(self) -> bool {
+        matches!(self, FindingKind::NearDuplicate | FindingKind::Leak | FindingKind::LabelConflict)
+    }
+}
+
 /// A clip of one of the data sets that were checked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
@@ -49,6 +96,16 @@ pub struct FoundClip {
     pub class: Option<String>,
 }
 
+/// A video that was not packed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FailedVideo {
+    /// Which data set, counted from 0 in the order in which they were given.
+    pub set: usize,
+    /// Its source.
+    pub source: String,
+}
+
 /// Something in a data set that a person should look at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -57,6 +114,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The clips that it is about: one; of duplicates, leaks and conflicts all of the group; of failures none.
     pub clips: Vec<FoundClip>,
+    /// Of failures: the videos that failed with the same message. Otherwise empty.
+    pub videos: Vec<FailedVideo>,
     /// The frames of the clip that it is about, counted from 0; empty if it is about the whole clip.
     pub frames: Vec<u32>,
     /// What was measured, in the unit that the text names.

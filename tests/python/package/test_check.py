@@ -1,0 +1,47 @@
+"""Finding clips that a person should look at: Python and the program find the same."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vidrec
+
+
+def program(*arguments):
+    command = [Path(sys.executable).with_name("vidrec"), *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode in (0, 3), ran.stderr
+    return ran
+
+
+def test_python_and_the_program_find_the_same(train, damaged):
+    report = vidrec.check([train, vidrec.open(damaged)], threads=2)
+    assert report == json.loads(program("check", train, damaged, "--json").stdout)
+    (corrupt,) = [found for found in report["findings"] if found["kind"] == "corrupt"]
+    assert (corrupt["frames"], corrupt["clips"][0]["set"], corrupt["clips"][0]["clip"]) == ([3], 1, 5)
+    assert "CRC-32" in corrupt["text"]
+    assert report["counts"]["leak"] >= 1 and len(report["sets"]) == 2 and report["clips"] == 24
+
+
+def test_leaks_can_be_left_out(ds):
+    rest = ds.select(range(6))
+    only = {"only": "leak"}
+    report = vidrec.check([ds, rest], **only)
+    leaked = {clip["clip"] for found in report["findings"] for clip in found["clips"] if clip["set"] == 0}
+    assert leaked >= set(range(6))
+    assert vidrec.check([ds.subset(exclude=leaked), rest], **only)["findings"] == []
+    assert "leak" not in vidrec.check([ds, rest], skip=["leak"])["counts"]
+
+
+def test_progress_is_in_clips_and_wrong_words_are_refused(ds):
+    seen = []
+    vidrec.check(ds, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (12, 12)
+    with pytest.raises(vidrec.UsageError, match="kind of finding: unknown value.*near-duplicate"):
+        vidrec.check(ds, only=["blue"])
+    with pytest.raises(vidrec.UsageError, match="too large"):
+        vidrec.check(ds, distance=1000)
+    with pytest.raises(vidrec.UsageError, match="no data set"):
+        vidrec.check([])
