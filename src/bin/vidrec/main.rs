@@ -33,6 +33,7 @@ mod ranges;
 mod relabel;
 mod remote_output;
 mod repair;
+mod report;
 mod reshard;
 mod sheet;
 mod split;
@@ -82,6 +83,7 @@ enum Command {
     Verify(verify::Args),
     Extract(extract::Args),
     Sheet(sheet::Args),
+    Report(report::Args),
     Import(import::Args),
     Export(export::Args),
     Fetch(fetch::Args),
@@ -128,6 +130,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Verify(args) => verify::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),

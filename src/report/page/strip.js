@@ -1,0 +1,50 @@
+// Strips: decoded when they come into view, and forgotten when too many are held.
+
+const strips = (() => {
+  const HELD_PIXELS = 24_000_000;
+  const held = new Map();
+  let pixels = 0;
+
+  const parsed = new Promise((resolve) => {
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve, { once: true });
+    else resolve();
+  });
+
+  async function decode(index) {
+    let node = byId(`strip-${index}`);
+    if (!node) {
+      await parsed;
+      node = byId(`strip-${index}`);
+    }
+    const text = atob(node.textContent);
+    const data = Uint8Array.from(text, (c) => c.charCodeAt(0));
+    return createImageBitmap(new Blob([data], { type: "image/jpeg" }));
+  }
+
+  /// The strip of a clip as a picture.
+  function load(clip) {
+    let entry = held.get(clip.index);
+    held.delete(clip.index);
+    if (!entry) {
+      const size = clip.strip.pitch * clip.strip.frames.length * clip.strip.height;
+      entry = { size, picture: decode(clip.index) };
+      pixels += size;
+    }
+    held.set(clip.index, entry);
+    for (const [index, old] of held) {
+      if (pixels <= HELD_PIXELS || index === clip.index) break;
+      held.delete(index);
+      pixels -= old.size;
+    }
+    return entry.picture;
+  }
+
+  /// Draws the frame at a position of the strip.
+  function draw(canvas, clip, picture, position) {
+    const { width, height, pitch } = clip.strip;
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    canvas.getContext("2d").drawImage(picture, position * pitch, 0, width, height, 0, 0, width, height);
+  }
+
+  return { load, draw };
+})();
