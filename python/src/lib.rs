@@ -7,10 +7,12 @@
 //! storage  remote data sets             fetch   local copies of them     selection  which clips
 //! mix      several data sets with weights
 //! output   where outputs go             push    local data sets to object storage
+//! verify   proof that a data set is whole       check   clips that a person should look at
 //! here     things that must not be used, or dropped, in a forked process
 //! ```
 
 mod batch;
+mod check;
 mod dataset;
 mod edit;
 mod error;
@@ -60,6 +62,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(push::push, module)?)?;

@@ -10,14 +10,15 @@
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
 :class:`Batch` after batch. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
-:func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`fetch` makes a local copy
-of a remote one, and :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`,
-:func:`reshard`, :func:`append` and :func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what
-``torch.utils.data.DataLoader`` takes.
+:func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
+person should look at, :func:`fetch` makes a local copy of a remote one, and :func:`push` a remote copy of a local one.
+:func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of
+data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes.
 """
 
 from ._vidrec import __version__
 from .batch import Batch
+from .checks import check
 from .dataset import Clip, Dataset, open
 from .edit import append, merge, relabel, reshard, split, subset
 from .errors import (
@@ -61,6 +62,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "append",
+    "check",
     "fetch",
     "inspect",
     "merge",

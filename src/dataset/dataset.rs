@@ -2,7 +2,7 @@
 
 #[cfg(feature = "remote")]
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -22,6 +22,7 @@ use crate::disk::folder_of;
 use crate::format::data_binding;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::meta::Meta;
+use crate::format::names;
 use crate::format::track::schema::TrackSchema;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
@@ -461,6 +462,23 @@ impl Dataset {
     /// The shards, in order of the clips, all of them open.
     pub(crate) fn shards(&self) -> Result<Vec<&Shard>> {
         (0..self.shard_count()).map(|at| self.shard(at)).collect()
+    }
+
+    /// Where the `dataset.json` of each folder is that has record files, and from where to read it.
+    pub(super) fn listings(&self) -> Vec<(PathBuf, Source)> {
+        let mut found: Vec<(PathBuf, Source)> = Vec::new();
+        for slot in &self.0.shards {
+            let path = slot.record_path().with_file_name(names::LISTING);
+            if found.iter().any(|(other, _)| *other == path) {
+                continue;
+            }
+            #[cfg(feature = "remote")]
+            let source = slot.remote().map_or(Source::Local(self.0.io), |remote| Source::Remote(remote.clone()));
+            #[cfg(not(feature = "remote"))]
+            let source = Source::Local(self.0.io);
+            found.push((path, source));
+        }
+        found
     }
 
     /// What was fetched so far of a remote data set, by all of its clones, selections and loaders; `None` for a local one.

@@ -129,6 +129,19 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
     })
 }
 
+/// Reads a `dataset.json`, if there is one.
+pub(super) fn read_if_there(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
+    match source {
+        Source::Local(_) if path.exists() => read(path).map(Some),
+        Source::Local(_) => Ok(None),
+        #[cfg(feature = "remote")]
+        Source::Remote(remote) => {
+            let bytes = remote.read(path, limits::MAX_META_BYTES)?;
+            bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
+        }
+    }
+}
+
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
     let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();

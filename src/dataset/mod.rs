@@ -4,6 +4,7 @@ mod bring;
 mod clip;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod dataset;
+mod failures;
 mod fingerprint;
 mod frame;
 mod index;

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod cache;
+mod check;
 #[path = "../common/mod.rs"]
 mod common;
 mod edit;

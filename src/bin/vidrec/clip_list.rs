@@ -1,10 +1,15 @@
 //! Files that name clips: lists, tables, and what other commands print with --json.
+//!
+//! A line of a list is a source, which stands for all clips of the video; or `#`, the number of a clip counted from 0, and
+//! after a space the clip's source, which must be that of the clip, so that a list for another data set, or for another
+//! version of it, is refused. The source may be missing. [`text`] writes such lines.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
 use vidrec::Dataset;
+use vidrec::check::FoundClip;
 use vidrec::edit::ClipList;
 
 use crate::output::count;
@@ -12,7 +17,7 @@ use crate::table;
 
 /// The clips that a file names:
 ///
-/// * a source on each line, or a clip number on each line;
+/// * a list: on each line a source, or `#12 a/b.mp4`, a clip's number and its source; or a number on each line;
 /// * a .csv, .tsv or .jsonl table with a column "clip" or "source" (or "path");
 /// * the JSON of `verify`, `repair` or `inspect --clip`, or a JSON array of numbers and sources.
 pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
@@ -64,7 +69,7 @@ impl Found<'_> {
     fn item(&mut self, item: &Value) -> Result<(), String> {
         match item {
             Value::String(source) => self.clip(None, Some(source.clone())),
-            Value::Object(object) => self.clip(object.get("clip").and_then(Value::as_u64), text(item, "source")),
+            Value::Object(object) => self.clip(object.get("clip").and_then(Value::as_u64), text_of(item, "source")),
             other => self.clip(Some(other.as_u64().ok_or_else(|| format!("{other} names no clip"))?), None),
         }
     }
@@ -87,7 +92,7 @@ impl Found<'_> {
             self.unnamed += 1;
             return Ok(());
         };
-        let file = text(problem, "file").or_else(|| text(problem, "shard")).unwrap_or_default();
+        let file = text_of(problem, "file").or_else(|| text_of(problem, "shard")).unwrap_or_default();
         let start = self.start_of(&file)?;
         let clips = problem.get("clips").and_then(Value::as_u64).unwrap_or(1);
         self.list.clips.extend((0..clips).map(|i| start + clip + i));
@@ -108,21 +113,39 @@ impl Found<'_> {
         start.ok_or_else(|| format!("{file:?} is no file of this data set, so it is not known which clip is meant"))
     }
 
-    /// A source on each line. Lines that are all numbers are ordinals, unless a clip has such a source.
+    /// A source or a numbered clip on each line. Lines that are all numbers are ordinals, unless a clip has such a source.
     fn lines(&mut self, text: &str) -> Result<(), String> {
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let numbers: Option<Vec<u64>> = lines.iter().map(|line| line.parse().ok()).collect();
+        let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+        let lines: Vec<(u64, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
+        let numbers: Option<Vec<u64>> = lines.iter().map(|(_, line)| line.parse().ok()).collect();
+        let names: Vec<&str> = lines.iter().map(|(_, line)| *line).collect();
         if let Some(numbers) = numbers
-            && !self.has_source_in(&lines)?
+            && !self.has_source_in(&names)?
         {
             self.list.clips = numbers;
-        } else {
-            self.list.sources = lines.into_iter().map(str::to_owned).collect();
+            return Ok(());
         }
-        Ok(())
+        let numbered: Vec<&str> = names.into_iter().filter(|line| numbered(line).is_some()).collect();
+        let is_ambiguous = self.has_source_in(&numbered)?;
+        lines.into_iter().try_for_each(|(number, line)| {
+            let place = |e: String| format!("line {number}: {e}");
+            let Some((ordinal, source)) = numbered_clip(line).map_err(place)? else {
+                return self.clip(None, Some(line.to_owned()));
+            };
+            if is_ambiguous && self.has_source_in(&[line])? {
+                return Err(place(format!("{line:?} is a source of this data set, and also means a clip by its number")));
+            }
+            if ordinal >= self.set.len() {
+                return Err(place(format!("there is no clip {ordinal}: expected less than {}", self.set.len())));
+            }
+            self.clip(Some(ordinal), source.map(str::to_owned)).map_err(place)
+        })
     }
 
     fn has_source_in(&self, names: &[&str]) -> Result<bool, String> {
+        if names.is_empty() {
+            return Ok(false);
+        }
         let names: std::collections::HashSet<&str> = names.iter().copied().collect();
         // An entry that cannot be read may be one to exclude.
         Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(source))))
@@ -136,6 +159,29 @@ pub fn check_source(set: &Dataset, ordinal: u64, source: Option<&str>) -> Result
     if found == wanted { Ok(()) } else { Err(format!("clip {ordinal} is of {found:?}, not of {wanted:?}")) }
 }
 
-fn text(object: &Value, key: &str) -> Option<String> {
+/// The digits after the `#` of a line, and the rest of it, if it names a clip by its number.
+fn numbered(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix('#')?;
+    let (digits, source) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some((digits, source.trim_start()))
+}
+
+fn numbered_clip(line: &str) -> Result<Option<(u64, Option<&str>)>, String> {
+    let Some((digits, source)) = numbered(line) else { return Ok(None) };
+    let ordinal = digits.parse().map_err(|_| format!("there is no clip {digits}"))?;
+    Ok(Some((ordinal, Some(source).filter(|source| !source.is_empty()))))
+}
+
+/// A list that names these clips. The source of a clip is left out if a line cannot hold it.
+pub fn text(clips: &[&FoundClip]) -> String {
+    let fits = |source: &str| source == source.trim() && !source.contains(char::is_control);
+    let line = |clip: &&FoundClip| match clip.source.as_str() {
+        source if fits(source) && !source.is_empty() => format!("#{} {source}\n", clip.clip),
+        _ => format!("#{}\n", clip.clip),
+    };
+    clips.iter().map(line).collect()
+}
+
+fn text_of(object: &Value, key: &str) -> Option<String> {
     object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }

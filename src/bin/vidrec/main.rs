@@ -3,6 +3,7 @@
 mod append;
 mod bench;
 mod cache;
+mod check;
 mod clip_list;
 mod clips;
 mod edit;
@@ -81,6 +82,7 @@ enum Command {
     Publish(publish::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
+    Check(check::Args),
     Extract(extract::Args),
     Sheet(sheet::Args),
     Report(report::Args),
@@ -128,6 +130,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Publish(args) => publish::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
         Command::Report(args) => report::run(&args),

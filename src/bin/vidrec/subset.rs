@@ -16,9 +16,10 @@ use crate::{clip_list, watch};
 /// vidrec takes a clip if it fits everything that is given. Order, labels and class names stay as they are. JPEGs are
 /// copied byte for byte, and their checksums compared.
 ///
-/// A FILE names clips in one of these ways: a source on each line, or a clip number on each line, counted from 0; a .csv,
-/// .tsv or .jsonl table with a column clip or source, such as `vidrec export metadata` writes; or what `vidrec verify --json`,
-/// `vidrec repair --json` or `vidrec inspect --clip I --json` printed.
+/// A FILE names clips in one of these ways: on each line a source, or `#12 a/b.mp4`, a clip's number counted from 0 and its
+/// source, as `vidrec check --list` writes; a number on each line; a .csv, .tsv or .jsonl table with a column clip or source,
+/// such as `vidrec export metadata` writes; or what `vidrec verify --json`, `vidrec repair --json` or
+/// `vidrec inspect --clip I --json` printed.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -39,7 +40,7 @@ pub struct Args {
     /// Clips that this file names.
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// No clips that this file names, such as the damaged ones that `vidrec verify --json` lists. Of several draws of a
+    /// No clips that this file names, such as those that `vidrec check --list` found, or the damaged ones of `vidrec verify --json`. Of several draws of a
     /// video, one stands for all.
     #[arg(long, value_name = "FILE")]
     exclude: Option<PathBuf>,

@@ -1,0 +1,131 @@
+//! `vidrec check`: find clips that a person should look at.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use vidrec::check::{CheckOptions, CheckReport, Finding, FindingKind, FoundClip, check};
+
+use crate::outcome::{Outcome, Run};
+use crate::output::{self, count, printable};
+use crate::storage::{StorageArgs, local};
+use crate::words::words;
+use crate::{clip_list, threads, watch};
+
+/// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
+///
+/// Decodes all frames at an eighth of their size, and compares their checksums and the clips with each other. Give the
+/// data sets to train and to test with together: what is in both is a leak. The exit status is 3 if anything was found.
+///
+/// Kinds of findings: black, uniform (one brightness), dark, blown-out; frozen (all frames show the same),
+/// repeated-frames (many in a row do), scene-cut; near-duplicate (clips that show nearly the same), leak (the same, in
+/// different data sets), label-conflict (the same, with different labels); corrupt (a checksum does not match, or a frame
+/// does not decode), substituted (the packer noted faults of the video), failed (videos that were not packed).
+#[derive(clap::Args)]
+pub struct Args {
+    /// The data sets.
+    #[arg(required = true)]
+    dataset: Vec<PathBuf>,
+    /// Look for these kinds only, with commas between.
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    only: Vec<FindingKind>,
+    /// Do not look for these kinds.
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    skip: Vec<FindingKind>,
+    /// Exit with status 3 only if something of these kinds was found. [default: any]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = words::<FindingKind>(FindingKind::WORDS), hide_possible_values = true)]
+    fail_on: Vec<FindingKind>,
+    /// How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 96.
+    #[arg(long, value_name = "BITS", default_value_t = CheckOptions::DEFAULT_DISTANCE, value_parser = clap::value_parser!(u32).range(0..=i64::from(CheckOptions::MAX_DISTANCE)))]
+    distance: u32,
+    /// Write the clips of the findings to this file, as `vidrec subset --exclude` reads it. Of clips that show the same,
+    /// one is not written. May be given once for each data set, in their order.
+    #[arg(long, value_name = "FILE", value_parser = local)]
+    list: Vec<PathBuf>,
+    /// Print all findings, and all of their clips.
+    #[arg(long)]
+    all: bool,
+    /// Number of threads. [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = threads::parse)]
+    threads: Option<usize>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+pub fn run(args: &Args) -> Run {
+    if args.list.len() > args.dataset.len() {
+        return Err("--list is given more often than there are data sets".into());
+    }
+    let sets = args.dataset.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
+    let is_wanted = |kind: &FindingKind| (args.only.is_empty() || args.only.contains(kind)) && !args.skip.contains(kind);
+    let kinds: Vec<FindingKind> = FindingKind::ALL.into_iter().filter(is_wanted).collect();
+    let options = CheckOptions { kinds, threads: args.threads, distance: args.distance };
+    let report = check(&sets, &options, &mut watch::of("clips"))?;
+    for (set, path) in args.list.iter().enumerate() {
+        let clips = to_exclude(&report.findings, set, args.list.len());
+        fs::write(path, clip_list::text(&clips)).map_err(|e| format!("{}: cannot write the list: {e}", path.display()))?;
+    }
+    output::print(args.json, &report, |report| render(report, args))?;
+    let counts = |finding: &Finding| args.fail_on.is_empty() || args.fail_on.contains(&finding.kind);
+    Ok(if report.findings.iter().any(counts) { Outcome::Problems } else { Outcome::Done })
+}
+
+/// The clips of a data set that findings are about. Of clips that show the same, one stays: one of a data set without a
+/// list, or else the first. If their labels differ, none does.
+fn to_exclude(findings: &[Finding], set: usize, lists: usize) -> Vec<&FoundClip> {
+    let mut clips = BTreeSet::new();
+    for finding in findings {
+        let is_same = matches!(finding.kind, FindingKind::NearDuplicate | FindingKind::Leak);
+        let is_elsewhere = finding.clips.iter().any(|clip| clip.set >= lists);
+        let stays = if is_same && !is_elsewhere { finding.clips.first() } else { None };
+        clips.extend(finding.clips.iter().filter(|clip| clip.set == set && Some(*clip) != stays));
+    }
+    clips.into_iter().collect()
+}
+
+/// Findings of a kind, and clips of a finding, that are printed without --all.
+const SHOWN: usize = 5;
+
+fn render(report: &CheckReport, args: &Args) -> String {
+    let shown = if args.all { usize::MAX } else { SHOWN };
+    let sets = if args.dataset.len() > 1 { format!(" in {}", count(args.dataset.len() as u64, "data set")) } else { String::new() };
+    let size = format!("{}, {}{sets}", count(report.clips, "clip"), count(report.frames, "frame"));
+    if report.findings.is_empty() {
+        return format!("nothing found: {size}\n");
+    }
+    let mut text = String::new();
+    for findings in report.findings.chunk_by(|a, b| a.kind == b.kind) {
+        text += &format!("{}: {}\n", findings[0].kind, count(findings.len() as u64, "finding"));
+        findings.iter().take(shown).for_each(|finding| text += &one(finding, args, shown));
+        text += &more(findings.len(), shown, "  ", "findings");
+    }
+    text + &format!("{} in {size}\n", count(report.findings.len() as u64, "finding"))
+}
+
+fn one(finding: &Finding, args: &Args, shown: usize) -> String {
+    let said = printable(&finding.text);
+    let name = |clip: &FoundClip| {
+        let set = if args.dataset.len() > 1 { format!("{} ", args.dataset[clip.set].display()) } else { String::new() };
+        let class = clip.class.as_ref().map(|class| format!(" ({class})")).unwrap_or_default();
+        printable(&format!("{set}clip {} {}{class}", clip.clip, clip.source))
+    };
+    if let ([clip], []) = (&finding.clips[..], &finding.videos[..]) {
+        return format!("  {}: {said}\n", name(clip));
+    }
+    let mut text = format!("  {said}\n");
+    finding.clips.iter().take(shown).for_each(|clip| text += &format!("    {}\n", name(clip)));
+    finding.videos.iter().take(shown).for_each(|video| text += &format!("    {}\n", printable(&video.source)));
+    text + &more(finding.clips.len().max(finding.videos.len()), shown, "    ", "more")
+}
+
+fn more(all: usize, shown: usize, indent: &str, what: &str) -> String {
+    if all <= shown {
+        return String::new();
+    }
+    let number = output::grouped((all - shown) as u64);
+    let what = if what == "more" { "more".to_owned() } else { format!("more {what}") };
+    format!("{indent}and {number} {what} (--all shows them)\n")
+}

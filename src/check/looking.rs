@@ -1,0 +1,128 @@
+//! Looking at one clip: its frames, its attributes, its damage.
+
+use std::collections::BTreeSet;
+
+use super::finding::FindingKind;
+use super::glance::{Glance, Glances};
+use super::hash::Cosines;
+use super::judge::{Found, judge};
+use super::known_faults::known_faults;
+use super::measures::{Measures, Print};
+use super::options::CheckOptions;
+use crate::location::is_of_network;
+use crate::{Clip, Dataset, Error, ErrorKind, Result};
+
+/// What is found when a clip is looked at.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub found: Vec<Found>,
+    pub print: Option<Print>,
+    /// Frames that were decoded.
+    pub frames: u64,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub frames: bool,
+    pub prints: bool,
+    pub faults: bool,
+}
+
+impl Wanted {
+    pub fn of(options: &CheckOptions) -> Self {
+        Wanted {
+            frames: options.kinds.iter().any(|kind| kind.needs_frames()),
+            prints: options.kinds.iter().any(|kind| kind.is_of_pairs()),
+            faults: options.wants(FindingKind::Substituted),
+        }
+    }
+}
+
+/// What a thread looks at clips with.
+pub(super) struct Eyes {
+    glances: Glances,
+    cosines: Cosines,
+    spare: Glance,
+    buffer: Vec<u8>,
+}
+
+impl Eyes {
+    pub fn new() -> Result<Self> {
+        Ok(Eyes { glances: Glances::new()?, cosines: Cosines::new(), spare: Glance::default(), buffer: Vec::new() })
+    }
+
+    /// Looks at clip `ordinal` of a data set. Damage is a finding.
+    ///
+    /// # Errors
+    ///
+    /// A server cannot be reached, or the machine ran out of something.
+    pub fn look(&mut self, set: &Dataset, ordinal: u64, wanted: Wanted) -> Result<Seen> {
+        let mut seen = Seen::default();
+        match set.clip(ordinal).and_then(|clip| self.look_at(&clip, wanted, &mut seen)) {
+            Err(e) if stops(&e) => return Err(e),
+            Err(e) => seen.found.push(corrupt(Vec::new(), format!("the index is damaged: {e:#}"))),
+            Ok(()) => {}
+        }
+        Ok(seen)
+    }
+
+    fn look_at(&mut self, clip: &Clip<'_>, wanted: Wanted, seen: &mut Seen) -> Result<()> {
+        clip.source()?;
+        if wanted.faults {
+            seen.found.extend(known_faults(&clip.attributes()?));
+        }
+        if !wanted.frames {
+            return Ok(());
+        }
+        let frames = different_frames(clip)?;
+        let mut measures = Measures::new(&frames, wanted.prints);
+        let mut damaged: Vec<(u32, Error)> = Vec::new();
+        for t in frames {
+            let mut glance = std::mem::take(&mut self.spare);
+            match self.glance(clip, t, &mut glance) {
+                Ok(()) => self.spare = measures.take(t, glance, &self.cosines),
+                Err(e) if stops(&e) => return Err(e),
+                Err(e) => damaged.push((t, e)),
+            }
+        }
+        seen.frames = measures.frames.len() as u64;
+        seen.found.extend(judge(&measures));
+        seen.print = measures.print();
+        if let Some((_, first)) = damaged.first() {
+            let text = match damaged.len() {
+                1 => format!("a frame is damaged: {first:#}"),
+                n => format!("{n} frames are damaged; the first: {first:#}"),
+            };
+            seen.found.push(corrupt(damaged.into_iter().map(|(t, _)| t).collect(), text));
+        }
+        Ok(())
+    }
+
+    fn glance(&mut self, clip: &Clip<'_>, t: u32, glance: &mut Glance) -> Result<()> {
+        let frame = clip.frame_with(t, &mut self.buffer)?;
+        frame.check()?;
+        self.glances.decode(frame.jpeg(), glance).map_err(|e| frame.place(e))
+    }
+}
+
+fn corrupt(frames: Vec<u32>, text: String) -> Found {
+    let value = Some(frames.len() as f64).filter(|&n| n > 0.0);
+    Found { kind: FindingKind::Corrupt, frames, value, text }
+}
+
+/// Whether an error says nothing about the data: a server could not be reached, or the machine ran out of something.
+pub(super) fn stops(e: &Error) -> bool {
+    is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
+}
+
+/// The frames to look at: all, or, of a clip whose video had too few, those that do not stand for a missing one.
+fn different_frames(clip: &Clip<'_>) -> Result<Vec<u32>> {
+    if !clip.is_short() {
+        return Ok((0..clip.frame_count()).collect());
+    }
+    let mut seen = BTreeSet::new();
+    let entries = clip.frame_entries()?;
+    let is_new = (0..).zip(&entries).filter(|(_, entry)| seen.insert((entry.pts, entry.jpeg_crc32)));
+    Ok(is_new.map(|(t, _)| t).collect())
+}

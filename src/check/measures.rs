@@ -1,0 +1,125 @@
+//! What is measured of a clip, from frame to frame.
+
+use super::glance::{Glance, Light};
+use super::hash::{Cosines, Hash, Thumb};
+
+/// Frames of a clip whose hashes are kept: those in the middle of four equal stretches.
+pub(super) const SLOTS: usize = 4;
+
+/// The hashes of four frames of a clip, by which it is compared with others.
+pub(super) type Print = [Hash; SLOTS];
+
+/// What changes from one frame to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    /// The largest change of a pixel of the glance, 0 to 255.
+    pub largest: u8,
+    /// The mean change of a pixel of the thumb, 0 to 255.
+    pub mean: f32,
+    /// The same between the later frame and the one before the earlier; that of the two if there is none.
+    pub mean_of_two: f32,
+    /// How much the spread of brightness changes, 0 to 1.
+    pub spread: f32,
+}
+
+/// The extremes of the brightness of all frames.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Extremes {
+    /// The largest luma that 98 of 100 pixels do not exceed.
+    pub p98: u8,
+    /// The same of 95.
+    pub p95: u8,
+    /// The largest range of luma that has all pixels but the darkest and brightest hundredth.
+    pub range: u8,
+    /// The smallest share of white pixels.
+    pub white: f64,
+    /// The mean of the frames' medians, as a sum.
+    pub medians: f64,
+}
+
+/// What is measured of a clip. Takes its frames one after another, and keeps few of them.
+pub(super) struct Measures {
+    /// Of the frames that were taken.
+    pub extremes: Option<Extremes>,
+    /// The frames that were taken, counted from 0 in the clip.
+    pub frames: Vec<u32>,
+    /// From each of them to the next.
+    pub steps: Vec<Step>,
+    /// The largest change of a pixel from the first frame to any other.
+    pub largest_from_first: u8,
+    slots: [Option<Hash>; SLOTS],
+    /// Which frames the slots are for.
+    slot_frames: Option<[u32; SLOTS]>,
+    first: Glance,
+    last: Glance,
+    thumbs: Option<(Thumb, Thumb)>,
+}
+
+impl Measures {
+    /// Of a clip of which these frames will come. Hashes are taken if `hashed`.
+    pub fn new(coming: &[u32], hashed: bool) -> Self {
+        let middle = |slot: usize| coming[(2 * slot + 1) * coming.len() / (2 * SLOTS)];
+        Measures {
+            extremes: None,
+            frames: Vec::with_capacity(coming.len()),
+            steps: Vec::with_capacity(coming.len().saturating_sub(1)),
+            largest_from_first: 0,
+            slots: [None; SLOTS],
+            slot_frames: (hashed && !coming.is_empty()).then(|| std::array::from_fn(middle)),
+            first: Glance::default(),
+            last: Glance::default(),
+            thumbs: None,
+        }
+    }
+
+    /// Takes the next frame, and gives back memory for the one after it.
+    pub fn take(&mut self, t: u32, glance: Glance, cosines: &Cosines) -> Glance {
+        let thumb = Thumb::of(&glance);
+        self.add_light(glance.light());
+        if let Some((before, last)) = &self.thumbs {
+            self.steps.push(Step {
+                largest: glance.largest_change(&self.last),
+                mean: thumb.mean_change(last),
+                mean_of_two: thumb.mean_change(before),
+                spread: thumb.spread_change(last),
+            });
+            self.largest_from_first = self.largest_from_first.max(glance.largest_change(&self.first));
+        } else {
+            self.first.clone_from(&glance);
+        }
+        if let Some(frames) = self.slot_frames {
+            let hash = frames.contains(&t).then(|| Hash::of(&thumb, cosines));
+            let of_t = self.slots.iter_mut().zip(frames).filter(|(_, frame)| *frame == t);
+            of_t.for_each(|(slot, _)| *slot = hash);
+        }
+        self.thumbs = Some((self.thumbs.map_or(thumb, |(_, last)| last), thumb));
+        self.frames.push(t);
+        std::mem::replace(&mut self.last, glance)
+    }
+
+    fn add_light(&mut self, light: Light) {
+        let this = Extremes {
+            p98: light.p98,
+            p95: light.p95,
+            range: light.p99 - light.p1,
+            white: light.white,
+            medians: f64::from(light.p50),
+        };
+        self.extremes = Some(self.extremes.map_or(this, |so_far| Extremes {
+            p98: so_far.p98.max(this.p98),
+            p95: so_far.p95.max(this.p95),
+            range: so_far.range.max(this.range),
+            white: so_far.white.min(this.white),
+            medians: so_far.medians + this.medians,
+        }));
+    }
+
+    /// The hashes by which the clip is compared with others; `None` if a frame is missing, or if most frames are so flat
+    /// that they show nothing.
+    pub fn print(&self) -> Option<Print> {
+        let [Some(a), Some(b), Some(c), Some(d)] = self.slots else { return None };
+        let print = [a, b, c, d];
+        let flat = print.iter().filter(|hash| hash.is_flat()).count();
+        (2 * flat <= SLOTS).then_some(print)
+    }
+}

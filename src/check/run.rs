@@ -1,0 +1,192 @@
+//! Looking at all clips of all data sets, and at what they have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::finding::{Finding, FindingKind};
+use super::judge::Found;
+use super::looking::{Eyes, Seen, Wanted};
+use super::measures::Print;
+use super::naming::found_clip;
+use super::options::CheckOptions;
+use super::pairs::Compared;
+use super::report::{CheckReport, CheckedSet};
+use super::{failures, pairs};
+use crate::dataset::Tables;
+use crate::progress::{Counter, ProgressFn};
+use crate::{Dataset, Error, Result, allocation, threads};
+
+/// Frames that are decoded between two calls of the progress callback, if clips are not longer.
+const FRAMES_AT_A_TIME: u64 = 2048;
+
+/// Looks for clips that a person should look at, in one or several data sets.
+///
+/// Each frame is decoded once, at an eighth of its size, and its checksum compared. About 400 bytes of a clip are kept to
+/// compare it with the others: 400 MB for a million clips. Clips of different data sets that show nearly the same are
+/// leaks: give the data sets to train and to test with together. Damage is a finding, not an error. An item of `progress`
+/// is a clip.
+///
+/// The report is the same for any number of threads. What is reported, and from which value on, is in the guide
+/// `docs/check.md`.
+///
+/// ```no_run
+/// use vidrec::Dataset;
+/// use vidrec::check::{CheckOptions, check};
+///
+/// let sets = [Dataset::open("train")?, Dataset::open("val")?];
+/// let report = check(&sets, &CheckOptions::default(), &mut vidrec::no_progress)?;
+/// for finding in &report.findings {
+///     println!("{}: {}", finding.kind, finding.text);
+/// }
+/// # Ok::<(), vidrec::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Usage`](crate::ErrorKind::Usage): there is no data set, or the distance is too large. [`Io`](crate::ErrorKind::Io): a
+/// server cannot be reached. [`Resources`](crate::ErrorKind::Resources): too little memory, threads or file descriptors.
+/// [`Interrupted`](crate::ErrorKind::Interrupted): `progress` stopped the call.
+pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn<'_>) -> Result<CheckReport> {
+    refuse(sets, options)?;
+    let mut counter = Counter::new(Some(sets.iter().map(Dataset::len).sum()), progress);
+    let mut all = Collected { wanted: Wanted::of(options), ..Collected::default() };
+    if all.wanted.frames || all.wanted.faults {
+        let pool = threads::pool(options.threads)?;
+        (0..sets.len()).try_for_each(|set| all.look_at(sets, set, options, &pool, &mut counter))?;
+    }
+    if all.wanted.prints {
+        all.findings.extend(pairs::findings(sets, &all.compared, &all.prints, options, &mut || counter.tell())?);
+    }
+    let mut failed_videos = vec![0; sets.len()];
+    if options.wants(FindingKind::Failed) {
+        let (found, counts) = failures::findings(sets)?;
+        all.findings.extend(found);
+        failed_videos = counts;
+    }
+    Ok(all.into_report(sets, options, &failed_videos))
+}
+
+fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
+    if sets.is_empty() {
+        return Err(Error::usage("there is no data set to check"));
+    }
+    if options.distance > CheckOptions::MAX_DISTANCE {
+        let e = Error::usage("the distance of clips that show nearly the same is too large");
+        return Err(e.expected(format!("0 to {} bits", CheckOptions::MAX_DISTANCE)).found(options.distance));
+    }
+    Ok(())
+}
+
+/// What was found so far.
+struct Collected {
+    wanted: Wanted,
+    findings: Vec<Finding>,
+    compared: Vec<Compared>,
+    prints: Vec<Print>,
+    clips: u64,
+    frames: u64,
+}
+
+impl Default for Collected {
+    fn default() -> Self {
+        Collected {
+            wanted: Wanted { frames: false, prints: false, faults: false },
+            findings: Vec::new(),
+            compared: Vec::new(),
+            prints: Vec::new(),
+            clips: 0,
+            frames: 0,
+        }
+    }
+}
+
+impl Collected {
+    fn look_at(
+        &mut self,
+        sets: &[Dataset],
+        set: usize,
+        options: &CheckOptions,
+        pool: &rayon::ThreadPool,
+        counter: &mut Counter<'_, '_>,
+    ) -> Result<()> {
+        let (dataset, wanted) = (&sets[set], self.wanted);
+        dataset.bring_all(Tables { clips: true, frames: wanted.frames, strings: true })?;
+        let mut next = 0;
+        while next < dataset.len() {
+            let end = together(dataset, next);
+            let look = |eyes: &mut Result<Eyes>, clip: u64| match eyes {
+                Ok(eyes) => eyes.look(dataset, clip, wanted),
+                Err(_) => Eyes::new().and_then(|mut eyes| eyes.look(dataset, clip, wanted)),
+            };
+            let seen: Vec<Result<Seen>> =
+                pool.install(|| (next..end).into_par_iter().map_init(Eyes::new, look).collect());
+            for (clip, seen) in (next..end).zip(seen) {
+                let seen = seen?;
+                let frames = seen.frames;
+                self.take(sets, set, clip, seen, options)?;
+                counter.add(frames, 0)?;
+            }
+            next = end;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, sets: &[Dataset], set: usize, clip: u64, seen: Seen, options: &CheckOptions) -> Result<()> {
+        self.clips += 1;
+        self.frames += seen.frames;
+        for Found { kind, frames, value, text } in seen.found.into_iter().filter(|found| options.wants(found.kind)) {
+            let clips = vec![found_clip(sets, set, clip)];
+            self.findings.push(Finding { kind, clips, videos: Vec::new(), frames, value, text });
+        }
+        if let Some(print) = seen.print {
+            allocation::reserve(&mut self.prints, 1, "the hashes of all clips")?;
+            self.prints.push(print);
+            self.compared.push(Compared { set, clip });
+        }
+        Ok(())
+    }
+
+    fn into_report(mut self, sets: &[Dataset], options: &CheckOptions, failed_videos: &[u64]) -> CheckReport {
+        // Stable: within a kind, in the order in which they were found, which is that of the clips.
+        self.findings.sort_by_key(|finding| finding.kind);
+        let mut counts: BTreeMap<FindingKind, u64> = options.kinds.iter().map(|&kind| (kind, 0)).collect();
+        let mut found_clips = vec![BTreeSet::new(); sets.len()];
+        for finding in &self.findings {
+            *counts.entry(finding.kind).or_default() += 1;
+            for clip in &finding.clips {
+                found_clips[clip.set].insert(clip.clip);
+            }
+        }
+        let checked = |(i, set): (usize, &Dataset)| CheckedSet {
+            location: location(set),
+            clips: set.len(),
+            frames: set.frame_count(),
+            found_clips: found_clips[i].len() as u64,
+            failed_videos: failed_videos[i],
+        };
+        CheckReport {
+            sets: sets.iter().enumerate().map(checked).collect(),
+            clips: self.clips,
+            frames: self.frames,
+            counts,
+            findings: self.findings,
+        }
+    }
+}
+
+/// Where the clips end that are looked at together with clip `first`.
+fn together(set: &Dataset, first: u64) -> u64 {
+    let mut frames = 0;
+    let is_room = |clip: &u64| {
+        frames += set.clip(*clip).map_or(1, |clip| u64::from(clip.frame_count()));
+        frames <= FRAMES_AT_A_TIME
+    };
+    (first..set.len()).take_while(is_room).last().map_or(first, |last| last).max(first) + 1
+}
+
+fn location(set: &Dataset) -> String {
+    let first = set.record_files().next().unwrap_or(Path::new(""));
+    first.parent().unwrap_or(first).display().to_string()
+}

@@ -1,0 +1,445 @@
+//! `vidrec check` and the library behind it: what is planted is found, and what is ordinary is not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
+use vidrec::jpeg::Encoder;
+use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Writer, WriterOptions, no_progress};
+
+use crate::common::{damage, names};
+
+/// How a picture is encoded.
+#[derive(Clone, Copy)]
+struct Look {
+    size: (u32, u32),
+    quality: u8,
+    mirrored: bool,
+}
+
+const PLAIN: Look = Look { size: (320, 256), quality: 90, mirrored: false };
+
+/// A JPEG of a picture, given as the luma at each place from 0 to 1.
+fn picture(look: Look, luma: impl Fn(f64, f64) -> f64) -> Vec<u8> {
+    let (width, height) = look.size;
+    let mut planes = Planes::new(width, height).unwrap();
+    for (i, value) in planes.y.iter_mut().enumerate() {
+        let x = (f64::from(i as u32 % width) + 0.5) / f64::from(width);
+        let y = (f64::from(i as u32 / width) + 0.5) / f64::from(height);
+        *value = luma(if look.mirrored { 1.0 - x } else { x }, y).clamp(0.0, 255.0) as u8;
+    }
+    let mut jpeg = Vec::new();
+    Encoder::new(look.quality).unwrap().encode(&planes, &mut jpeg).unwrap();
+    jpeg
+}
+
+/// A number from 0 to 1 that depends on both.
+fn random(seed: u64, i: u64) -> f64 {
+    let mut value = (seed << 32 | i).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (value ^ value >> 27) as u32 as f64 / f64::from(u32::MAX)
+}
+
+/// A scene: eight blurred blobs on a sloping ground, which drift with time.
+fn scene(seed: u64, time: f64) -> impl Fn(f64, f64) -> f64 {
+    let blobs: Vec<[f64; 5]> = (0..8).map(|b| std::array::from_fn(|i| random(seed, b * 5 + i as u64))).collect();
+    let slope = (random(seed, 98) - 0.5, random(seed, 99) - 0.5);
+    move |x, y| {
+        let ground = 120.0 + 80.0 * (slope.0 * x + slope.1 * y);
+        let light = |blob: &[f64; 5]| {
+            let (dx, dy) = (x - blob[0] - 0.02 * time * (blob[3] - 0.5), y - blob[1] - 0.02 * time * (blob[4] - 0.5));
+            let radius = 0.03 + 0.15 * blob[2];
+            (blob[3] - 0.5) * 240.0 * (-(dx * dx + dy * dy) / (radius * radius)).exp()
+        };
+        ground + blobs.iter().map(light).sum::<f64>()
+    }
+}
+
+fn moving(seed: u64, look: Look) -> Vec<Vec<u8>> {
+    (0..8).map(|t| picture(look, scene(seed, f64::from(t)))).collect()
+}
+
+struct Made {
+    source: &'static str,
+    class: Option<u32>,
+    frames: Vec<Vec<u8>>,
+    attributes: Value,
+    short: bool,
+}
+
+fn clip(source: &'static str, class: u32, frames: Vec<Vec<u8>>) -> Made {
+    Made { source, class: Some(class), frames, attributes: json!({}), short: false }
+}
+
+const CLASSES: [&str; 3] = ["run", "walk", "jump"];
+
+fn write(dir: &Path, clips: &[Made], draws: Option<u32>) {
+    let mut options = WriterOptions { overwrite: true, ..WriterOptions::default() };
+    options.meta.classes = CLASSES.map(str::to_owned).to_vec();
+    options.meta.draws = draws;
+    let mut writer = Writer::create(dir, options).unwrap();
+    for made in clips {
+        let info = ClipInfo {
+            label: made.class,
+            source: made.source.into(),
+            class: made.class.map_or(String::new(), |class| CLASSES[class as usize].into()),
+            attributes: JsonObject::of(&made.attributes).unwrap(),
+            time_base: (1, 8),
+            short: made.short,
+            ..ClipInfo::default()
+        };
+        let pts = |t: usize| if made.short { 0 } else { t as i64 };
+        let frames = made.frames.iter().enumerate();
+        let frames: Vec<_> = frames.map(|(t, jpeg)| FrameData { jpeg, pts: pts(t), source_index: None }).collect();
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// A folder of data sets in which commands run.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn set(&self, name: &str, clips: &[Made]) -> Dataset {
+        write(&self.at(name), clips, None);
+        Dataset::open(self.at(name)).unwrap()
+    }
+
+    fn run(&self, line: &str, status: i32) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        let run = command.args(line.split(' ')).current_dir(self.0.path()).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert_eq!(run.status.code(), Some(status), "{line}\n{out}\n{err}");
+        run
+    }
+
+    fn text(&self, line: &str, status: i32) -> String {
+        String::from_utf8(self.run(line, status).stdout).unwrap()
+    }
+
+    fn error(&self, line: &str) -> String {
+        String::from_utf8(self.run(line, 1).stderr).unwrap()
+    }
+
+    fn json(&self, line: &str, status: i32) -> Value {
+        serde_json::from_slice(&self.run(&format!("{line} --json"), status).stdout).unwrap()
+    }
+}
+
+fn report(sets: &[Dataset]) -> CheckReport {
+    check(sets, &CheckOptions::default(), &mut no_progress).unwrap()
+}
+
+/// The clips of the findings of each kind, by set and number.
+fn found(report: &CheckReport) -> BTreeMap<FindingKind, Vec<Vec<(usize, u64)>>> {
+    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for finding in &report.findings {
+        found.entry(finding.kind).or_default().push(finding.clips.iter().map(|clip| (clip.set, clip.clip)).collect());
+    }
+    found
+}
+
+/// Ordinary clips: movement, a still camera before which something small moves, text, line drawings, a flash, one frame,
+/// a video of one frame that is repeated, a fast camera.
+fn ordinary() -> Vec<Made> {
+    let small = |t: u32| {
+        picture(PLAIN, move |x, y| {
+            let place = 0.3 + 0.01 * f64::from(t);
+            if (x - place).abs() < 0.02 && (y - 0.5).abs() < 0.02 { 230.0 } else { scene(100, 0.0)(x, y) }
+        })
+    };
+    let lines = |seed: u64, page: u64| {
+        // A page of text: dark words of different length on white.
+        picture(PLAIN, move |x, y| {
+            let (line, word) = ((y * 20.0) as u64, (x * 12.0) as u64);
+            let is_ink = (y * 20.0).fract() < 0.5 && (x * 12.0).fract() < random(seed + page, line * 12 + word);
+            if is_ink { 20.0 } else { 240.0 }
+        })
+    };
+    let typed = |t: u64| (0..8).map(|i| lines(200, t + i)).collect();
+    let mut flash = moving(102, PLAIN);
+    flash[4] = picture(PLAIN, |x, y| 130.0 + scene(102, 4.0)(x, y) / 2.0);
+    vec![
+        clip("moving.mp4", 0, moving(101, PLAIN)),
+        clip("still.mp4", 1, (0..8).map(small).collect()),
+        clip("text.mp4", 2, typed(0)),
+        clip("more-text.mp4", 0, typed(50)),
+        clip("flash.mp4", 1, flash),
+        clip("one.jpg", 2, vec![picture(PLAIN, scene(103, 0.0))]),
+        Made { short: true, ..clip("short.mp4", 2, vec![picture(PLAIN, scene(104, 0.0)); 8]) },
+        clip("fast.mp4", 0, (0..8).map(|t| picture(PLAIN, scene(110 + t, 0.0))).collect()),
+        Made { class: None, ..clip("unlabeled.mp4", 0, moving(105, Look { size: (24, 20), ..PLAIN })) },
+    ]
+}
+
+#[test]
+fn ordinary_clips_are_not_found() {
+    let place = Place::new();
+    let report = report(&[place.set("set", &ordinary())]);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+    assert_eq!((report.clips, report.frames), (9, 8 * 7 + 2));
+    assert_eq!(report.counts.len(), FindingKind::ALL.len());
+    assert!(place.text("check set", 0).starts_with("nothing found: 9 clips"));
+}
+
+#[test]
+fn what_is_planted_in_a_clip_is_found() {
+    let place = Place::new();
+    let plain = |luma: f64| vec![picture(PLAIN, move |_, _| luma); 4];
+    let noisy = |t: u64| {
+        picture(PLAIN, move |x, y| scene(7, 0.0)(x, y) + 4.0 * random(t, (x * 320.0) as u64 + 320 * (y * 256.0) as u64) - 2.0)
+    };
+    let mut stalled = moving(8, PLAIN);
+    (3..6).for_each(|t| stalled[t] = stalled[2].clone());
+    let mut cut = moving(9, PLAIN);
+    cut.splice(5.., moving(10, PLAIN).into_iter().take(3));
+    let bright = |t: u64| picture(PLAIN, move |x, y| if y < 0.7 { 255.0 } else { scene(11, t as f64)(x, y) });
+    let night = |t: u64| picture(PLAIN, move |x, y| scene(12, t as f64)(x, y) / 8.0 + 12.0);
+    let clips = [
+        clip("black.mp4", 0, plain(5.0)),
+        clip("gray.mp4", 0, plain(130.0)),
+        clip("night.mp4", 0, (0..8).map(night).collect()),
+        clip("bright.mp4", 0, (0..8).map(bright).collect()),
+        clip("frozen.mp4", 0, (0..8).map(noisy).collect()),
+        clip("stalled.mp4", 0, stalled),
+        clip("cut.mp4", 0, cut),
+        Made {
+            attributes: json!({"video": {"decode_errors": 2, "first_error": "no frame!"}}),
+            ..clip("faulty.mp4", 0, moving(13, PLAIN))
+        },
+        clip("fine.mp4", 0, moving(14, PLAIN)),
+        clip("damaged.mp4", 0, moving(15, PLAIN)),
+    ];
+    write(&place.at("set"), &clips, None);
+    damage(&place.at("set"), 9, 3);
+    let report = report(&[Dataset::open(place.at("set")).unwrap()]);
+    let expected = [
+        (FindingKind::Black, 0),
+        (FindingKind::Uniform, 1),
+        (FindingKind::Dark, 2),
+        (FindingKind::BlownOut, 3),
+        (FindingKind::Frozen, 4),
+        (FindingKind::RepeatedFrames, 5),
+        (FindingKind::SceneCut, 6),
+        (FindingKind::Corrupt, 9),
+        (FindingKind::Substituted, 7),
+    ];
+    let expected: BTreeMap<_, _> = expected.into_iter().map(|(kind, clip)| (kind, vec![vec![(0, clip)]])).collect();
+    assert_eq!(found(&report), expected, "{:#?}", report.findings);
+    let of = |kind| report.findings.iter().find(|finding| finding.kind == kind).unwrap();
+    assert_eq!(of(FindingKind::SceneCut).frames, [5]);
+    assert_eq!(of(FindingKind::RepeatedFrames).frames, [3, 4, 5]);
+    assert_eq!(of(FindingKind::Corrupt).frames, [3]);
+    assert!(of(FindingKind::Corrupt).text.contains("CRC-32"), "{}", of(FindingKind::Corrupt).text);
+    assert!(of(FindingKind::Substituted).text.ends_with("2 decoding errors; first: no frame!"));
+    let black = &of(FindingKind::Black).clips[0];
+    assert_eq!((black.source.as_str(), black.class.as_deref()), ("black.mp4", Some("run")));
+    assert_eq!(report.sets[0].found_clips, 9);
+}
+
+#[test]
+fn duplicates_leaks_and_conflicting_labels_are_found() {
+    let place = Place::new();
+    let small = Look { size: (160, 120), quality: 40, ..PLAIN };
+    let mirrored = Look { mirrored: true, quality: 75, ..PLAIN };
+    let train = place.set(
+        "train",
+        &[
+            clip("a.mp4", 0, moving(1, PLAIN)),
+            clip("b.mp4", 1, moving(2, PLAIN)),
+            clip("a-again.mp4", 0, moving(1, small)),
+            clip("c.mp4", 2, moving(3, PLAIN)),
+            clip("d.mp4", 2, moving(4, PLAIN)),
+            // Black clips are found as such, and not as duplicates.
+            clip("black.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
+            clip("black-too.mp4", 0, vec![picture(PLAIN, |_, _| 0.0); 8]),
+        ],
+    );
+    let val = place.set(
+        "val",
+        &[
+            clip("x.mp4", 1, moving(20, PLAIN)),
+            clip("leaked.mp4", 2, moving(3, small)),
+            clip("mirrored.mp4", 1, moving(4, mirrored)),
+            clip("y.mp4", 1, moving(21, PLAIN)),
+        ],
+    );
+    let report = report(&[train, val]);
+    let expected = BTreeMap::from([
+        (FindingKind::Black, vec![vec![(0, 5)], vec![(0, 6)]]),
+        (FindingKind::NearDuplicate, vec![vec![(0, 0), (0, 2)]]),
+        (FindingKind::Leak, vec![vec![(0, 3), (1, 1)], vec![(0, 4), (1, 2)]]),
+        (FindingKind::LabelConflict, vec![vec![(0, 4), (1, 2)]]),
+    ]);
+    assert_eq!(found(&report), expected, "{:#?}", report.findings);
+    let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
+    assert!(texts.iter().any(|text| text.contains("mirrored")) && texts.iter().any(|text| text.contains("jump, walk")), "{texts:?}");
+}
+
+#[test]
+fn draws_and_moments_of_one_video_are_no_duplicates() {
+    let place = Place::new();
+    let twice = [clip("a.mp4", 0, moving(1, PLAIN)), clip("a.mp4", 0, moving(1, PLAIN))];
+    write(&place.at("draws"), &twice, Some(2));
+    assert!(report(&[Dataset::open(place.at("draws")).unwrap()]).is_clean());
+    // The same moment of a video twice, with two labels.
+    let listed = [clip("a.mp4", 0, moving(1, PLAIN)), clip("a.mp4", 1, moving(1, PLAIN))];
+    let found = found(&report(&[place.set("listed", &listed)]));
+    assert_eq!(found.keys().copied().collect::<Vec<_>>(), [FindingKind::NearDuplicate, FindingKind::LabelConflict]);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_report() {
+    let place = Place::new();
+    let mut clips = ordinary();
+    clips.extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
+    let sets = [place.set("a", &clips), place.set("b", &ordinary())];
+    let with = |threads: usize| {
+        let options = CheckOptions { threads: Some(threads), ..CheckOptions::default() };
+        check(&sets, &options, &mut no_progress).unwrap()
+    };
+    let one = with(1);
+    assert!(one.findings.len() > 5);
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(4));
+}
+
+#[test]
+fn only_what_is_wanted_is_looked_for() {
+    let place = Place::new();
+    let set = place.set("set", &ordinary());
+    let options = CheckOptions { kinds: vec![FindingKind::Substituted], ..CheckOptions::default() };
+    let report = check(std::slice::from_ref(&set), &options, &mut no_progress).unwrap();
+    assert_eq!((report.clips, report.frames, report.counts.len()), (9, 0, 1));
+    let options = CheckOptions { distance: 97, ..CheckOptions::default() };
+    assert_eq!(check(&[set], &options, &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(check(&[], &CheckOptions::default(), &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn findings_make_the_round_trip_through_a_list() {
+    let place = Place::new();
+    let black = || vec![picture(PLAIN, |_, _| 0.0); 8];
+    place.set(
+        "train",
+        &[
+            clip("a.mp4", 0, moving(1, PLAIN)),
+            clip("#3 b.mp4", 1, black()),
+            clip(" c.mp4", 1, black()),
+            clip("same.mp4", 1, moving(2, PLAIN)),
+            clip("again.mp4", 1, moving(2, PLAIN)),
+            clip("leaked.mp4", 0, moving(3, PLAIN)),
+        ],
+    );
+    place.set("val", &[clip("d.mp4", 0, moving(3, PLAIN)), clip("e.mp4", 0, moving(4, PLAIN))]);
+    let text = place.text("check train val --list bad.txt", 3);
+    assert!(text.contains("black: 2 findings\n  train clip 1 #3 b.mp4 (walk): black"), "{text}");
+    assert!(text.contains("leak: 1 finding\n"), "{text}");
+    assert_eq!(fs::read_to_string(place.at("bad.txt")).unwrap(), "#1 #3 b.mp4\n#2\n#4 again.mp4\n#5 leaked.mp4\n");
+    place.run("subset train -o clean --exclude bad.txt", 0);
+    let clean = Dataset::open(place.at("clean")).unwrap();
+    let sources: Vec<String> = clean.clips().map(|clip| clip.unwrap().source().unwrap().into()).collect();
+    assert_eq!(sources, ["a.mp4", "same.mp4"]);
+    assert!(place.text("check clean val", 0).starts_with("nothing found"));
+    // With a list for each, one clip of a leak stays.
+    place.run("check train val --list a.txt --list b.txt --only leak", 3);
+    assert_eq!(["a.txt", "b.txt"].map(|name| fs::read_to_string(place.at(name)).unwrap()), ["", "#0 d.mp4\n"]);
+}
+
+#[test]
+fn lines_of_a_list_are_refused_by_number() {
+    let place = Place::new();
+    let one = |source| clip(source, 0, vec![picture(Look { size: (32, 32), ..PLAIN }, |_, _| 0.0)]);
+    place.set("set", &[one("a.mp4"), one("#1"), one("b.mp4")]);
+    for (list, why) in [
+        ("a.mp4\n\n#7 x.mp4\n", "line 3: there is no clip 7: expected less than 3"),
+        ("#0 b.mp4\n", "line 1: clip 0 is of \"a.mp4\", not of \"b.mp4\""),
+        ("b.mp4\n#1\n", "line 2: \"#1\" is a source of this data set, and also means a clip by its number"),
+        ("#99999999999999999999\n", "line 1: there is no clip 99999999999999999999"),
+    ] {
+        fs::write(place.at("list.txt"), list).unwrap();
+        let error = place.error("subset set -o out --exclude list.txt");
+        assert!(error.contains("list.txt: ") && error.contains(why), "{list:?}: {error}");
+    }
+    fs::write(place.at("list.txt"), "#2\nb.mp4\n#1 #1\n#x\n").unwrap();
+    let text = place.text("subset set -o out --exclude list.txt", 3);
+    assert!(text.contains("1 clip,") && text.contains("not in the data set: #x"), "{text}");
+}
+
+#[test]
+fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
+    let place = Place::new();
+    let black = || vec![picture(PLAIN, |_, _| 0.0); 2];
+    let clips: Vec<Made> = (0..8).map(|_| clip("dark/ness.mp4", 2, black())).collect();
+    place.set("set", &clips);
+    let text = place.text("check set", 3);
+    assert!(text.contains("black: 8 findings\n  clip 0 dark/ness.mp4 (jump): black: 98 % of each frame"), "{text}");
+    assert!(text.contains("  and 3 more findings (--all shows them)\n8 findings in 8 clips, 16 frames\n"), "{text}");
+    assert!(place.text("check set --all", 3).contains("clip 7 dark/ness.mp4"));
+    place.run("check set --fail-on leak,corrupt", 0);
+    place.run("check set --skip black", 0);
+    place.run("check set --only black,frozen --fail-on black", 3);
+    let report = place.json("check set", 3);
+    assert_eq!((&report["counts"]["black"], &report["counts"]["leak"]), (&json!(8), &json!(0)));
+    assert_eq!(report["findings"][0]["clips"][0], json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"}));
+    assert!(place.error("check set --list a --list b").contains("more often than there are data sets"));
+    assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
+}
+
+#[test]
+fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
+    let place = Place::new();
+    place.set("set", &ordinary());
+    damage(&place.at("set"), 0, 7);
+    damage(&place.at("set"), 0, 1);
+    let local = place.json("check set", 3);
+    assert_eq!((&local["findings"][0]["kind"], &local["findings"][0]["frames"]), (&json!("corrupt"), &json!([1, 7])));
+    assert_eq!(local["findings"].as_array().unwrap().len(), 1);
+    let server = fault_proxy::Origin::serve(place.0.path()).unwrap();
+    let remote = place.json(&format!("check {}/set", server.url()), 3);
+    assert_eq!(remote["counts"], local["counts"]);
+    assert_eq!(remote["findings"][0]["frames"], json!([1, 7]));
+    // A bit in the entry of a clip.
+    let index = names::file(&place.at("set"), "shard-00000.vidx");
+    let mut bytes = fs::read(&index).unwrap();
+    let offset = bytes.len() / 2;
+    bytes[offset..offset + 200].iter_mut().for_each(|byte| *byte ^= 0x55);
+    fs::write(&index, bytes).unwrap();
+    let broken = place.json("check set", 3);
+    assert!(broken["counts"]["corrupt"].as_u64().unwrap() >= 1, "{broken}");
+}
+
+#[cfg(feature = "pack")]
+#[test]
+fn failures_are_found_in_the_words_they_failed_with() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("videos/a")).unwrap();
+    let ffmpeg = ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
+    let status = Command::new("ffmpeg").args(ffmpeg).current_dir(place.0.path()).status();
+    assert!(status.expect("scripts/setup.sh installs ffmpeg").success());
+    ["x", "y"].map(|name| fs::write(place.at(&format!("videos/a/{name}.mp4")), "no video").unwrap());
+    place.run("pack videos -o set", 3);
+    let report = place.json("check set --only failed", 3);
+    let finding = &report["findings"][0];
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(finding["videos"], json!([{"set": 0, "source": "a/x.mp4"}, {"set": 0, "source": "a/y.mp4"}]));
+    let text = finding["text"].as_str().unwrap();
+    assert!(text.starts_with("2 videos were not packed: open: ") && text.contains("Invalid data"), "{text}");
+    assert_eq!((&report["sets"][0]["failed_videos"], &report["frames"]), (&json!(2), &json!(0)));
+    let list = fs::read_dir(place.at("set")).unwrap().map(|entry| entry.unwrap().path());
+    let list = list.into_iter().find(|path| path.to_string_lossy().contains("failures-")).unwrap();
+    fs::write(list, "{}\n").unwrap();
+    let report = place.json("check set", 3);
+    assert!(report["findings"][0]["text"].as_str().unwrap().contains("failures-digest"), "{report}");
+}
