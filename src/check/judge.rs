@@ -82,7 +82,8 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
         return Some(Found::whole(FindingKind::Black, f64::from(all.p98), text));
     }
     if all.range <= UNIFORM {
-        let text = format!("of one brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
+        let text =
+            format!("of one brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
         return Some(Found::whole(FindingKind::Uniform, f64::from(all.range), text));
     }
     if all.p95 <= DARK {
@@ -98,7 +99,9 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
 
 fn frozen(measures: &Measures) -> Option<Found> {
     let largest = measures.steps.iter().map(|step| step.largest).max()?.max(measures.largest_from_first);
-    let text = || format!("frozen: all {} frames show the same; no pixel changes by more than {largest}", measures.frames.len());
+    let text = || {
+        format!("frozen: all {} frames show the same; no pixel changes by more than {largest}", measures.frames.len())
+    };
     (largest <= SAME).then(|| Found::whole(FindingKind::Frozen, f64::from(largest), text()))
 }
 
@@ -135,7 +138,10 @@ fn cuts(measures: &Measures) -> Option<Found> {
     let frames: Vec<u32> = at.iter().map(|&i| measures.frames[i + 1]).collect();
     let text = match frames.len() {
         1 => format!("the scene changes at frame {}: a pixel by {largest:.0} in the mean", frames[0]),
-        n => format!("the scene changes {n} times, first at frame {}: a pixel by up to {largest:.0} in the mean", frames[0]),
+        n => format!(
+            "the scene changes {n} times, first at frame {}: a pixel by up to {largest:.0} in the mean",
+            frames[0]
+        ),
     };
     Some(Found { kind: FindingKind::SceneCut, frames, value: Some(f64::from(largest)), text })
 }

@@ -92,11 +92,9 @@ pub(super) fn all(surveys: &[Survey]) -> Vec<Distribution> {
         let title = format!("Attribute {name}");
         let of = |s: &Survey| s.attributes.get(name).map_or_else(Vec::new, |a| a.numbers.clone());
         found.extend(of_numbers(&title, "", surveys, &surveys.iter().map(of).collect::<Vec<_>>()));
-        let of: Vec<&Categories> =
-            surveys.iter().map(|s| s.attributes.get(name).map_or(&none, |a| &a.words)).collect();
-        // A word for nearly every clip, such as a caption, is nothing to count by.
-        let (different, clips) = (of.iter().map(|c| c.len()).max(), of.iter().map(|c| c.clips()).sum::<u64>());
-        if different.is_some_and(|n| n <= SINGLE_VALUES || (n as u64) * 4 <= clips) {
+        let of: Vec<&Categories> = surveys.iter().map(|s| s.attributes.get(name).map_or(&none, |a| &a.words)).collect();
+        // Where most clips have a word of their own, such as a caption, there is nothing to count.
+        if of.iter().any(|c| c.len() as u64 * 2 <= c.clips()) {
             found.extend(of_words(&title, surveys, &of));
         }
     }
@@ -110,7 +108,8 @@ fn of_numbers(title: &str, unit: &'static str, surveys: &[Survey], values: &[Vec
     let edges = edges(&sorted)?;
     let count = |sorted: &[f64], from: f64, below: f64| {
         let start = sorted.partition_point(|&v| v < from);
-        let end = if below > from { sorted.partition_point(|&v| v < below) } else { sorted.partition_point(|&v| v <= from) };
+        let end =
+            if below > from { sorted.partition_point(|&v| v < below) } else { sorted.partition_point(|&v| v <= from) };
         (end - start) as u64
     };
     let bin = |&(from, below): &(f64, f64)| DistributionBin {
@@ -124,7 +123,11 @@ fn of_numbers(title: &str, unit: &'static str, surveys: &[Survey], values: &[Vec
         unit,
         bins: edges.iter().map(bin).collect(),
         summaries: sorted.iter().map(|v| Spread::of(v)).collect(),
-        without: surveys.iter().zip(&sorted).map(|(s, v)| (s.labels.len() - v.len().min(s.labels.len())) as u64).collect(),
+        without: surveys
+            .iter()
+            .zip(&sorted)
+            .map(|(s, v)| (s.labels.len() - v.len().min(s.labels.len())) as u64)
+            .collect(),
     })
 }
 

@@ -35,7 +35,7 @@ use crate::{Dataset, Error, JsonObject, ProgressFn, Result, stats, threads};
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage) if there are no data sets, or the budget is too small for the figures alone;
+/// [`Usage`](crate::ErrorKind::Usage) if there are no data sets, one is a selection of clips, or the budget is too small for the figures alone;
 /// [`Format`](crate::ErrorKind::Format) if an index is damaged; [`Io`](crate::ErrorKind::Io) if something cannot be read or
 /// written.
 pub fn report(
@@ -46,6 +46,11 @@ pub fn report(
 ) -> Result<Report> {
     if sets.is_empty() {
         return Err(Error::usage("there are no data sets to report on"));
+    }
+    if let Some(selection) = sets.iter().find(|set| set.set.is_selection()) {
+        return Err(
+            Error::usage("a report is about whole data sets, not about selections of clips").file(&selection.name)
+        );
     }
     let checked = checked(sets, options, progress)?;
     let mut surveys = sets.iter().map(|set| Survey::of(&set.set, sets.len() > 1)).collect::<Result<Vec<_>>>()?;
@@ -66,11 +71,7 @@ pub fn report(
     Ok(report)
 }
 
-fn checked(
-    sets: &[NamedSet],
-    options: &ReportOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<Option<CheckReport>> {
+fn checked(sets: &[NamedSet], options: &ReportOptions, progress: &mut ProgressFn<'_>) -> Result<Option<CheckReport>> {
     if !options.check.unwrap_or(!sets.iter().any(|set| set.set.is_remote())) {
         return Ok(None);
     }

@@ -49,7 +49,8 @@ pub(super) fn of_check(report: Option<&CheckReport>, options: &ReportOptions) ->
     match report {
         Some(report) => format!("Checked: {}, {} decoded.", count(report.clips, "clip"), count(report.frames, "frame")),
         None if options.check.is_none() => {
-            "Not checked: data sets in object storage are checked on demand (--check), because that reads all of them.".into()
+            "Not checked: data sets in object storage are checked on demand (--check), because that reads all of them."
+                .into()
         }
         None => "Not checked (--no-check).".into(),
     }

@@ -123,7 +123,8 @@ impl StripMaker {
         let chroma = (small.chroma_width() as usize, small.chroma_height() as usize);
         let whole = Region::whole(format.size);
         if format.pixels == Pixels::Ycc420 {
-            let enough = |scale: &&Scale| scale.side(format.size.0) >= target.0 && scale.side(format.size.1) >= target.1;
+            let enough =
+                |scale: &&Scale| scale.side(format.size.0) >= target.0 && scale.side(format.size.1) >= target.1;
             let scale = *Scale::ALL.iter().rev().find(enough).unwrap_or(&Scale::Full);
             let cut = self.decoder.planes(jpeg, whole, scale, &mut self.planes)?;
             let size = (scale.side(format.size.0) as usize, scale.side(format.size.1) as usize);

@@ -10,8 +10,8 @@ use super::facts::{ClipFacts, StripFacts};
 use super::json::in_script;
 use super::options::NamedSet;
 use super::strip::{StripMaker, StripSize};
-use crate::progress::Counter;
 use crate::Result;
+use crate::progress::Counter;
 
 /// The clips that are shown, in order of their numbers.
 pub(super) struct Wall {

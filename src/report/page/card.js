@@ -1,7 +1,8 @@
 // A clip as a card: its frames under the pointer, its name, its flag.
 
-/// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown.
-function player(clip, changed) {
+/// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown. `frame` is the one
+/// to begin with.
+function player(clip, changed, frame) {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const seek = el("span", { class: "seek" });
   const shown = clip.strip?.frames.length ?? 0;
@@ -10,7 +11,8 @@ function player(clip, changed) {
     "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),
   }, canvas, seek);
   if (!shown) node.append(el("span", { class: "none" }, clip.absent ? "not among the clips shown here" : "no frames"));
-  let at = shown >> 1;
+  const first = frame === undefined ? shown >> 1 : Math.max(clip.strip?.frames.findLastIndex((t) => t <= frame) ?? 0, 0);
+  let at = first;
   let picture = null;
 
   function go(position) {
@@ -26,7 +28,7 @@ function player(clip, changed) {
     if (!shown) return "no frames";
     const { frames, times, damaged } = clip.strip;
     const broken = damaged.includes(frames[at]) ? ", damaged" : "";
-    return `frame ${frames[at] + 1} of ${clip.frames}, ${numbers.format(times[at])} s${broken}`;
+    return `frame ${frames[at]} of ${clip.frames}, ${numbers.format(times[at])} s${broken}`;
   }
 
   const place = (event) => {
@@ -37,7 +39,7 @@ function player(clip, changed) {
   node.addEventListener("pointerdown", (event) => { from = event.clientX; });
   node.addEventListener("pointermove", (event) => go(place(event)));
   node.addEventListener("pointerleave", (event) => {
-    if (event.pointerType === "mouse" && !changed) go(shown >> 1);
+    if (event.pointerType === "mouse" && !changed) go(first);
   });
   node.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: shown - 1 }[event.key];
@@ -58,14 +60,15 @@ function player(clip, changed) {
   return { node, go, dragged };
 }
 
-/// A card. `clip` may be absent from the page, and then has only a source and a number.
-function card(clip) {
-  const play = player(clip);
+/// A card. `clip` may be absent from the page, and then has only a source and a number. It begins with
+/// `frame`, or with one in the middle.
+function card(clip, frame) {
+  const play = player(clip, undefined, frame);
   const label = clip.source || `clip ${clip.clip}`;
   const name = el("a", { class: "name", href: hashOf({ clip: clip.key }), title: clip.source }, fileName(label));
   const facts = [clip.class];
   if (!clip.absent) {
-    facts.push(count(clip.frames, "frame"));
+    if (lengthsDiffer) facts.push(count(clip.frames, "frame"));
     if (clip.seconds !== null) facts.push(duration(clip.seconds));
   }
   const kinds = [...new Set(clip.findings.map((finding) => finding.kind))];

@@ -32,13 +32,15 @@ function valueTable(distribution, all) {
 function spreadText(distribution) {
   const texts = distribution.summaries.map((spread) => spread && (spread.min === spread.max
     ? `all ${withUnit(spread.min, distribution.unit)}`
-    : `median ${withUnit(spread.median, distribution.unit)}, ${short(spread.min)}–${withUnit(spread.max, distribution.unit)}`));
+    : `median ${withUnit(spread.median, distribution.unit)}, ${distribution.unit === "B" ? bytes(spread.min) : short(spread.min)} to ${withUnit(spread.max, distribution.unit)}`));
   return manySets ? "" : texts[0] ?? "";
 }
 
 /// Numbers as columns; of several data sets the first is filled, the others are outlines.
 function histogram(distribution) {
   const { bins, unit, title } = distribution;
+  const caption = el("figcaption", {}, el("h3", {}, title), el("span", { class: "sum" }, spreadText(distribution)));
+  if (bins.length === 1 && !manySets) return el("figure", { class: "chart" }, caption);
   const all = counted(distribution);
   const most = Math.max(...bins.flatMap((bin) => bin.clips.map((n, set) => (all[set] ? n / all[set] : 0))), 1e-9);
   const column = Math.min(WIDTH / bins.length, 48);
@@ -69,21 +71,22 @@ function histogram(distribution) {
     drawing.append(svg("rect", { class: "hit", x: i * column, y: 0, width: column, height: base, onpointerenter: () => { readout.textContent = text; } }, svg("title", {}, text)));
   });
   drawing.addEventListener("pointerleave", () => { readout.textContent = ""; });
-  return el("figure", { class: "chart" },
-    el("figcaption", {}, el("h3", {}, title), el("span", { class: "sum" }, spreadText(distribution))),
-    drawing, readout, valueTable(distribution, all));
+  return el("figure", { class: "chart" }, caption, drawing, readout, valueTable(distribution, all));
 }
+
+/// Height of a bar in a row.
+const BAR = manySets ? 8 : 10;
 
 /// Rows of bars, one bar for each data set: `name` may be a node.
 function barRow(name, values, all, most, text) {
   const bars = values.map((n, set) => svg("rect", {
-    class: `s${set % 6}`, x: 0, y: (14 / values.length) * set, height: 14 / values.length - (values.length > 1 ? 1 : 0),
+    class: `s${set % 6}`, x: 0, y: BAR * set, height: BAR - (values.length > 1 ? 1 : 0),
     width: `${all[set] ? Math.max((100 * n) / all[set] / most, n ? 0.4 : 0) : 0}%`,
   }));
   const each = (of) => values.map((n, set) => (values.length > 1 ? el("i", {}, of(n, set)) : of(n, set)));
   return el("div", {},
     el("span", { class: "name" }, name),
-    svg("svg", { role: "img", "aria-label": text, height: values.length > 2 ? 7 * values.length : 14 }, svg("title", {}, text), bars),
+    svg("svg", { role: "img", "aria-label": text, height: BAR * values.length }, svg("title", {}, text), bars),
     el("span", { class: "n" }, each((n) => whole.format(n))),
     el("span", { class: "share" }, each((n, set) => share(n, all[set]))));
 }

@@ -57,6 +57,8 @@ for (const group of report.findings ?? []) {
   }
 }
 
+const lengthsDiffer = clips.some((clip) => clip.frames !== clips[0].frames);
+
 const findingCount = (report.findings ?? []).reduce((sum, group) => sum + group.count, 0);
 
 /// Names of the values of clips that are numbers.

@@ -9,18 +9,21 @@ const detail = (() => {
   }
 
   function table(clip) {
-    const first = ["source", "class", "clip", "frames", "seconds", "width", "height", "bytes", "bytes per frame"];
-    const names = [...first, ...[...clip.values.keys()].filter((name) => !first.includes(name))];
-    const rows = names.filter((name) => clip.values.has(name) && clip.values.get(name) !== "")
-      .map((name) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, valueText(name, clip.values.get(name)))));
-    if (manySets) rows.unshift(el("tr", {}, el("th", { scope: "row" }, "data set"), el("td", {}, report.sets[clip.set].name)));
-    return el("table", {}, el("tbody", {}, rows));
+    const own = ["source", "class", "clip", "frames", "seconds", "width", "height", "bytes", "bytes per frame"];
+    const others = [...clip.values.keys()].filter((name) => !own.includes(name));
+    const row = (name) => el("tr", {}, el("th", { scope: "row" }, name.replace(/^video\./, "").replace(/[._]/g, "$&\u200b")),
+      el("td", {}, valueText(name, clip.values.get(name))));
+    const rows = (names) => el("tbody", {}, names.filter((name) => clip.values.has(name) && clip.values.get(name) !== "").map(row));
+    const ofVideo = others.filter((name) => name.startsWith("video."));
+    const main = el("table", {}, rows([...own, ...others.filter((name) => !ofVideo.includes(name))]));
+    if (manySets) main.tBodies[0].prepend(el("tr", {}, el("th", { scope: "row" }, "data set"), el("td", {}, report.sets[clip.set].name)));
+    return [main, ofVideo.length ? el("details", { class: "facts-of-video" }, el("summary", {}, "Facts about the video"), el("table", {}, rows(ofVideo))) : null];
   }
 
   function frameButtons(clip, go) {
     const buttons = (clip.strip?.frames ?? []).map((t, position) => {
       const canvas = el("canvas", { "aria-hidden": "true" });
-      const button = el("button", { type: "button", "aria-label": `Frame ${t + 1}, ${numbers.format(clip.strip.times[position])} s`, onclick: () => go(position) },
+      const button = el("button", { type: "button", "aria-label": `Frame ${t}, ${numbers.format(clip.strip.times[position])} s`, onclick: () => go(position) },
         canvas, `${numbers.format(clip.strip.times[position])} s`);
       strips.load(clip).then((picture) => strips.draw(canvas, clip, picture, position));
       return button;
@@ -47,6 +50,7 @@ const detail = (() => {
       readout.textContent = text;
       buttons?.mark(at);
     });
+    if (clip.strip) play.node.style.aspectRatio = `${clip.strip.width} / ${clip.strip.height}`;
     buttons = frameButtons(clip, (at) => play.go(at));
     play.go((clip.strip?.frames.length ?? 0) >> 1);
     const to = (step) => {

@@ -6,19 +6,17 @@ function foundClip([set, number, source, className]) {
   return clipByKey.get(key) ?? { key, set, clip: number, source, class: className ?? "no label", frames: 0, findings: [], absent: true };
 }
 
-function finding(entry, kind) {
+function finding(entry) {
   if (!entry.clips.length) {
     return el("div", { class: "finding" }, el("p", {}, entry.text),
       el("ul", { class: "plain" }, entry.videos.map(([set, source]) => el("li", {}, manySets ? `${report.sets[set].name}: ` : "", source))),
       entry.count > entry.videos.length ? el("p", { class: "quiet" }, `and ${whole.format(entry.count - entry.videos.length)} more`) : null);
   }
   const members = entry.clips.map(foundClip);
-  const cards = members.map(card);
-  const frames = entry.frames.length ? ` Frames ${entry.frames.slice(0, 12).map((t) => t + 1).join(", ")}${entry.frames.length > 12 ? "…" : ""}.` : "";
-  const text = `${entry.text}${/[.!?]$/.test(entry.text) || !frames ? "" : "."}${frames}`;
-  if (members.length === 1) return el("div", { class: "finding" }, cards[0], el("p", {}, text));
+  const cards = members.map((clip) => card(clip, members.length === 1 ? entry.frames[0] : undefined));
+  if (members.length === 1) return el("div", { class: "finding" }, cards[0], el("p", {}, entry.text));
   const flagOthers = el("button", { type: "button", class: "text", onclick: () => flags.set(members.slice(1), true) }, "flag all but the first");
-  return el("div", { class: "finding" }, el("p", {}, text, " ", flagOthers), el("div", { class: "row" }, cards),
+  return el("div", { class: "finding" }, el("p", {}, entry.text, " ", flagOthers), el("div", { class: "row" }, cards),
     entry.count > members.length ? el("p", { class: "quiet" }, `and ${count(entry.count - members.length, "clip")} more`) : null);
 }
 
@@ -32,7 +30,7 @@ function group({ kind, count: all, findings: entries }) {
   let shown = 0;
   const more = el("button", { type: "button", class: "more", onclick: () => add() });
   function add() {
-    list.append(...entries.slice(shown, shown + STEP).map((entry) => finding(entry, kind)));
+    list.append(...entries.slice(shown, shown + STEP).map(finding));
     shown = Math.min(shown + STEP, entries.length);
     more.textContent = `Show more (${whole.format(entries.length - shown)} left)`;
     more.hidden = shown === entries.length;

@@ -9,7 +9,7 @@ function tiles(set) {
   return el("div", { class: "tiles" },
     tile(whole.format(set.clips), "clips"),
     tile(whole.format(set.frames), "frames"),
-    tile(duration(set.seconds), "first frames to last"),
+    tile(duration(set.seconds), "of video"),
     tile(bytes(set.bytes), "in record files"),
     set.classes ? tile(whole.format(set.classes), "classes") : null,
     report.findings ? tile(whole.format(findingCount), "findings") : null);
@@ -25,7 +25,7 @@ function factRows() {
   if (manySets) {
     add("Clips", (set) => whole.format(set.clips), true);
     add("Frames", (set) => whole.format(set.frames), true);
-    add("First frames to last", (set) => duration(set.seconds), true);
+    add("Video, first frames to last", (set) => duration(set.seconds), true);
     add("Record files", (set) => bytes(set.bytes), true);
     add("Classes with clips", (set) => whole.format(set.classes), true);
   }
@@ -35,7 +35,7 @@ function factRows() {
   add("Draws of a video", (set) => (set.draws > 1 ? String(set.draws) : ""));
   const settings = new Set(report.sets.flatMap((set) => Object.keys(set.settings)));
   for (const name of settings) {
-    add(name.replaceAll("_", " "), (set) => {
+    add(`Setting: ${name.replaceAll("_", " ")}`, (set) => {
       const value = set.settings[name];
       return value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
     });

@@ -27,7 +27,7 @@ const ONLY = {
 /// The clips that a state of the page asks for.
 function wanted(state) {
   const words = queryWords(state.q ?? "");
-  const only = ONLY[state.only] ?? [null, (clip) => clip.findings.some((finding) => finding.kind === state.only)];
+  const only = ONLY[state.only ?? ""] ?? [null, (clip) => clip.findings.some((finding) => finding.kind === state.only)];
   const ofClass = (state.class ?? "").toLowerCase();
   const exact = clips.some((clip) => clip.class.toLowerCase() === ofClass);
   const found = clips.filter((clip) =>
