@@ -41,7 +41,8 @@
 //! # Check
 //!
 //! [`verify`] checks a data set: its structure, ids, every checksum and, on demand, every image. [`Dataset::open`]
-//! checks, in constant time, everything that later reads rely on.
+//! checks, in constant time, everything that later reads rely on. [`check::check`] looks for clips that a person should look
+//! at: black, frozen, duplicate, leaked, mislabelled ones.
 //!
 //! # Modules
 //!
@@ -51,6 +52,7 @@
 //! | [`sampler`] | choose frames of a video |
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
+//! | [`check`] | find clips that a person should look at |
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |

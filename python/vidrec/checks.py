@@ -41,8 +41,8 @@ def check(
     skip : sequence of str, optional
         Do not look for these kinds.
     distance : int, optional
-        How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 96.
-        Default: 32.
+        How much clips may differ that show nearly the same, in bits of a hash of 256: 0 for copies, at most 64.
+        Default: 16.
     threads : int, optional
         Default: one for each core. The result is the same for any number.
     progress : bool or callable, default False

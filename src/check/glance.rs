@@ -82,7 +82,6 @@ pub(super) struct Light {
     /// The luma that a hundredth, and so on, of the pixels do not exceed.
     pub p1: u8,
     pub p50: u8,
-    pub p95: u8,
     pub p98: u8,
     pub p99: u8,
     /// The share of pixels that are white, [`WHITE`] or more.
@@ -109,7 +108,6 @@ impl Glance {
         Light {
             p1: percentile(1),
             p50: percentile(50),
-            p95: percentile(95),
             p98: percentile(98),
             p99: percentile(99),
             white: f64::from(white) / total.max(1) as f64,

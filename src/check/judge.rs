@@ -28,33 +28,35 @@ const BLACK: u8 = 25;
 /// flat picture is below 2.
 const UNIFORM: u8 = 8;
 
-/// A picture is very dark if 95 of 100 pixels are at most this bright, 6 % of the light of white (sRGB's curve gives
-/// luma 45 a linear value of 0.026). Night scenes have lamps and faces above it.
-const DARK: u8 = 45;
+/// A picture is very dark if 99 of 100 pixels are at most this bright, which is 4 % of the light of white (sRGB's curve).
+/// Night scenes have lamps or faces above it, and what is bright before a black ground is larger than a hundredth.
+const DARK: u8 = 56;
 
 /// The share of a picture that is white in a blown-out one.
 const BLOWN_OUT: f64 = 0.5;
 
-/// Two frames show the same if no pixel changes by more than this. Sensor noise, averaged over 64 pixels, and a codec's
-/// refresh of a still picture stay below; a moving hand, or the second hand of a clock, does not.
-const SAME: u8 = 2;
+/// A clip is frozen if no pixel changes by more than this. Sensor noise, averaged over 64 pixels, and a codec's refresh of
+/// a still picture stay below; a hand that moves anywhere, or the second hand of a clock, does not.
+const FROZEN: u8 = 2;
 
 /// Repeated frames are reported if as many steps in a row repeat the frame before: fewer are what a cartoon on threes or
-/// a film at 25 frames/s in a video at 60 has.
+/// a film at 25 frames/s in a video at 60 has. The pictures must be equal: a still scene changes a little.
 const REPEATED_STEPS: usize = 3;
 
 /// And if they are this share of all steps.
 const REPEATED_SHARE: f64 = 0.25;
 
-/// The mean change of a pixel across a cut is at least this.
-const CUT: f32 = 20.0;
+/// The mean change of a pixel across a cut is at least this: about what PySceneDetect's `detect-content` asks for, 27. A
+/// camera that adapts to the light, or walks through a door, stays below.
+const CUT: f32 = 25.0;
 
 /// The least change of the spread of brightness across a cut.
 const CUT_SPREAD: f32 = 0.25;
 
 /// A cut changes the picture so many times as much as the steps on both sides of it, and as the clip's median step.
-/// Where a camera moves fast, or frames lie seconds apart, all steps are large.
-const CUT_RATIO: f32 = 3.0;
+/// Where a camera moves fast, or frames lie seconds apart, all steps are large. More would miss all cuts of clips that have
+/// several.
+const CUT_RATIO: f32 = 2.0;
 
 /// The fewest steps by which a cut can be told from movement.
 const CUT_STEPS: usize = 3;
@@ -82,13 +84,12 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
         return Some(Found::whole(FindingKind::Black, f64::from(all.p98), text));
     }
     if all.range <= UNIFORM {
-        let text =
-            format!("of one brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
+        let text = format!("of one brightness: the luma of {each} is {median:.0}, give or take {}", all.range.div_ceil(2));
         return Some(Found::whole(FindingKind::Uniform, f64::from(all.range), text));
     }
-    if all.p95 <= DARK {
-        let text = format!("very dark: 95 % of {each} has a luma of at most {}", all.p95);
-        return Some(Found::whole(FindingKind::Dark, f64::from(all.p95), text));
+    if all.p99 <= DARK {
+        let text = format!("very dark: 99 % of {each} has a luma of at most {}", all.p99);
+        return Some(Found::whole(FindingKind::Dark, f64::from(all.p99), text));
     }
     if all.white >= BLOWN_OUT {
         let text = format!("blown out: {:.0} % of {each}, or more, is white", all.white * 100.0);
@@ -99,17 +100,15 @@ fn of_light(all: &Extremes, frames: usize) -> Option<Found> {
 
 fn frozen(measures: &Measures) -> Option<Found> {
     let largest = measures.steps.iter().map(|step| step.largest).max()?.max(measures.largest_from_first);
-    let text = || {
-        format!("frozen: all {} frames show the same; no pixel changes by more than {largest}", measures.frames.len())
-    };
-    (largest <= SAME).then(|| Found::whole(FindingKind::Frozen, f64::from(largest), text()))
+    let text = || format!("frozen: all {} frames show the same; no pixel changes by more than {largest}", measures.frames.len());
+    (largest <= FROZEN).then(|| Found::whole(FindingKind::Frozen, f64::from(largest), text()))
 }
 
 /// The longest stretch of repeated frames, if it is long.
 fn repeated(measures: &Measures) -> Option<Found> {
     let (mut best, mut start) = (0..0, 0);
     for (i, step) in measures.steps.iter().enumerate() {
-        if step.largest > SAME {
+        if step.largest > 0 {
             start = i + 1;
         } else if i + 1 - start > best.len() {
             best = start..i + 1;
@@ -138,10 +137,7 @@ fn cuts(measures: &Measures) -> Option<Found> {
     let frames: Vec<u32> = at.iter().map(|&i| measures.frames[i + 1]).collect();
     let text = match frames.len() {
         1 => format!("the scene changes at frame {}: a pixel by {largest:.0} in the mean", frames[0]),
-        n => format!(
-            "the scene changes {n} times, first at frame {}: a pixel by up to {largest:.0} in the mean",
-            frames[0]
-        ),
+        n => format!("the scene changes {n} times, first at frame {}: a pixel by up to {largest:.0} in the mean", frames[0]),
     };
     Some(Found { kind: FindingKind::SceneCut, frames, value: Some(f64::from(largest)), text })
 }

@@ -27,8 +27,8 @@ pub(super) struct Step {
 pub(super) struct Extremes {
     /// The largest luma that 98 of 100 pixels do not exceed.
     pub p98: u8,
-    /// The same of 95.
-    pub p95: u8,
+    /// The same of 99.
+    pub p99: u8,
     /// The largest range of luma that has all pixels but the darkest and brightest hundredth.
     pub range: u8,
     /// The smallest share of white pixels.
@@ -100,14 +100,14 @@ impl Measures {
     fn add_light(&mut self, light: Light) {
         let this = Extremes {
             p98: light.p98,
-            p95: light.p95,
+            p99: light.p99,
             range: light.p99 - light.p1,
             white: light.white,
             medians: f64::from(light.p50),
         };
         self.extremes = Some(self.extremes.map_or(this, |so_far| Extremes {
             p98: so_far.p98.max(this.p98),
-            p95: so_far.p95.max(this.p95),
+            p99: so_far.p99.max(this.p99),
             range: so_far.range.max(this.range),
             white: so_far.white.min(this.white),
             medians: so_far.medians + this.medians,

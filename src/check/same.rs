@@ -7,8 +7,8 @@ use super::nearest::{Keyed, near_pairs, near_pairs_between};
 use crate::{Error, Result, limits};
 
 /// The most that the brightness of a cell of 8 x 8 may differ between two frames that show the same: less than a hand
-/// changes, or another object on the same table. Encoding a video again changes it by 2 or 3.
-const CELL: u32 = 16;
+/// changes, or another object on the same table. Encoding a video again changes it by 1 to 3.
+const CELL: u32 = 12;
 
 /// After so many comparisons in vain, a clip is compared with no others that have had as many: it is one of very many
 /// that look alike and are not the same, such as episodes in front of one camera.

@@ -205,8 +205,8 @@ fn what_is_planted_in_a_clip_is_found() {
     let mut stalled = moving(8, PLAIN);
     (3..6).for_each(|t| stalled[t] = stalled[2].clone());
     let mut cut = moving(9, PLAIN);
-    cut.splice(5.., moving(10, PLAIN).into_iter().take(3));
-    let bright = |t: u64| picture(PLAIN, move |x, y| if y < 0.7 { 255.0 } else { scene(11, t as f64)(x, y) });
+    cut.splice(5.., moving(11, PLAIN).into_iter().take(3));
+    let bright = |t: u64| picture(PLAIN, move |x, y| if y < 0.7 { 255.0 } else { scene(16, t as f64)(x, y) });
     let night = |t: u64| picture(PLAIN, move |x, y| scene(12, t as f64)(x, y) / 8.0 + 12.0);
     let clips = [
         clip("black.mp4", 0, plain(5.0)),
@@ -328,7 +328,7 @@ fn only_what_is_wanted_is_looked_for() {
     let options = CheckOptions { kinds: vec![FindingKind::Substituted], ..CheckOptions::default() };
     let report = check(std::slice::from_ref(&set), &options, &mut no_progress).unwrap();
     assert_eq!((report.clips, report.frames, report.counts.len()), (9, 0, 1));
-    let options = CheckOptions { distance: 97, ..CheckOptions::default() };
+    let options = CheckOptions { distance: 65, ..CheckOptions::default() };
     assert_eq!(check(&[set], &options, &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
     assert_eq!(check(&[], &CheckOptions::default(), &mut no_progress).unwrap_err().kind(), ErrorKind::Usage);
 }
