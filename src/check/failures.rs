@@ -22,9 +22,7 @@ pub(super) fn findings(sets: &[Dataset]) -> Result<(Vec<Finding>, Vec<u64>)> {
                 }
             }
             Err(e) if stops(&e) => return Err(e),
-            Err(e) => {
-                found.push(finding(FindingKind::Corrupt, Vec::new(), format!("the list of failures is damaged: {e:#}")))
-            }
+            Err(e) => found.push(finding(FindingKind::Corrupt, Vec::new(), format!("the list of failures is damaged: {e:#}"))),
         }
     }
     let mut grouped: Vec<_> = by_message.into_iter().collect();

@@ -70,8 +70,7 @@ fn shrink(rgb: &[u8], pitch: usize, (width, height): (u32, u32), scale: Scale, g
         let count = (columns.len() * rows.len()) as u32;
         let row = |y: usize| &rgb[(y * pitch + columns.start) * 3..(y * pitch + columns.end) * 3];
         let pixels = rows.flat_map(|y| row(y).chunks_exact(3));
-        let sum: u32 =
-            pixels.map(|p| (299 * u32::from(p[0]) + 587 * u32::from(p[1]) + 114 * u32::from(p[2])) / 1000).sum();
+        let sum: u32 = pixels.map(|p| (299 * u32::from(p[0]) + 587 * u32::from(p[1]) + 114 * u32::from(p[2])) / 1000).sum();
         *luma = (sum / count.max(1)) as u8;
     }
 }

@@ -65,8 +65,7 @@ mod tests {
 
     #[test]
     fn counts_and_cuts_are_found_and_sound_videos_are_not() {
-        let sound =
-            json!({"video": {"codec": "h264", "decode_errors": 0, "claimed_seconds": 10.0, "stream_seconds": 9.5}});
+        let sound = json!({"video": {"codec": "h264", "decode_errors": 0, "claimed_seconds": 10.0, "stream_seconds": 9.5}});
         assert_eq!(found(&sound), None);
         assert_eq!(found(&json!({})), None);
         let (value, text) = found(&json!({"video": {

@@ -76,8 +76,7 @@ impl Group<'_> {
         }
         let mut findings = Vec::new();
         if of_sets.len() > 1 {
-            let numbers: Vec<String> =
-                of_sets.iter().map(|(set, clips)| format!("{} of data set {set}", clips.len())).collect();
+            let numbers: Vec<String> = of_sets.iter().map(|(set, clips)| format!("{} of data set {set}", clips.len())).collect();
             let text = format!("clips of several data sets show nearly the same: {}", numbers.join(", "));
             findings.push(self.finding(FindingKind::Leak, of_sets.values().flatten().cloned().collect(), text));
         }
@@ -100,8 +99,7 @@ impl Group<'_> {
     /// The clips that show nearly the same as another one that has another label.
     fn conflict(&self, clips: &[FoundClip]) -> Result<Option<Finding>> {
         // In order of set and clip, as the members are.
-        let names: Vec<Naming> =
-            clips.iter().map(|clip| Naming::of(&self.sets[clip.set], clip)).collect::<Result<_>>()?;
+        let names: Vec<Naming> = clips.iter().map(|clip| Naming::of(&self.sets[clip.set], clip)).collect::<Result<_>>()?;
         let (mut conflicting, mut least) = (BTreeSet::new(), None::<u32>);
         for i in 0..clips.len() {
             for j in (i + 1..clips.len()).take(LABELS_COMPARED).filter(|&j| names[i].contradicts(&names[j])) {
@@ -121,13 +119,6 @@ impl Group<'_> {
         );
         let clips = conflicting.into_iter().map(|i| clips[i].clone()).collect();
         let value = Some(f64::from(least));
-        Ok(Some(Finding {
-            kind: FindingKind::LabelConflict,
-            clips,
-            videos: Vec::new(),
-            frames: Vec::new(),
-            value,
-            text,
-        }))
+        Ok(Some(Finding { kind: FindingKind::LabelConflict, clips, videos: Vec::new(), frames: Vec::new(), value, text }))
     }
 }

@@ -198,9 +198,7 @@ fn what_is_planted_in_a_clip_is_found() {
     let place = Place::new();
     let plain = |luma: f64| vec![picture(PLAIN, move |_, _| luma); 4];
     let noisy = |t: u64| {
-        picture(PLAIN, move |x, y| {
-            scene(7, 0.0)(x, y) + 4.0 * random(t, (x * 320.0) as u64 + 320 * (y * 256.0) as u64) - 2.0
-        })
+        picture(PLAIN, move |x, y| scene(7, 0.0)(x, y) + 4.0 * random(t, (x * 320.0) as u64 + 320 * (y * 256.0) as u64) - 2.0)
     };
     let mut stalled = moving(8, PLAIN);
     (3..6).for_each(|t| stalled[t] = stalled[2].clone());
@@ -286,10 +284,7 @@ fn duplicates_leaks_and_conflicting_labels_are_found() {
     ]);
     assert_eq!(found(&report), expected, "{:#?}", report.findings);
     let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
-    assert!(
-        texts.iter().any(|text| text.contains("mirrored")) && texts.iter().any(|text| text.contains("jump, walk")),
-        "{texts:?}"
-    );
+    assert!(texts.iter().any(|text| text.contains("mirrored")) && texts.iter().any(|text| text.contains("jump, walk")), "{texts:?}");
 }
 
 #[test]
@@ -308,8 +303,7 @@ fn draws_and_moments_of_one_video_are_no_duplicates() {
 fn any_number_of_threads_gives_the_same_report() {
     let place = Place::new();
     let mut clips = ordinary();
-    clips
-        .extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
+    clips.extend((0..30).map(|i| clip("more.mp4", i as u32 % 3, moving(300 + i / 2, Look { size: (64, 48), ..PLAIN }))));
     let sets = [place.set("a", &clips), place.set("b", &ordinary())];
     let with = |threads: usize| {
         let options = CheckOptions { threads: Some(threads), ..CheckOptions::default() };
@@ -398,10 +392,7 @@ fn the_program_says_what_it_found_and_its_status_is_for_pipelines() {
     place.run("check set --only black,frozen --fail-on black", 3);
     let report = place.json("check set", 3);
     assert_eq!((&report["counts"]["black"], &report["counts"]["leak"]), (&json!(8), &json!(0)));
-    assert_eq!(
-        report["findings"][0]["clips"][0],
-        json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"})
-    );
+    assert_eq!(report["findings"][0]["clips"][0], json!({"set": 0, "clip": 0, "source": "dark/ness.mp4", "class": "jump"}));
     assert!(place.error("check set --list a --list b").contains("more often than there are data sets"));
     assert!(String::from_utf8(place.run("check set --only blue", 2).stderr).unwrap().contains("blown-out"));
 }
@@ -434,8 +425,7 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
 fn failures_are_found_in_the_words_they_failed_with() {
     let place = Place::new();
     fs::create_dir_all(place.at("videos/a")).unwrap();
-    let ffmpeg =
-        ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
+    let ffmpeg = ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
     let status = Command::new("ffmpeg").args(ffmpeg).current_dir(place.0.path()).status();
     assert!(status.expect("scripts/setup.sh installs ffmpeg").success());
     ["x", "y"].map(|name| fs::write(place.at(&format!("videos/a/{name}.mp4")), "no video").unwrap());

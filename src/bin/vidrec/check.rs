@@ -60,15 +60,13 @@ pub fn run(args: &Args) -> Run {
         return Err("--list is given more often than there are data sets".into());
     }
     let sets = args.dataset.iter().map(|path| args.storage.open(path)).collect::<Result<Vec<_>, _>>()?;
-    let is_wanted =
-        |kind: &FindingKind| (args.only.is_empty() || args.only.contains(kind)) && !args.skip.contains(kind);
+    let is_wanted = |kind: &FindingKind| (args.only.is_empty() || args.only.contains(kind)) && !args.skip.contains(kind);
     let kinds: Vec<FindingKind> = FindingKind::ALL.into_iter().filter(is_wanted).collect();
     let options = CheckOptions { kinds, threads: args.threads, distance: args.distance };
     let report = check(&sets, &options, &mut watch::of("clips"))?;
     for (set, path) in args.list.iter().enumerate() {
         let clips = to_exclude(&report.findings, set, args.list.len());
-        fs::write(path, clip_list::text(&clips))
-            .map_err(|e| format!("{}: cannot write the list: {e}", path.display()))?;
+        fs::write(path, clip_list::text(&clips)).map_err(|e| format!("{}: cannot write the list: {e}", path.display()))?;
     }
     output::print(args.json, &report, |report| render(report, args))?;
     let counts = |finding: &Finding| args.fail_on.is_empty() || args.fail_on.contains(&finding.kind);
@@ -93,11 +91,7 @@ const SHOWN: usize = 5;
 
 fn render(report: &CheckReport, args: &Args) -> String {
     let shown = if args.all { usize::MAX } else { SHOWN };
-    let sets = if args.dataset.len() > 1 {
-        format!(" in {}", count(args.dataset.len() as u64, "data set"))
-    } else {
-        String::new()
-    };
+    let sets = if args.dataset.len() > 1 { format!(" in {}", count(args.dataset.len() as u64, "data set")) } else { String::new() };
     let size = format!("{}, {}{sets}", count(report.clips, "clip"), count(report.frames, "frame"));
     if report.findings.is_empty() {
         return format!("nothing found: {size}\n");

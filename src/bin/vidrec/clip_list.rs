@@ -133,9 +133,7 @@ impl Found<'_> {
                 return self.clip(None, Some(line.to_owned()));
             };
             if is_ambiguous && self.has_source_in(&[line])? {
-                return Err(place(format!(
-                    "{line:?} is a source of this data set, and also means a clip by its number"
-                )));
+                return Err(place(format!("{line:?} is a source of this data set, and also means a clip by its number")));
             }
             if ordinal >= self.set.len() {
                 return Err(place(format!("there is no clip {ordinal}: expected less than {}", self.set.len())));
