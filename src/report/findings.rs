@@ -26,17 +26,25 @@ struct Shown<'a> {
     videos: Vec<(usize, &'a str)>,
 }
 
-/// The most findings of a kind that the page lists, and the most clips or videos of one.
+/// The most findings of a kind that the page lists, the most clips or videos of one, and of all of a kind about.
 const MOST: usize = 500;
 const MOST_CLIPS: usize = 60;
+const MOST_OF_KIND: usize = 2000;
 
 impl<'a> Group<'a> {
     /// The findings in groups, in order of the kinds.
     pub fn all(report: &'a CheckReport) -> Vec<Self> {
-        let group = |findings: &'a [Finding]| Group {
-            kind: findings[0].kind,
-            count: findings.len(),
-            findings: findings.iter().take(MOST).map(Shown::of).collect(),
+        let group = |findings: &'a [Finding]| {
+            let mut listed = 0;
+            let has_room = |finding: &&Shown<'_>| {
+                let before = listed;
+                listed += finding.clips.len() + finding.videos.len();
+                before < MOST_OF_KIND
+            };
+            let shown: Vec<_> = findings.iter().take(MOST).map(Shown::of).collect();
+            let room = shown.iter().take_while(has_room).count();
+            let findings_shown = shown.into_iter().take(room).collect();
+            Group { kind: findings[0].kind, count: findings.len(), findings: findings_shown }
         };
         report.findings.chunk_by(|a, b| a.kind == b.kind).map(group).collect()
     }

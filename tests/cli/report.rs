@@ -193,3 +193,23 @@ fn a_damaged_frame_is_shown_as_such() {
     let list = embedded(&page, "clip-list");
     assert_eq!((&list[9]["strip"]["damaged"], &list[10]["strip"]["damaged"]), (&json!([]), &json!([2])));
 }
+
+/// Prints what a page about 100,000 clips costs: `cargo test --release --test cli report::many_clips -- --ignored --nocapture`.
+#[test]
+#[ignore = "a minute, and 400 MB of disk"]
+fn many_clips_cost_little() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
+    let jpegs: Vec<_> = (0..64).map(|seed| common::jpeg((64, 48), seed)).collect();
+    for i in 0..100_000u32 {
+        let frame = |t: u32| FrameData { jpeg: &jpegs[(i * 7 + t) as usize % 64], pts: t.into(), source_index: None };
+        let label = Some(i % 400);
+        let info = ClipInfo { source: format!("{i}.mp4"), label, width: 64, height: 48, ..ClipInfo::default() };
+        writer.append(&info, &[frame(0), frame(1)]).unwrap();
+    }
+    writer.finish().unwrap();
+    let start = std::time::Instant::now();
+    let told = figures("report set -o page.html --no-check", temp.path());
+    println!("{:.1} s, {} bytes: {}", start.elapsed().as_secs_f64(), told["page_bytes"], told["notes"]);
+    assert_eq!(told["shown"]["clips"], 1000);
+}

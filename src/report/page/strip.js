@@ -16,9 +16,15 @@ const strips = (() => {
       await parsed;
       node = byId(`strip-${index}`);
     }
-    const text = atob(node.textContent);
-    const data = Uint8Array.from(text, (c) => c.charCodeAt(0));
-    return createImageBitmap(new Blob([data], { type: "image/jpeg" }));
+    return createImageBitmap(new Blob([bytesOf(node.textContent)], { type: "image/jpeg" }));
+  }
+
+  function bytesOf(base64) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+    const text = atob(base64);
+    const out = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i += 1) out[i] = text.charCodeAt(i);
+    return out;
   }
 
   /// The strip of a clip as a picture.
@@ -43,7 +49,7 @@ const strips = (() => {
   function draw(canvas, clip, picture, position) {
     const { width, height, pitch } = clip.strip;
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
-    canvas.getContext("2d").drawImage(picture, position * pitch, 0, width, height, 0, 0, width, height);
+    canvas.getContext("2d", { alpha: false }).drawImage(picture, position * pitch, 0, width, height, 0, 0, width, height);
   }
 
   return { load, draw };
