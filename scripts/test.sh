@@ -65,8 +65,16 @@ python_environment() {
   echo "$wanted" > target/venv/made-for
 }
 
+# The browser that opens the pages of `vidrec report`: if there is none, this installs Debian's (470 MB). If that fails, the
+# tests that need it are skipped.
+browser() {
+  command -v chromium chromium-browser google-chrome > /dev/null && return
+  command -v apt-get > /dev/null && install_packages chromium >&2 || true
+}
+
 python_tests() {
   cargo build --quiet --locked --bins --examples
+  browser
   python_environment
   target/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider --ignore tests/python/package tests/python
 }

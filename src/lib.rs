@@ -56,6 +56,7 @@
 //! | [`edit`] | merge, split, subset, reshard, append, relabel |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |
+//! | `report` | pages about data sets (feature `report`) |
 //! | `interop` | import and export other projects' data sets (feature `interop`) |
 //! | `video`, `pack` | decode videos, make data sets (feature `pack`) |
 //!
@@ -100,6 +101,8 @@ mod random;
 #[cfg(feature = "remote")]
 mod remote;
 mod repair;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod sampler;
 #[cfg(test)]
 #[path = "../tests/common/skip.rs"]

@@ -31,6 +31,9 @@ pub(crate) mod stream {
     pub const SPLIT: u64 = 20;
     /// Which clips are in a random subset of a data set.
     pub const SAMPLE: u64 = 21;
+    /// Which clips a page about data sets shows. Next id: the number of the data set.
+    #[cfg(feature = "report")]
+    pub const REPORT: u64 = 22;
 }
 
 /// A stream of random numbers for one key: a seed, and ids that name what the numbers are for.

@@ -8,6 +8,7 @@
 //! mix      several data sets with weights
 //! output   where outputs go             push    local data sets to object storage
 //! verify   proof that a data set is whole       check   clips that a person should look at
+//! report   pages about data sets
 //! here     things that must not be used, or dropped, in a forked process
 //! ```
 
@@ -30,6 +31,7 @@ mod pack_options;
 #[cfg(feature = "pack")]
 mod parts;
 mod push;
+mod report;
 mod selection;
 mod storage;
 mod task;
@@ -63,6 +65,7 @@ fn _vidrec(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::loader_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_remote, module)?)?;
     module.add_function(wrap_pyfunction!(fetch::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(push::push, module)?)?;

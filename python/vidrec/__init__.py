@@ -11,9 +11,9 @@
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
 :class:`Batch` after batch. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
-person should look at, :func:`fetch` makes a local copy of a remote one, and :func:`push` a remote copy of a local one.
-:func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and :func:`relabel` write data sets out of
-data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes.
+person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
+:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
+:func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes.
 """
 
 from ._vidrec import __version__
@@ -37,6 +37,7 @@ from .errors import (
 from .loader import Loader
 from .mixing import Mix, mix
 from .parts import pack_part, plan, plan_status, publish
+from .reports import report
 from .stored_track import Track
 from .tools import fetch, inspect, pack, push, verify
 from .tracks import TrackWindow, track
@@ -75,6 +76,7 @@ __all__ = [
     "publish",
     "push",
     "relabel",
+    "report",
     "reshard",
     "split",
     "subset",

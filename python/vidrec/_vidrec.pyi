@@ -124,6 +124,14 @@ def check(
     threads: Optional[int],
     progress: _Progress,
 ) -> str: ...
+def report(
+    sets: Sequence[Tuple[str, Dataset]],
+    out: Optional[_Path],
+    title: Optional[str],
+    numbers: Tuple[int, str, int],
+    work: Tuple[Optional[bool], Optional[int]],
+    progress: _Progress,
+) -> str: ...
 def fetch(
     location: _Path,
     out: _Path,

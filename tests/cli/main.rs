@@ -12,3 +12,4 @@ mod monitor;
 mod program;
 mod readme;
 mod remote;
+mod report;

@@ -27,6 +27,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("publish", &["vidrec publish plan -o train", "vidrec publish s3://bucket/plan -o s3://bucket/train"]),
     ("inspect", &["vidrec inspect train", "vidrec inspect train --classes", "vidrec inspect train --clip 0 --json"]),
     ("verify", &["vidrec verify train", "vidrec verify train --deep", "vidrec verify s3://bucket/train --json"]),
+    (
+        "check",
+        &[
+            "vidrec check train val",
+            "vidrec check train val --only leak,label-conflict --json",
+            "vidrec check train --fail-on corrupt,failed --list odd.txt",
+        ],
+    ),
     ("extract", &["vidrec extract train 0-2 -o frames", "vidrec extract train all -o frames --force"]),
     (
         "sheet",
@@ -37,6 +45,14 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("view", &["vidrec view train", "vidrec view train 0-9 --frames 8", "vidrec view train 3 --as blocks --width 100"]),
+    (
+        "report",
+        &[
+            "vidrec report train -o train.html",
+            "vidrec report old new -o changes.html --title Changes",
+            "vidrec report s3://bucket/train -o train.html --clips 300 --budget 10MB",
+        ],
+    ),
     (
         "import mxnet",
         &[
@@ -63,6 +79,11 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &["vidrec export webdataset train -o tars", "vidrec export webdataset train -o tars --clips-per-shard 200"],
     ),
     ("export mds", &["vidrec export mds train -o mds", "vidrec export mds train -o mds --shard-size 128"]),
+    #[cfg(feature = "pack")]
+    (
+        "export lerobot",
+        &["vidrec export lerobot train -o for-lerobot", "vidrec export lerobot train -o for-lerobot --fps 30 --without gaze"],
+    ),
     ("export frames", &["vidrec export frames train -o jpegs", "vidrec export frames s3://bucket/train -o jpegs"]),
     #[cfg(feature = "pack")]
     ("export mp4", &["vidrec export mp4 train -o previews", "vidrec export mp4 train -o previews --fps 4"]),

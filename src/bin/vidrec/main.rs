@@ -37,6 +37,7 @@ mod ranges;
 mod relabel;
 mod remote_output;
 mod repair;
+mod report;
 mod reshard;
 mod sheet;
 mod split;
@@ -89,6 +90,7 @@ enum Command {
     Extract(extract::Args),
     Sheet(sheet::Args),
     View(view::Args),
+    Report(report::Args),
     Import(import::Args),
     Export(export::Args),
     Fetch(fetch::Args),
@@ -139,6 +141,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Extract(args) => extract::run(&args),
         Command::Sheet(args) => sheet::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Fetch(args) => fetch::run(&args),

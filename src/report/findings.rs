@@ -1,0 +1,65 @@
+//! Findings as a page lists them: by kind, and not without end.
+
+use serde::Serialize;
+
+use crate::check::{CheckReport, Finding, FindingKind};
+
+/// The findings of one kind.
+#[derive(Serialize)]
+pub(super) struct Group<'a> {
+    kind: FindingKind,
+    count: usize,
+    /// The first of them.
+    findings: Vec<Shown<'a>>,
+}
+
+/// A finding.
+#[derive(Serialize)]
+struct Shown<'a> {
+    text: &'a str,
+    frames: &'a [u32],
+    /// How many clips and videos it is about.
+    count: usize,
+    /// The first of its clips: data set, number, source, class.
+    clips: Vec<(usize, u64, &'a str, Option<&'a str>)>,
+    /// The first of its videos: data set and source.
+    videos: Vec<(usize, &'a str)>,
+}
+
+/// The most findings of a kind that the page lists, the most clips or videos of one, and of all of a kind about.
+const MOST: usize = 500;
+const MOST_CLIPS: usize = 60;
+const MOST_OF_KIND: usize = 2000;
+
+impl<'a> Group<'a> {
+    /// The findings in groups, in order of the kinds.
+    pub fn all(report: &'a CheckReport) -> Vec<Self> {
+        let group = |findings: &'a [Finding]| {
+            let mut listed = 0;
+            let has_room = |finding: &&Shown<'_>| {
+                let before = listed;
+                listed += finding.clips.len() + finding.videos.len();
+                before < MOST_OF_KIND
+            };
+            let shown: Vec<_> = findings.iter().take(MOST).map(Shown::of).collect();
+            let room = shown.iter().take_while(has_room).count();
+            let findings_shown = shown.into_iter().take(room).collect();
+            Group { kind: findings[0].kind, count: findings.len(), findings: findings_shown }
+        };
+        report.findings.chunk_by(|a, b| a.kind == b.kind).map(group).collect()
+    }
+}
+
+impl<'a> Shown<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let clips = finding.clips.iter().take(MOST_CLIPS);
+        let videos = finding.videos.iter().take(MOST_CLIPS);
+        Shown {
+            text: &finding.text,
+            frames: &finding.frames,
+            count: finding.clips.len() + finding.videos.len(),
+            clips: clips.map(|clip| (clip.set, clip.clip, clip.source.as_str(), clip.class.as_deref())).collect(),
+            videos: videos.map(|video| (video.set, video.source.as_str())).collect(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Pages about data sets: one HTML file with figures, clips that play under the pointer, and what a check has found.
+//!
+//! The page opens from a disk, asks nobody for anything, and is small enough to be mailed.
+
+mod categories;
+mod choice;
+mod class_balance;
+mod compare;
+mod distribution;
+mod facts;
+mod figures;
+mod findings;
+mod json;
+mod make;
+mod notes;
+mod options;
+mod page;
+mod shrink;
+mod strip;
+mod survey;
+mod wall;
+
+pub use self::compare::{Comparison, SourceNote, Sources};
+pub use self::distribution::{Distribution, DistributionBin, Spread};
+pub use self::figures::{Report, SetFigures, Shown};
+pub use self::make::report;
+pub use self::options::{NamedSet, ReportOptions};

@@ -1,0 +1,97 @@
+// A clip as a card: its frames under the pointer, its name, its flag.
+
+/// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown. `frame` is the one
+/// to begin with.
+function player(clip, changed, frame) {
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const seek = el("span", { class: "seek" });
+  const shown = clip.strip?.frames.length ?? 0;
+  const node = el("div", {
+    class: "picture", role: "slider", tabindex: "0", "aria-label": `Frames of ${clip.source}`,
+    "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),
+  }, canvas, seek);
+  if (!shown) node.append(el("span", { class: "none" }, clip.absent ? "not among the clips shown here" : "no frames"));
+  const first = frame === undefined ? shown >> 1 : Math.max(clip.strip?.frames.findLastIndex((t) => t <= frame) ?? 0, 0);
+  let at = first;
+  let picture = null;
+
+  function go(position) {
+    at = Math.min(Math.max(position, 0), Math.max(shown - 1, 0));
+    if (picture) strips.draw(canvas, clip, picture, at);
+    seek.style.transform = `scaleX(${shown ? (at + 1) / shown : 0})`;
+    node.setAttribute("aria-valuenow", at + 1);
+    node.setAttribute("aria-valuetext", frameText());
+    changed?.(at, frameText());
+  }
+
+  function frameText() {
+    if (!shown) return "no frames";
+    const { frames, times, damaged } = clip.strip;
+    const broken = damaged.includes(frames[at]) ? ", damaged" : "";
+    return `frame ${frames[at]} of ${clip.frames}, ${numbers.format(times[at])} s${broken}`;
+  }
+
+  const place = (event) => {
+    const box = node.getBoundingClientRect();
+    return Math.floor(((event.clientX - box.left) / box.width) * shown);
+  };
+  let from = null;
+  node.addEventListener("pointerdown", (event) => { from = event.clientX; });
+  node.addEventListener("pointermove", (event) => go(place(event)));
+  node.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "mouse" && !changed) go(first);
+  });
+  node.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: shown - 1 }[event.key];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(step);
+  });
+  go(at);
+  if (shown) {
+    strips.load(clip).then((loaded) => {
+      picture = loaded;
+      go(at);
+    });
+  }
+  /// Whether a click ends a drag.
+  const dragged = (event) => from !== null && Math.abs(event.clientX - from) > 6;
+  return { node, go, dragged };
+}
+
+/// A card. `clip` may be absent from the page, and then has only a source and a number. It begins with
+/// `frame`, or with one in the middle.
+function card(clip, frame) {
+  const play = player(clip, undefined, frame);
+  const label = clip.source || `clip ${clip.clip}`;
+  const name = el("a", { class: "name", href: hashOf({ clip: clip.key }), title: clip.source }, fileName(label));
+  const facts = [clip.class];
+  if (!clip.absent) {
+    if (lengthsDiffer) facts.push(count(clip.frames, "frame"));
+    if (clip.seconds !== null) facts.push(duration(clip.seconds));
+  }
+  const kinds = [...new Set(clip.findings.map((finding) => finding.kind))];
+  const tag = kinds.length ? el("span", { class: "tag" }, kinds.length > 1 ? `${kindTitle(kinds[0])} +${kinds.length - 1}` : kindTitle(kinds[0])) : null;
+  if (tag) play.node.append(tag);
+  const node = el("article", { class: `card${flags.has(clip.key) ? " flagged" : ""}`, "data-key": clip.key },
+    play.node,
+    el("div", { class: "under" }, name,
+      el("span", { class: "meta", title: facts.join(" · ") }, manySets ? `${report.sets[clip.set].name} · ` : "", facts.join(" · ")),
+      flagButton(clip, `Flag ${label}`)));
+  if (!clip.absent) {
+    play.node.addEventListener("click", (event) => {
+      if (!play.dragged(event)) show({ clip: clip.key });
+    });
+    play.node.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") show({ clip: clip.key });
+    });
+  }
+  return node;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  const holder = event.target.closest(".card, dialog");
+  holder?.querySelector(".flag")?.click();
+});

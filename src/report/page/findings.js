@@ -1,0 +1,64 @@
+// What the check has found, by kind.
+
+/// A clip of a finding, which the page may not have.
+function foundClip([set, number, source, className]) {
+  const key = clipKey(set, number);
+  return clipByKey.get(key) ?? { key, set, clip: number, source, class: className ?? "no label", frames: 0, findings: [], absent: true };
+}
+
+function finding(entry) {
+  if (!entry.clips.length) {
+    return el("div", { class: "finding" }, el("p", {}, entry.text),
+      el("ul", { class: "plain" }, entry.videos.map(([set, source]) => el("li", {}, manySets ? `${report.sets[set].name}: ` : "", source))),
+      entry.count > entry.videos.length ? el("p", { class: "quiet" }, `and ${whole.format(entry.count - entry.videos.length)} more`) : null);
+  }
+  const members = entry.clips.map(foundClip);
+  const cards = members.map((clip) => card(clip, members.length === 1 ? entry.frames[0] : undefined));
+  if (members.length === 1) return el("div", { class: "finding" }, cards[0], el("p", {}, entry.text));
+  const flagOthers = el("button", { type: "button", class: "text", onclick: () => flags.set(members.slice(1), true) }, "flag all but the first");
+  return el("div", { class: "finding" }, el("p", {}, entry.text, " ", flagOthers), el("div", { class: "row" }, cards),
+    entry.count > members.length ? el("p", { class: "quiet" }, `and ${count(entry.count - members.length, "clip")} more`) : null);
+}
+
+function group({ kind, count: all, findings: entries }) {
+  const [title, about] = KINDS[kind] ?? [kindTitle(kind), ""];
+  const single = entries.every((entry) => entry.clips.length === 1);
+  const list = el("div", { class: single ? "singles" : "list" });
+  const members = entries.flatMap((entry) => entry.clips).map(foundClip);
+  const id = `kind-${kind}`;
+  const STEP = single ? 60 : 20;
+  let shown = 0;
+  const more = el("button", { type: "button", class: "more", onclick: () => add() });
+  function add() {
+    list.append(...entries.slice(shown, shown + STEP).map(finding));
+    shown = Math.min(shown + STEP, entries.length);
+    more.textContent = `Show more (${whole.format(entries.length - shown)} left)`;
+    more.hidden = shown === entries.length;
+  }
+  add();
+  return el("section", { class: "group", "aria-labelledby": id },
+    el("div", { class: "group-head" },
+      el("h2", { id }, title, " ", el("span", { class: "count" }, whole.format(all))),
+      el("p", {}, about, all > entries.length ? ` The first ${whole.format(entries.length)} are listed; vidrec check lists all.` : ""),
+      single && members.length ? el("button", { type: "button", onclick: () => flags.set(members, true) }, `Flag these ${whole.format(members.length)}`) : null),
+    list, more);
+}
+
+function drawFindings(state) {
+  const section = byId("findings");
+  const head = byId("findings-title");
+  if (!report.findings) {
+    section.replaceChildren(head, el("p", { class: "all-good" }, report.notes.at(-1)));
+    return;
+  }
+  if (!report.findings.length) {
+    section.replaceChildren(head, el("p", { class: "all-good" }, "Nothing was found that a person should look at."));
+    return;
+  }
+  const kinds = report.findings.map((entry) => entry.kind);
+  const current = kinds.includes(state.kind) ? state.kind : undefined;
+  const link = (kind, title, n) => el("li", {}, el("a", { href: hashOf({ view: "findings", kind }), "aria-current": (kind ?? "") === (current ?? "") ? "true" : null }, title, " ", el("span", {}, whole.format(n))));
+  section.replaceChildren(head,
+    el("ul", { class: "kinds" }, link(undefined, "All", findingCount), report.findings.map((entry) => link(entry.kind, kindTitle(entry.kind), entry.count))),
+    ...report.findings.filter((entry) => !current || entry.kind === current).map(group));
+}

@@ -1,0 +1,215 @@
+//! `vidrec report` from outside: what is in the page, and how large it gets. `tests/python/test_report.py` opens pages in
+//! a browser.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
+
+use crate::common;
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
+
+fn vidrec(line: &str, dir: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_vidrec")).args(line.split(' ')).current_dir(dir).output().unwrap()
+}
+
+/// The figures that a successful run prints.
+fn figures(line: &str, dir: &Path) -> Value {
+    let run = vidrec(&format!("{line} --json"), dir);
+    assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+    serde_json::from_slice(&run.stdout).unwrap()
+}
+
+/// A clip of `frames` frames, all different.
+struct Made {
+    source: String,
+    label: u32,
+    frames: u32,
+    seed: u32,
+}
+
+fn made(source: impl Into<String>, label: u32, frames: u32, seed: u32) -> Made {
+    Made { source: source.into(), label, frames, seed }
+}
+
+const CLASSES: [&str; 3] = ["run", "walk", HOSTILE];
+
+fn write(dir: &Path, name: &str, size: (u32, u32), clips: &[Made]) {
+    let mut options = WriterOptions::default();
+    options.meta.classes = CLASSES.map(str::to_owned).to_vec();
+    let mut writer = Writer::create(dir.join(name), options).unwrap();
+    for clip in clips {
+        let jpegs: Vec<_> = (0..clip.frames).map(|t| common::jpeg(size, clip.seed * 100 + t)).collect();
+        let frames: Vec<_> =
+            (0..).zip(&jpegs).map(|(t, jpeg)| FrameData { jpeg, pts: t * 40, source_index: None }).collect();
+        let attributes = json!({
+            "caption": format!("{HOSTILE} & \u{2028} {}", clip.source),
+            "score": f64::from(clip.seed) / 4.0,
+            "video": {"codec": "h264", "damaged_frames": clip.seed % 2},
+        });
+        let info = ClipInfo {
+            source: clip.source.clone(),
+            label: Some(clip.label),
+            class: CLASSES[clip.label as usize].to_owned(),
+            width: size.0,
+            height: size.1,
+            time_base: (1, 1000),
+            attributes: JsonObject::of(&attributes).unwrap(),
+            ..ClipInfo::default()
+        };
+        writer.append(&info, &frames).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// The JSON in the page's element `id`.
+fn embedded(page: &str, id: &str) -> Value {
+    let start = page.find(&format!("id=\"{id}\">")).unwrap_or_else(|| panic!("no {id}")) + id.len() + 5;
+    serde_json::from_str(page[start..].split("</script>").next().unwrap()).unwrap()
+}
+
+#[test]
+fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
+    let temp = tempfile::tempdir().unwrap();
+    let clips: Vec<_> = (0..9).map(|i| made(format!("{HOSTILE}/{i}.mp4"), i % 3, 3, i)).collect();
+    write(temp.path(), "set", (160, 120), &clips);
+    let told = vidrec("report set -o page.html --title <b>x</b>&", temp.path());
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(String::from_utf8_lossy(&told.stdout).starts_with("wrote page.html: 9 clips, "));
+    let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
+    assert!(page.contains("<title>&lt;b&gt;x&lt;/b&gt;&amp;</title>") && page.contains("default-src 'none'"));
+    assert!(!page.contains("<img") && !page.contains("onerror=alert(1)>") && !page.contains('\u{2028}'));
+    // The namespace of SVG is a name, and nothing that is loaded.
+    let others = page.replace("\"http://www.w3.org/2000/svg\"", "");
+    assert!(others.split('<').all(|tag| !tag.split('>').next().unwrap_or_default().contains("src=")));
+    for loads in ["http:", "https:", "@import", "url(", "//cdn", "fetch(", "XMLHttpRequest"] {
+        assert!(!others.contains(loads), "{loads}");
+    }
+    // Only the elements of the page and of the strips end.
+    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
+    assert_eq!(page.matches("id=\"strip-").count(), 9);
+    let list = embedded(&page, "clip-list");
+    assert_eq!(list[5]["source"], json!(format!("{HOSTILE}/5.mp4")));
+    assert_eq!((&list[5]["class"], &list[5]["strip"]["times"]), (&json!(HOSTILE), &json!([0.0, 0.04, 0.08])));
+    assert_eq!(embedded(&page, "data")["classes"]["classes"][0]["clips"], json!([3]));
+}
+
+#[test]
+fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
+    let temp = tempfile::tempdir().unwrap();
+    let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
+    write(temp.path(), "set", (96, 64), &clips);
+    let stats = figures("stats set", temp.path());
+    let one = figures("report set -o one.html --threads 1 --clips 20 --seed 3", temp.path());
+    let four = figures("report set -o four.html --threads 4 --clips 20 --seed 3", temp.path());
+    assert_eq!((&one["sets"][0]["stats"], &one), (&stats, &four));
+    let bytes = |name: &str| fs::read(temp.path().join(name)).unwrap();
+    assert!(bytes("one.html") == bytes("four.html"));
+    assert_eq!(one["page_bytes"], json!(bytes("one.html").len()));
+    figures("report set -o other.html --clips 20 --seed 4", temp.path());
+    assert!(bytes("one.html") != bytes("other.html"));
+    // Without a page, the figures are the same, and nothing is shown.
+    let none = figures("report set", temp.path());
+    assert_eq!((&none["sets"], &none["shown"]), (&one["sets"], &Value::Null));
+    for distribution in one["distributions"].as_array().unwrap() {
+        let clips: u64 =
+            distribution["bins"].as_array().unwrap().iter().map(|bin| bin["clips"][0].as_u64().unwrap()).sum();
+        assert_eq!(clips + distribution["without"][0].as_u64().unwrap(), 30, "{}", distribution["title"]);
+    }
+    let run = vidrec("report set", temp.path());
+    assert_eq!(run.status.code(), Some(2), "without a page and without --json there is nothing to do");
+}
+
+#[test]
+fn a_page_keeps_its_budget_and_says_what_it_left_out() {
+    let temp = tempfile::tempdir().unwrap();
+    let clips: Vec<_> = (0..240).map(|i| made(format!("{i}.mp4"), u32::from(i > 230), 8, i)).collect();
+    write(temp.path(), "set", (160, 120), &clips);
+    let page = |line: &str| {
+        let told = figures(&format!("report set -o page.html --no-check{line}"), temp.path());
+        (told, fs::read_to_string(temp.path().join("page.html")).unwrap())
+    };
+    let (whole, text) = page("");
+    assert_eq!((&whole["shown"]["clips"], text.matches("id=\"strip-").count()), (&json!(240), 240));
+    assert!(text.contains("All 240 clips are shown."));
+    let (smaller, text) = page(" --budget 1MB");
+    assert!(text.len() <= 1_000_000 && smaller["shown"]["clips"] == 240, "{} {}", text.len(), smaller["shown"]);
+    assert!(text.contains("to fit into 1 megabytes"), "{}", smaller["notes"]);
+    let (fewer, text) = page(" --budget 350kB");
+    let shown = fewer["shown"]["clips"].as_u64().unwrap();
+    assert!(text.len() <= 350_000 && (20..240).contains(&shown), "{} {}", text.len(), fewer["shown"]);
+    assert!(text.contains(&format!("A sample: {shown} of 240 clips are shown")), "{}", fewer["notes"]);
+    // Of the small class, all are shown.
+    let list = embedded(&text, "clip-list");
+    let rare = list.as_array().unwrap().iter().filter(|clip| clip["class"] == "walk").count();
+    assert_eq!((rare, list.as_array().unwrap().len() as u64), (9, shown));
+    let run = vidrec("report set -o page.html --no-check --budget 10kB", temp.path());
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(1) && text.contains("give a larger budget"), "{text}");
+}
+
+#[test]
+fn versions_are_compared_by_source() {
+    let temp = tempfile::tempdir().unwrap();
+    let old: Vec<_> = (0..6).map(|i| made(format!("{i}.mp4"), 0, 2, i)).collect();
+    // 0 is gone, 1 has another label, 2 other pictures, 3 more frames; 4 and 5 are the same, 6 is new.
+    let new = [
+        made("6.mp4", 0, 2, 6),
+        made("1.mp4", 1, 2, 1),
+        made("2.mp4", 0, 2, 20),
+        made("3.mp4", 0, 3, 3),
+        made("5.mp4", 0, 2, 5),
+        made("4.mp4", 0, 2, 4),
+    ];
+    write(temp.path(), "old", (64, 48), &old);
+    write(temp.path(), "new", (64, 48), &new);
+    let told = figures("report old new -o page.html", temp.path());
+    let found = &told["comparisons"][0];
+    let sources = |of: &str| {
+        let all = found[of]["first"].as_array().unwrap();
+        assert_eq!(found[of]["count"], json!(all.len()));
+        all.iter()
+            .map(|s| format!("{}: {}", s["source"].as_str().unwrap(), s["note"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((sources("added"), sources("removed")), (vec!["6.mp4: ".to_owned()], vec!["0.mp4: ".to_owned()]));
+    assert_eq!(sources("changed"), ["1.mp4: run → walk", "2.mp4: other frames", "3.mp4: 2 → 3 frames"]);
+    assert_eq!(found["same"], 2);
+    assert!(told["findings"]["leak"].as_u64().unwrap() > 0, "{}", told["findings"]);
+}
+
+#[test]
+fn a_damaged_frame_is_shown_as_such() {
+    let temp = tempfile::tempdir().unwrap();
+    let clips: Vec<_> = (0..20).map(|i| made(format!("{i}.mp4"), 0, 3, i)).collect();
+    write(temp.path(), "set", (160, 120), &clips);
+    common::damage(&temp.path().join("set"), 10, 2);
+    let told = figures("report set -o page.html", temp.path());
+    assert_eq!(told["findings"]["corrupt"], 1);
+    let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
+    let list = embedded(&page, "clip-list");
+    assert_eq!((&list[9]["strip"]["damaged"], &list[10]["strip"]["damaged"]), (&json!([]), &json!([2])));
+}
+
+/// Prints what a page about 100,000 clips costs: `cargo test --release --test cli report::many_clips -- --ignored --nocapture`.
+#[test]
+#[ignore = "a minute, and 400 MB of disk"]
+fn many_clips_cost_little() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
+    let jpegs: Vec<_> = (0..64).map(|seed| common::jpeg((64, 48), seed)).collect();
+    for i in 0..100_000u32 {
+        let frame = |t: u32| FrameData { jpeg: &jpegs[(i * 7 + t) as usize % 64], pts: t.into(), source_index: None };
+        let label = Some(i % 400);
+        let info = ClipInfo { source: format!("{i}.mp4"), label, width: 64, height: 48, ..ClipInfo::default() };
+        writer.append(&info, &[frame(0), frame(1)]).unwrap();
+    }
+    writer.finish().unwrap();
+    let start = std::time::Instant::now();
+    let told = figures("report set -o page.html --no-check", temp.path());
+    println!("{:.1} s, {} bytes: {}", start.elapsed().as_secs_f64(), told["page_bytes"], told["notes"]);
+    assert_eq!(told["shown"]["clips"], 1000);
+}

@@ -1,0 +1,129 @@
+"""Pages of `vidrec report` in a browser: they ask for nothing, their clips play, and flagged clips can be excluded."""
+import json
+import subprocess
+import time
+
+import browser
+import pytest
+from conftest import run
+
+pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
+
+LAVFI = ["testsrc2=size=320x240:rate=12:duration=1", "testsrc=size=180x320:rate=12:duration=1",
+         "mandelbrot=size=320x180:rate=12", "gradients=size=240x240:rate=12:duration=1:seed=3", "color=black:size=320x240:rate=12:duration=1"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data set with a class that would like to be more than text, and its page."""
+    folder = tmp_path_factory.mktemp("report")
+    for i, source in enumerate(LAVFI):
+        video = folder / "videos" / ("plain" if i % 2 else "<img src=x onerror=alert(1)>") / f"{i} & 'q'.mp4"
+        video.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", source, "-t", "1", video], check=True)
+    run("vidrec", "pack", folder / "videos", "-o", folder / "set", "-n", "6", "--short-side", "120")
+    told = json.loads(run("vidrec", "report", folder / "set", "-o", folder / "page.html", "--json"))
+    assert told["shown"]["clips"] == len(LAVFI)
+    return folder
+
+
+@pytest.fixture
+def page(made, tmp_path):
+    with browser.Browser(tmp_path) as opened:
+        opened.size(1280, 900)
+        opened.open((made / "page.html").as_uri())
+        yield opened
+        assert (opened.requests(), opened.complaints()) == ([], [])
+
+
+PIXELS = """(() => {
+  const canvas = document.activeElement.querySelector('canvas');
+  return [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].reduce((a, b, i) => (a * 31 + b * (i + 1)) % 1e9, 7);
+})()"""
+
+
+def test_the_figures_are_there_and_what_is_hostile_is_text(page):
+    assert page.js("document.querySelectorAll('#overview .chart').length") >= 4
+    assert "<img src=x onerror=alert(1)>" in page.js("document.querySelector('#overview').textContent")
+    assert page.js("document.querySelectorAll('img').length") == 0
+    unnamed = "[...document.querySelectorAll('button, a, input, select, [role=slider]')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.closest('label'))).length"
+    for view in ("overview", "clips", "findings"):
+        page.js(f"show({{view: '{view}'}})")
+        assert page.js(unnamed) == 0, view
+
+
+def test_frames_follow_keys_and_the_pointer(page):
+    page.js("show({view: 'clips'})")
+    page.js("document.querySelector('#wall [role=slider]').focus()")
+    page.wait("strips.load(clips[0]).then(() => true)")
+    seen = set()
+    for _ in range(6):
+        page.key("ArrowLeft")
+    for frame in range(1, 7):
+        assert page.js("document.activeElement.getAttribute('aria-valuenow')") == str(frame)
+        seen.add(page.js(PIXELS))
+        page.key("ArrowRight")
+    assert len(seen) == 6, "each frame is another picture"
+    box = page.js("(b => [b.left, b.top, b.width, b.height])(document.activeElement.getBoundingClientRect())")
+    for place, frame in ((0.01, "1"), (0.99, "6"), (0.5, "4")):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + box[2] * place, y=box[1] + box[3] / 2)
+        assert page.js("document.activeElement.getAttribute('aria-valuenow')") == frame
+    page.key("ArrowDown")
+    page.key("k")
+    page.key("Enter")
+    assert page.js("document.querySelector('dialog').open") and "clip=0." in page.js("location.hash")
+    page.key("Escape")
+    page.wait("!document.querySelector('dialog').open && !location.hash.includes('clip=')")
+
+
+def test_the_address_holds_filter_order_and_clip(made, tmp_path):
+    with browser.Browser(tmp_path) as page:
+        page.open((made / "page.html").as_uri() + "#clips?q=width%3C130+-mandel&class=plain&sort=source&desc=1&clip=0.1")
+        assert page.js("document.querySelector('dialog h2').textContent") == page.js("clipByKey.get('0.1').source")
+        page.js("document.querySelector('dialog').close()")
+        page.wait("!document.querySelector('dialog').open")
+        wanted = "clips.filter(c => c.width < 130 && c.class === 'plain').map(c => c.key).sort().join()"
+        shown = "[...document.querySelectorAll('#wall .card')].map(c => c.dataset.key).sort().join()"
+        assert page.js(shown) == page.js(wanted) != ""
+        assert page.js("document.querySelector('#sort').value") == "source"
+        # An address that was made by hand shows something, too.
+        for odd in ("#nothing", "#clips?clip=9.9", "#findings?kind=x", "#clips?only=x&sort=y&set=z", "#?=&&"):
+            page.js(f"location.hash = '{odd}'")
+            page.wait("document.querySelectorAll('main > section:not([hidden])').length === 1")
+        assert page.complaints() == []
+
+
+def test_flags_survive_a_reload_and_exclude_clips(page, made, tmp_path):
+    page.js("show({view: 'findings'})")
+    assert "black" in page.js("document.querySelector('#findings').textContent").lower()
+    black = page.js("report.findings.find(g => g.kind === 'black').findings[0].clips[0][1]")
+    page.js("document.querySelector('#findings .flag').click()")
+    page.js("show({view: 'clips'})")
+    page.js(f"document.querySelector('#wall .card:not([data-key=\"0.{black}\"]) .flag').click()")
+    flagged = page.js("[...document.querySelectorAll('#wall .card.flagged')].map(c => Number(c.dataset.key.slice(2)))")
+    assert len(flagged) == 2 and black in flagged
+    page.open((made / "page.html").as_uri() + "#clips?only=flagged")
+    assert page.js("document.querySelectorAll('#wall .card.flagged').length") == 2
+    page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Download list').click()")
+    path, until = tmp_path / "flagged.json", time.monotonic() + 60
+    while not path.exists():
+        page.js("0")
+        assert time.monotonic() < until, "nothing was downloaded"
+        time.sleep(0.02)
+    assert path.read_text() == page.js("flags.list(0)")
+    told = json.loads(run("vidrec", "subset", made / "set", "--exclude", path, "-o", tmp_path / "cleaned", "--json"))
+    assert told["clips"] == len(LAVFI) - 2
+    kept = json.loads(run("vidrec", "export", "metadata", tmp_path / "cleaned", "-o", tmp_path / "kept.jsonl", "--json"))
+    assert kept["clips"] == len(LAVFI) - 2
+    sources = [json.loads(line)["source"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    all_sources = page.js("clips.map(c => c.source)")
+    assert sources == [source for i, source in enumerate(all_sources) if i not in flagged]
+    page.js("[...document.querySelectorAll('#flags button')].find(b => b.textContent === 'Clear').click()")
+    assert page.js("document.querySelector('#flags').hidden")
+
+
+def test_it_fits_on_a_phone(page):
+    page.size(390, 844, mobile=True)
+    for view in ("overview", "clips", "findings"):
+        page.js(f"show({{view: '{view}'}})")
+        assert page.js("document.documentElement.scrollWidth") <= 390, view
