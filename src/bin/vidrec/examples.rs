@@ -79,10 +79,12 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &["vidrec export webdataset train -o tars", "vidrec export webdataset train -o tars --clips-per-shard 200"],
     ),
     ("export mds", &["vidrec export mds train -o mds", "vidrec export mds train -o mds --shard-size 128"]),
-    #[cfg(feature = "pack")]
     (
         "export lerobot",
-        &["vidrec export lerobot train -o for-lerobot", "vidrec export lerobot train -o for-lerobot --fps 30 --without gaze"],
+        &[
+            "vidrec export lerobot train -o for-lerobot",
+            "vidrec export lerobot train -o for-lerobot --fps 30 --without gaze",
+        ],
     ),
     ("export frames", &["vidrec export frames train -o jpegs", "vidrec export frames s3://bucket/train -o jpegs"]),
     #[cfg(feature = "pack")]
