@@ -288,6 +288,7 @@ fn open_locked(temporary: &Path) -> Result<File> {
 }
 
 /// Writes a small file atomically: write under a temporary name, sync, rename, sync the folder.
+#[cfg(any(test, feature = "pack"))]
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;

@@ -39,7 +39,9 @@ mod system;
 #[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) mod whole_folder;
 
-pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries, write_file};
+#[cfg(feature = "pack")]
+pub(crate) use atomic_file::write_file;
+pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries};
 pub(crate) use folder::folder_of;
 #[cfg(feature = "pack")]
 pub(crate) use folder::{remove as remove_file, sync_folder};
