@@ -345,7 +345,7 @@ fn every_value_of_a_long_track_is_checked_when_it_is_used() {
     let (early, late) = (loader(10.0), loader(390.0));
     for (loader, first) in [(&early, 10_000), (&late, 390_000)] {
         let batch = loader.batch(0, 0).unwrap();
-        let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!() };
+        let TrackData::I16(values) = &batch.track("sound").unwrap().values else { panic!("{batch:?}") };
         assert!(values.iter().zip(first..).all(|(&value, i)| i32::from(value) == i % 999) && values.len() == 500);
     }
     // In place, so that the open data set sees it: in what the late window uses, 780,000 bytes after the first value.

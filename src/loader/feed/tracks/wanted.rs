@@ -139,7 +139,7 @@ impl Wanted {
         match &mut slot.values {
             SlotValues::Texts { texts, times } => {
                 track.prove()?;
-                (**texts, **times) = self.texts(&track, drawn)?;
+                self.texts(&track, drawn, texts, times)?;
                 slot.mask.fill(true);
             }
             SlotValues::Numbers(out) => {
@@ -225,12 +225,25 @@ impl Wanted {
         Ok(times.map(|t| finder.pick(t?)).collect())
     }
 
-    /// The texts of a sample, and when each starts and ends.
-    fn texts(&self, track: &TrackView<'_>, drawn: &Drawn<'_>) -> Result<(Vec<String>, Vec<(f64, f64)>)> {
+    /// Replaces texts by those of a sample, and times by their starts and ends.
+    fn texts(
+        &self,
+        track: &TrackView<'_>,
+        drawn: &Drawn<'_>,
+        texts: &mut Vec<String>,
+        times: &mut Vec<(f64, f64)>,
+    ) -> Result<()> {
         let zero = drawn.frames.first().map(|&t| frame_ns(drawn.clip, t)).transpose()?.unwrap_or(0);
         let seconds = |ns: i64| (i128::from(ns) - i128::from(zero)) as f64 / 1e9;
-        let found = |(i, (start, end))| Some((track.text(i)?.to_owned(), (seconds(start), seconds(end))));
-        Ok(self.spans(track, drawn)?.into_iter().filter_map(found).unzip())
+        texts.clear();
+        times.clear();
+        for (i, (start, end)) in self.spans(track, drawn)? {
+            if let Some(text) = track.text(i) {
+                texts.push(text.to_owned());
+                times.push((seconds(start), seconds(end)));
+            }
+        }
+        Ok(())
     }
 
     /// The texts that a sample has, by number, with their starts and ends.
