@@ -107,6 +107,7 @@ const EXPORTS: [(&str, &str); 10] = [
     ("export webdataset", " --clips-per-shard 4"),
     ("export mds", ""),
     ("export frames", ""),
+    ("export lerobot", " --fps 10"),
     ("export mp4", ""),
     ("export metadata", " --format csv"),
     ("export metadata", " --format jsonl --rows frames"),

@@ -60,17 +60,15 @@ def as_ffmpeg_decodes(jpeg):
         return next(alone.decode(video=0)).to_ndarray(format="rgb24")
 
 
-@pytest.fixture(scope="session")
-def written(tmp_path_factory):
-    """Three episodes of two cameras, one after the other in H.264, as LeRobot records them."""
-    root = tmp_path_factory.mktemp("lerobot") / "set"
+def record(root, codec):
+    """Three episodes of two cameras, one after the other in the same videos, as LeRobot records them."""
     video = {"dtype": "video", "shape": (HEIGHT, WIDTH, 3), "names": ["height", "width", "channels"]}
     features = {f"observation.images.{camera}": video for camera in CAMERAS}
     for name, count in [("observation.state", 4), ("action", 2), ("next.reward", 1)]:
         features[name] = {"dtype": "float32", "shape": (count,), "names": None}
     features["next.done"] = {"dtype": "bool", "shape": (1,), "names": None}
     features["grid"] = {"dtype": "int64", "shape": (2, 3), "names": None}
-    dataset = LeRobotDataset.create("test/set", fps=FPS, features=features, root=root, video_backend="pyav", vcodec="h264")
+    dataset = LeRobotDataset.create("test/set", fps=FPS, features=features, root=root, video_backend="pyav", vcodec=codec)
     n = 0
     for episode, length in enumerate(LENGTHS):
         for i in range(length):
@@ -91,6 +89,11 @@ def written(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("lerobot") / "set", "h264")
+
+
+@pytest.fixture(scope="session")
 def packed_of(written, tmp_path_factory):
     folder = tmp_path_factory.mktemp("packed")
     run("pack", written, "-o", folder / "set", "--all")
@@ -104,7 +107,11 @@ def out(packed_of, tmp_path_factory):
     return folder / "out"
 
 
-def test_what_lerobot_records_comes_in(written, packed_of):
+@pytest.mark.parametrize("codec", ["h264", "libsvtav1"])
+def test_what_lerobot_records_comes_in(codec, written, packed_of, tmp_path):
+    if codec != "h264":
+        written, packed_of = record(tmp_path / "robot", codec), tmp_path / "set"
+        run("pack", written, "-o", packed_of, "--all")
     dataset = opened(written)
     first = [sum(LENGTHS[:episode]) for episode in range(len(LENGTHS))]
     found = clips(packed_of)

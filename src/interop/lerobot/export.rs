@@ -176,7 +176,7 @@ impl Exported<'_> {
             }
             let out = match &mut table {
                 Some(table) => table,
-                none => none.insert(Table::begin(folder.file(data_path(file))?, &columns, None)?),
+                none => none.insert(Table::begin(folder.file(data_path(file))?, &data_path(file), &columns, None)?),
             };
             out.push(&columns)?;
             stats.iter_mut().zip(&columns).for_each(|((_, stats), column)| stats.add(&column.values));
@@ -331,7 +331,7 @@ fn write_episodes(
 }
 
 fn write_table(folder: &mut NewFolder, name: &str, columns: &[Column], pandas: Option<String>) -> Result<()> {
-    let mut table = Table::begin(folder.file(name)?, columns, pandas)?;
+    let mut table = Table::begin(folder.file(name)?, name, columns, pandas)?;
     table.push(columns)?;
     folder.finish(table.finish()?)
 }

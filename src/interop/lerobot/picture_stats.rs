@@ -113,8 +113,7 @@ mod tests {
 
     #[test]
     fn they_are_those_of_the_pixels() {
-        let picture =
-            RgbPicture { width: 2, height: 1, pixels: vec![0, 255, 51, 255, 255, 51], ..RgbPicture::default() };
+        let picture = RgbPicture { width: 2, height: 1, pixels: vec![0, 255, 51, 255, 255, 51] };
         let stats = PictureStats { shades: shades(&picture), pictures: 1 }.to_json();
         assert_eq!(stats["mean"], json!([[[0.5]], [[1.0]], [[0.2]]]));
         assert_eq!(stats["std"], json!([[[0.5]], [[0.0]], [[0.0]]]));

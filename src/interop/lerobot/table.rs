@@ -38,11 +38,15 @@ impl Column {
 }
 
 /// A file that grows by groups of rows with the same columns.
-pub(super) struct Table<W: Write + Send>(SerializedFileWriter<W>);
+pub(super) struct Table<W: Write + Send> {
+    out: SerializedFileWriter<W>,
+    /// The name of the file, for errors.
+    name: String,
+}
 
 impl<W: Write + Send> Table<W> {
     /// Begins a file with the columns of these rows. `pandas` is what pandas stores with a table.
-    pub fn begin(out: W, columns: &[Column], pandas: Option<String>) -> Result<Self> {
+    pub fn begin(out: W, name: &str, columns: &[Column], pandas: Option<String>) -> Result<Self> {
         let open = || {
             let fields = columns.iter().map(|column| column.field().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
             let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
@@ -51,13 +55,14 @@ impl<W: Write + Send> Table<W> {
             let properties = properties.set_key_value_metadata(about).build();
             SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
         };
-        open().map(Table).map_err(failed)
+        let out = open().map_err(|e| failed(name, e))?;
+        Ok(Table { out, name: name.to_owned() })
     }
 
     /// Writes rows.
     pub fn push(&mut self, columns: &[Column]) -> Result<()> {
         let mut write = || {
-            let mut group = self.0.next_row_group()?;
+            let mut group = self.out.next_row_group()?;
             for column in columns {
                 let Some(mut out) = group.next_column()? else { break };
                 column.write(&mut out)?;
@@ -65,22 +70,22 @@ impl<W: Write + Send> Table<W> {
             }
             group.close().map(drop)
         };
-        write().map_err(failed)
+        write().map_err(|e| failed(&self.name, e))
     }
 
     /// Bytes written so far.
     pub fn bytes(&self) -> u64 {
-        self.0.bytes_written() as u64
+        self.out.bytes_written() as u64
     }
 
     /// Completes the file.
     pub fn finish(self) -> Result<W> {
-        self.0.into_inner().map_err(failed)
+        self.out.into_inner().map_err(|e| failed(&self.name, e))
     }
 }
 
-fn failed(e: ParquetError) -> Error {
-    Error::io("write the table", "", std::io::Error::other(e)).without_file()
+fn failed(name: &str, e: ParquetError) -> Error {
+    Error::io("write the table", name, std::io::Error::other(e))
 }
 
 impl Column {

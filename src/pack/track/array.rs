@@ -5,7 +5,7 @@ use crate::{Error, Result, TrackType, limits};
 
 /// Numbers or texts in an array.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Array {
+pub(crate) struct Array {
     pub values: TrackValues,
     /// The number of values, then the shape of one.
     pub shape: Vec<usize>,
