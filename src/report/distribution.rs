@@ -163,8 +163,11 @@ fn even(min: f64, max: f64) -> Vec<(f64, f64)> {
     let raw = (max - min) / BINS;
     let ten = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * ten).into_iter().find(|&step| step >= raw).unwrap_or(raw);
-    let first = (min / step).floor();
-    let bins = ((max / step).floor() - first) as u64 + 1;
+    // Quotients are rounded, and the ends of the bins, too.
+    let (below, last) = ((min / step).floor(), (max / step).floor());
+    let first = if below * step > min { below - 1.0 } else { below };
+    let last = if (last + 1.0) * step <= max { last + 1.0 } else { last };
+    let bins = (last - first) as u64 + 1;
     // Of numbers that differ by less than their precision, a bin could be empty.
     if step <= 0.0 || bins > 4 * BINS as u64 || first + 1.0 == first {
         return vec![(min, f64::MAX)];

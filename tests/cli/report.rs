@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::common;
+use crate::remote::Served;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
@@ -67,7 +68,7 @@ fn write(dir: &Path, name: &str, size: (u32, u32), clips: &[Made]) {
 
 /// The JSON in the page's element `id`.
 fn embedded(page: &str, id: &str) -> Value {
-    let start = page.find(&format!("id=\"{id}\">")).unwrap_or_else(|| panic!("no {id}")) + id.len() + 5;
+    let start = page.find(&format!("id=\"{id}\">")).unwrap_or_else(|| panic!("no {id}")) + id.len() + 6;
     serde_json::from_str(page[start..].split("</script>").next().unwrap()).unwrap()
 }
 
@@ -212,4 +213,20 @@ fn many_clips_cost_little() {
     let told = figures("report set -o page.html --no-check", temp.path());
     println!("{:.1} s, {} bytes: {}", start.elapsed().as_secs_f64(), told["page_bytes"], told["notes"]);
     assert_eq!(told["shown"]["clips"], 1000);
+}
+
+#[test]
+fn a_remote_data_set_is_checked_on_demand_only() {
+    let served = Served::new();
+    let page = |line: &str| {
+        let told = served.json(&format!("report {line} -o page.html --clips 5 --json"));
+        (told, embedded(&fs::read_to_string(served.path("page.html")).unwrap(), "clip-list"))
+    };
+    let (local, clips) = page("set --no-check");
+    let (remote, same_clips) = page("U/set");
+    assert_eq!((&local["sets"][0]["stats"], &clips), (&remote["sets"][0]["stats"], &same_clips));
+    assert_eq!((clips.as_array().unwrap().len(), &remote["findings"]), (5, &Value::Null));
+    let note = remote["notes"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(note.starts_with("Not checked: data sets in object storage"), "{note}");
+    assert_eq!(page("U/set --check").0["findings"], page("set").0["findings"]);
 }
