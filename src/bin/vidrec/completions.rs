@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::{Outcome, Run};
+use crate::outcome::{Outcome, Run};
 
 /// Print what a shell needs to complete the commands of vidrec.
 ///
@@ -16,9 +17,9 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: &Args) -> Run {
+pub fn run(args: &Args, mut program: Command) -> Run {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "vidrec", &mut text);
+    clap_complete::generate(args.shell, &mut program, "vidrec", &mut text);
     io::stdout().write_all(&text)?;
     Ok(Outcome::Done)
 }

@@ -157,8 +157,8 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
         Command::Cache(args) => cache::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Manual(args) => manual::run(&args),
+        Command::Completions(args) => completions::run(&args, command()),
+        Command::Manual(args) => manual::run(&args, command()),
     };
     match run {
         // The output may contain zeros instead of data that was lost.

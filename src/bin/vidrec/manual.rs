@@ -6,8 +6,8 @@ use std::{fs, io};
 use clap::Command;
 use clap_mangen::Man;
 
+use crate::outcome::{Outcome, Run};
 use crate::storage::local;
-use crate::{Outcome, Run};
 
 /// Write man pages: vidrec.1, and one for each subcommand, such as vidrec-pack.1.
 #[derive(clap::Args)]
@@ -17,10 +17,9 @@ pub struct Args {
     dir: PathBuf,
 }
 
-pub fn run(args: &Args) -> Run {
+pub fn run(args: &Args, mut program: Command) -> Run {
     let dir = &args.dir;
     fs::create_dir_all(dir).map_err(|e| format!("{}: could not create the folder: {e}", dir.display()))?;
-    let mut program = crate::command();
     program.build();
     write(&program, "vidrec", dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     Ok(Outcome::Done)

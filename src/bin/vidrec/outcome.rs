@@ -12,5 +12,8 @@ pub enum Outcome {
     Nothing,
 }
 
-/// The result of a subcommand: an outcome, or an error for the user.
-pub type Run = Result<Outcome, Box<dyn std::error::Error>>;
+/// An error for the user.
+pub type Failure = Box<dyn std::error::Error>;
+
+/// The result of a subcommand.
+pub type Run = Result<Outcome, Failure>;

@@ -7,7 +7,7 @@ use vidrec::jpeg::Decoder;
 use vidrec::sampler::uniform;
 use vidrec::{Clip, Frame};
 
-use super::Failure;
+use crate::outcome::Failure;
 
 /// A clip, its frames decoded and scaled.
 pub struct ClipRow {

@@ -3,11 +3,11 @@
 use image::imageops;
 use image::{Rgb, RgbImage};
 
-use super::Failure;
 use super::clip_row::ClipRow;
 use super::color::{self, GRAY, INK, MAT, PAPER, RULE};
 use super::layout::{BETWEEN, Grid, HEADING, HEADING_LINE, MARGIN, SMALL, SMALL_LINE, above_frames};
 use super::text::Face;
+use crate::outcome::Failure;
 
 /// The typefaces of a sheet.
 pub struct Faces {

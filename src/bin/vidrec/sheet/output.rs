@@ -10,7 +10,7 @@ use image::codecs::png::PngEncoder;
 use image::codecs::webp::WebPEncoder;
 use image::{Delay, DynamicImage, Frame, RgbImage};
 
-use super::Failure;
+use crate::outcome::Failure;
 
 const QUALITY: u8 = 92;
 

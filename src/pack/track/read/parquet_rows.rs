@@ -229,7 +229,7 @@ impl ColumnRows {
     /// # Errors
     ///
     /// A row has another number of values, or they are in lists of other lengths.
-    pub(in crate::pack::track) fn into_array(self, shape: &[u32]) -> Result<Array> {
+    pub(crate) fn into_array(self, shape: &[u32]) -> Result<Array> {
         let sides: Vec<usize> = shape.iter().map(|&side| side as usize).collect();
         let each = sides.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
         let each = each.ok_or_else(|| Error::limit("a value has too many numbers"))?;

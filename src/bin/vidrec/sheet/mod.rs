@@ -19,6 +19,7 @@ use self::clip_row::{ClipRow, spread};
 use self::draw::{Cells, Faces};
 use self::layout::Grid;
 use self::output::{Format, SheetPath, sheet_path};
+use crate::outcome::Failure;
 use crate::output::count;
 use crate::ranges::{self, ClipRange};
 use crate::storage::StorageArgs;
@@ -59,8 +60,6 @@ struct Report {
     width: u32,
     height: u32,
 }
-
-type Failure = Box<dyn std::error::Error>;
 
 /// The number of rows if no clip is given.
 const DEFAULT_ROWS: u32 = 12;
