@@ -101,7 +101,7 @@ const MAKE_SETS: [(&str, &str); 12] = [
 
 /// Commands that make other files from a data set: all into an empty place, and over another one's where they have
 /// `--force`.
-const EXPORTS: [(&str, &str); 10] = [
+const EXPORTS: [(&str, &str); 11] = [
     ("export mxnet", ""),
     ("export gulp", " --clips-per-chunk 4"),
     ("export webdataset", " --clips-per-shard 4"),
