@@ -242,7 +242,7 @@ mod tests {
         for (part, change) in [
             ("fps", json!({"fps": 0})),
             ("fps", json!({"fps": -1e300})),
-            ("total_episodes", json!({"total_episodes": -1})),
+            ("integer `-1`", json!({"total_episodes": -1})),
             ("features", json!({"features": []})),
             ("split", json!({"splits": {"train": "all"}})),
             ("data_path", json!({"data_path": "../{chunk_index}"})),
