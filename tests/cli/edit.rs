@@ -190,7 +190,8 @@ fn sources(shell: &Shell, set: &str) -> Vec<String> {
 #[test]
 fn exported_tables_go_back_in() {
     let shell = Shell::new();
-    let columns = "clip,source,label,class,frames,width,height,short,first_seconds,last_seconds,bytes,attributes,tracks\n";
+    let columns =
+        "clip,source,label,class,frames,width,height,short,first_seconds,last_seconds,bytes,attributes,tracks\n";
     for form in ["csv", "jsonl"] {
         shell.run(&format!("export metadata set -o table.{form} --format {form}"), 0);
         let table = fs::read_to_string(shell.at(&format!("table.{form}"))).unwrap();
