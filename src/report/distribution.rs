@@ -55,7 +55,7 @@ pub struct Spread {
 
 /// Words beyond these are one bin.
 const MOST_WORDS: usize = 40;
-/// Numbers with at most so many different values have a bin for each.
+/// Numbers with at most so many different values have a bin for each, if they are whole numbers or come twice in the mean.
 const SINGLE_VALUES: usize = 24;
 /// Bins of other numbers, about.
 const BINS: f64 = 20.0;
@@ -149,7 +149,9 @@ fn edges(sorted: &[Vec<f64>]) -> Option<Vec<(f64, f64)>> {
     singles.dedup();
     let ends = |values: &Vec<f64>| Some((*values.first()?, *values.last()?));
     let (min, max) = sorted.iter().filter_map(ends).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
-    if singles.len() <= SINGLE_VALUES {
+    let total: usize = sorted.iter().map(Vec::len).sum();
+    let repeat = singles.len() <= total / 2 || singles.iter().all(|value| value.fract() == 0.0);
+    if singles.len() == 1 || (singles.len() <= SINGLE_VALUES && repeat) {
         return Some(singles.into_iter().map(|value| (value, value)).collect());
     }
     if !(max - min).is_finite() {
@@ -265,6 +267,15 @@ mod tests {
         assert_eq!(found.without, [0, 1]);
         let spread = found.summaries[0].unwrap();
         assert_eq!((spread.min, spread.median, spread.max), (4.0, 8.0, 8.0));
+    }
+
+    #[test]
+    fn few_fractions_have_bins_that_hold_several() {
+        let values: Vec<f64> = (0..14).map(|i| 1.4 + 0.77 * f64::from(i)).collect();
+        let survey = Survey { labels: vec![None; values.len()], ..Survey::default() };
+        let found = of_numbers("x", "s", &[survey], std::slice::from_ref(&values)).unwrap();
+        assert!(found.bins.iter().all(|bin| bin.below > bin.from), "{:?}", found.bins);
+        assert!(found.bins.iter().any(|bin| bin.clips[0] > 1));
     }
 
     #[test]
