@@ -50,7 +50,7 @@ def test_a_png_has_the_pixels(ds):
 
 def test_a_data_set_shows_its_size_and_some_clips(ds):
     page = Page(ds._repr_html_())
-    assert "96" in page.text and "left, right" in page.text and "left/0.mp4" in page.text
+    assert "96" in page.text and "left, right" in page.text and "left/1.mp4" in page.text
     assert [picture.shape for picture in page.pictures] == [(72, 96, 3)] * 6
     assert len(ds._repr_html_()) < 150_000
     assert len(Page(ds[:2]._repr_html_()).pictures) == 2
