@@ -3,10 +3,17 @@
 use crate::jpeg::{JpegDecoder, Pixels, Region, RegionDecoder, Scale};
 use crate::{Result, allocation};
 
-/// The shorter side that a frame keeps, if it has as many pixels: as many as the perceptual hash looks at.
-const SHORT_SIDE: u32 = 32;
+/// How small a frame is decoded: the pixels that its shorter side keeps, if it has as many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// To judge its light, and what changes.
+    Coarse = 32,
+    /// To hash it: several pixels for each of the 32 that the hash looks at, so that a copy of another size, whose pixels lie
+    /// elsewhere, has nearly the same hash.
+    Fine = 128,
+}
 
-/// Decodes frames at an eighth of their size, or at more if they are small. One per thread, reused for every frame.
+/// Decodes frames at a part of their size. One per thread, reused for every frame.
 pub(super) struct Glances {
     decoder: RegionDecoder,
     planes: [Vec<u8>; 3],
@@ -33,9 +40,9 @@ impl Glances {
     /// # Errors
     ///
     /// Not a JPEG, damaged data, a picture beyond [`limits`](crate::limits), or no memory.
-    pub fn decode(&mut self, jpeg: &[u8], glance: &mut Glance) -> Result<()> {
+    pub fn decode(&mut self, jpeg: &[u8], detail: Detail, glance: &mut Glance) -> Result<()> {
         let format = self.decoder.format(jpeg)?;
-        let (scale, whole) = (scale_of(format.size), Region::whole(format.size));
+        let (scale, whole) = (scale_of(format.size, detail), Region::whole(format.size));
         glance.width = scale.side(format.size.0) as usize;
         glance.height = scale.side(format.size.1) as usize;
         allocation::resize(&mut glance.luma, glance.width * glance.height, 0, "a decoded picture")?;
@@ -55,9 +62,9 @@ impl Glances {
     }
 }
 
-/// The smallest scale at which the shorter side has [`SHORT_SIDE`] pixels; else all of the picture.
-fn scale_of((width, height): (u32, u32)) -> Scale {
-    let fits = |scale: &Scale| scale.side(width.min(height)) >= SHORT_SIDE;
+/// The smallest scale at which the shorter side has as many pixels; else all of the picture.
+fn scale_of((width, height): (u32, u32), detail: Detail) -> Scale {
+    let fits = |scale: &Scale| scale.side(width.min(height)) >= detail as u32;
     Scale::ALL.into_iter().rev().find(fits).unwrap_or(Scale::Full)
 }
 
@@ -131,14 +138,15 @@ mod tests {
 
     #[test]
     fn a_glance_is_an_eighth_and_small_pictures_stay_large_enough() {
-        assert_eq!([(340, 256), (255, 128), (40, 33), (8, 8)].map(scale_of), {
+        assert_eq!([(340, 256), (255, 128), (40, 33), (8, 8)].map(|size| scale_of(size, Detail::Coarse)), {
             [Scale::Eighth, Scale::Quarter, Scale::Full, Scale::Full]
         });
+        assert_eq!([(340, 256), (255, 128)].map(|size| scale_of(size, Detail::Fine)), [Scale::Half, Scale::Full]);
         let mut picture = Planes::new(341, 257).unwrap();
         picture.y.chunks_exact_mut(341).for_each(|row| row[170..].fill(200));
         let (mut jpeg, mut glance) = (Vec::new(), Glance::default());
         Encoder::new(90).unwrap().encode(&picture, &mut jpeg).unwrap();
-        Glances::new().unwrap().decode(&jpeg, &mut glance).unwrap();
+        Glances::new().unwrap().decode(&jpeg, Detail::Coarse, &mut glance).unwrap();
         assert_eq!((glance.width, glance.height), (43, 33));
         assert!(glance.luma.chunks_exact(43).all(|row| row[0] < 5 && row[42].abs_diff(200) < 5));
         let light = glance.light();
@@ -152,7 +160,7 @@ mod tests {
         let mut jpeg = Vec::new();
         image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95).encode_image(&gray).unwrap();
         let mut glance = Glance::default();
-        Glances::new().unwrap().decode(&jpeg, &mut glance).unwrap();
+        Glances::new().unwrap().decode(&jpeg, Detail::Coarse, &mut glance).unwrap();
         assert_eq!((glance.width, glance.height), (32, 32));
         let expected = |i: usize| (i % 32 * 8 + i / 32 * 8 + 7) / 2;
         assert!(glance.luma.iter().enumerate().all(|(i, &luma)| usize::from(luma).abs_diff(expected(i)) < 3));

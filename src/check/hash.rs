@@ -271,4 +271,35 @@ mod tests {
         other.bits[3] ^= 1 << 40;
         assert_eq!((first.key() ^ other.key(), first.distance(&other)), (1 | 1 << 63, 3));
     }
+
+    /// Copies of other sizes, whose pixels lie elsewhere.
+    #[test]
+    fn a_scaled_copy_has_nearly_the_same_hash() {
+        use crate::Planes;
+        use crate::check::glance::{Detail, Glance, Glances};
+        use crate::jpeg::Encoder;
+        let mut glances = Glances::new().unwrap();
+        let mut hash = |width: u32, height: u32| {
+            let mut picture = Planes::new(width, height).unwrap();
+            for (i, luma) in picture.y.iter_mut().enumerate() {
+                let (x, y) = (i % width as usize, i / width as usize);
+                let (x, y) = ((x as f64 + 0.5) / f64::from(width), (y as f64 + 0.5) / f64::from(height));
+                let waves = (1..14).map(|k| {
+                    let k = f64::from(k);
+                    ((k * 2.3 * x + 0.7 * k * k * y).sin() + (k * 3.1 * y - 0.4 * k * k * x).cos()) / k.sqrt()
+                });
+                *luma = (128.0 + 22.0 * waves.sum::<f64>()).clamp(0.0, 255.0) as u8;
+            }
+            let (mut jpeg, mut glance) = (Vec::new(), Glance::default());
+            Encoder::new(80).unwrap().encode(&picture, &mut jpeg).unwrap();
+            glances.decode(&jpeg, Detail::Fine, &mut glance).unwrap();
+            Hash::of(&Thumb::of(&glance), &Cosines::new())
+        };
+        let whole = hash(340, 256);
+        for (width, height) in [(212, 160), (214, 160), (266, 200), (170, 128), (680, 512)] {
+            let copy = hash(width, height);
+            let bits = whole.distance(&copy);
+            assert!(bits <= 8 && whole.largest_cell_change(&copy) <= 4, "{width}x{height}: {bits} bits");
+        }
+    }
 }

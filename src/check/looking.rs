@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::finding::FindingKind;
-use super::glance::{Glance, Glances};
+use super::glance::{Detail, Glance, Glances};
 use super::hash::Cosines;
 use super::judge::{Found, judge};
 use super::known_faults::known_faults;
@@ -44,12 +44,14 @@ pub(super) struct Eyes {
     glances: Glances,
     cosines: Cosines,
     spare: Glance,
+    fine: Glance,
     buffer: Vec<u8>,
 }
 
 impl Eyes {
     pub fn new() -> Result<Self> {
-        Ok(Eyes { glances: Glances::new()?, cosines: Cosines::new(), spare: Glance::default(), buffer: Vec::new() })
+        let (spare, fine) = Default::default();
+        Ok(Eyes { glances: Glances::new()?, cosines: Cosines::new(), spare, fine, buffer: Vec::new() })
     }
 
     /// Looks at clip `ordinal` of a data set. Damage is a finding.
@@ -79,9 +81,8 @@ impl Eyes {
         let mut measures = Measures::new(&frames, wanted.prints);
         let mut damaged: Vec<(u32, Error)> = Vec::new();
         for t in frames {
-            let mut glance = std::mem::take(&mut self.spare);
-            match self.glance(clip, t, &mut glance) {
-                Ok(()) => self.spare = measures.take(t, glance, &self.cosines),
+            match self.measure(clip, t, &mut measures) {
+                Ok(()) => {}
                 Err(e) if stops(&e) => return Err(e),
                 Err(e) => damaged.push((t, e)),
             }
@@ -99,10 +100,17 @@ impl Eyes {
         Ok(())
     }
 
-    fn glance(&mut self, clip: &Clip<'_>, t: u32, glance: &mut Glance) -> Result<()> {
+    fn measure(&mut self, clip: &Clip<'_>, t: u32, measures: &mut Measures) -> Result<()> {
         let frame = clip.frame_with(t, &mut self.buffer)?;
         frame.check()?;
-        self.glances.decode(frame.jpeg(), glance).map_err(|e| frame.place(e))
+        let mut glance = std::mem::take(&mut self.spare);
+        self.glances.decode(frame.jpeg(), Detail::Coarse, &mut glance).map_err(|e| frame.place(e))?;
+        if measures.is_hashed(t) {
+            self.glances.decode(frame.jpeg(), Detail::Fine, &mut self.fine).map_err(|e| frame.place(e))?;
+            measures.take_hash(t, &self.fine, &self.cosines);
+        }
+        self.spare = measures.take(t, glance);
+        Ok(())
     }
 }
 

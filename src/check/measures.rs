@@ -72,8 +72,20 @@ impl Measures {
         }
     }
 
+    /// Whether the clip is compared with others by this frame.
+    pub fn is_hashed(&self, t: u32) -> bool {
+        self.slot_frames.is_some_and(|frames| frames.contains(&t))
+    }
+
+    /// Takes the hash of a frame, which is decoded finely.
+    pub fn take_hash(&mut self, t: u32, fine: &Glance, cosines: &Cosines) {
+        let hash = Hash::of(&Thumb::of(fine), cosines);
+        let slots = self.slots.iter_mut().zip(self.slot_frames.into_iter().flatten());
+        slots.filter(|(_, frame)| *frame == t).for_each(|(slot, _)| *slot = Some(hash));
+    }
+
     /// Takes the next frame, and gives back memory for the one after it.
-    pub fn take(&mut self, t: u32, glance: Glance, cosines: &Cosines) -> Glance {
+    pub fn take(&mut self, t: u32, glance: Glance) -> Glance {
         let thumb = Thumb::of(&glance);
         self.add_light(glance.light());
         if let Some((before, last)) = &self.thumbs {
@@ -86,11 +98,6 @@ impl Measures {
             self.largest_from_first = self.largest_from_first.max(glance.largest_change(&self.first));
         } else {
             self.first.clone_from(&glance);
-        }
-        if let Some(frames) = self.slot_frames {
-            let hash = frames.contains(&t).then(|| Hash::of(&thumb, cosines));
-            let of_t = self.slots.iter_mut().zip(frames).filter(|(_, frame)| *frame == t);
-            of_t.for_each(|(slot, _)| *slot = hash);
         }
         self.thumbs = Some((self.thumbs.map_or(thumb, |(_, last)| last), thumb));
         self.frames.push(t);
