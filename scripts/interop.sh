@@ -24,7 +24,8 @@ environment() { # NAME [REQUIREMENTS TO INSTALL WITHOUT THEIR DEPENDENCIES]
   echo "$wanted" > "$cache/$name/made-for"
 }
 
-debian() { # NAME PACKAGE...: gives the environment what its Python finds and loads from packages of Debian, without installing them
+# Gives an environment packages of Debian for its Python: those that the system has, and the others without installing them.
+debian() { # NAME PACKAGE...
   local name=$1 folder=$cache/$1/debian missing site
   shift
   [ -e "$folder/complete" ] && return
@@ -33,13 +34,15 @@ debian() { # NAME PACKAGE...: gives the environment what its Python finds and lo
   mv "$cache/$name/made-for" "$cache/$name/made-without" || return
   mkdir -p "$folder"
   missing=$(apt-get install --print-uris --yes --no-install-recommends "$@" | sed -n "s/^'[^']*' \([^_ ]*\)_.*/\1/p")
-  (cd "$folder" && apt-get download --quiet=2 $missing) || return
-  for package in "$folder"/*.deb; do
-    dpkg --extract "$package" "$folder" || return
-  done
-  rm "$folder"/*.deb
+  if [ -n "$missing" ]; then
+    (cd "$folder" && apt-get download --quiet=2 $missing) || return
+    for package in "$folder"/*.deb; do
+      dpkg --extract "$package" "$folder" || return
+    done
+    rm "$folder"/*.deb
+  fi
   site=$("$cache/$name/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || return
-  echo "$folder/usr/lib/python3/dist-packages" > "$site/debian.pth"
+  printf '%s\n' "$folder/usr/lib/python3/dist-packages" /usr/lib/python3/dist-packages > "$site/debian.pth"
   touch "$folder/complete"
   mv "$cache/$name/made-without" "$cache/$name/made-for"
 }
