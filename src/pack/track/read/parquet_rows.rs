@@ -36,7 +36,7 @@ pub(crate) struct ColumnRows {
     pub counts: Vec<usize>,
     /// How many lists are around a value.
     depth: i16,
-    /// Of each value the outermost list that goes on with it: 0 for the first of a row.
+    /// For each value, the outermost list that continues with it; 0 for the first value of a row.
     repeated: Vec<i16>,
 }
 
