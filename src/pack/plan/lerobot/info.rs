@@ -92,7 +92,8 @@ impl Info {
         let all: Value = serde_json::from_slice(bytes).map_err(no)?;
         // Other versions have other keys.
         check_version(all.get("codebase_version").and_then(Value::as_str).unwrap_or_default())?;
-        let json: InfoJson = serde_json::from_value(all).map_err(no)?;
+        // From the text once more, so that an error says its line.
+        let json: InfoJson = serde_json::from_slice(bytes).map_err(no)?;
         if !(json.fps > 0.0 && json.fps <= MAX_FPS) {
             let e = Error::usage("fps is no rate").expected(format!("frames a second, up to {MAX_FPS}"));
             return Err(e.found(json.fps));
@@ -242,8 +243,8 @@ mod tests {
         for (part, change) in [
             ("fps", json!({"fps": 0})),
             ("fps", json!({"fps": -1e300})),
-            ("integer `-1`", json!({"total_episodes": -1})),
-            ("features", json!({"features": []})),
+            ("-1`, expected u64 at line 1", json!({"total_episodes": -1})),
+            ("expected a map at line 1", json!({"features": []})),
             ("split", json!({"splits": {"train": "all"}})),
             ("data_path", json!({"data_path": "../{chunk_index}"})),
             ("video_path", json!({"video_path": "/etc/{file_index}"})),
