@@ -27,8 +27,8 @@ def check(
 ) -> Dict[str, Any]:
     """Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 
-    Decodes all frames once, at an eighth of their size, and compares their checksums and the clips with each other. Give
-    the data sets to train and to test with together: what is in both is a leak.
+    Decodes all frames at an eighth of their size, four of each clip also larger, and compares their checksums and the
+    clips with each other. Give the data sets to train and to test with together: what is in both is a leak.
 
     Parameters
     ----------

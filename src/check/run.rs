@@ -23,10 +23,10 @@ const FRAMES_AT_A_TIME: u64 = 2048;
 
 /// Looks for clips that a person should look at, in one or several data sets.
 ///
-/// Each frame is decoded once, at an eighth of its size, and its checksum compared. To compare clips with each other takes
-/// about 500 bytes of memory for each: 500 MB for a million. Clips of different data sets that show nearly the same are
-/// leaks: give the data sets to train and to test with together. Damage is a finding, not an error. An item of `progress`
-/// is a clip.
+/// Each frame is decoded at an eighth of its size, and its checksum compared; four of each clip are decoded larger,
+/// too. To compare clips with each other takes about 500 bytes of memory for each: 500 MB for a million. Clips of
+/// different data sets that show nearly the same are leaks: give the data sets to train and to test with together.
+/// Damage is a finding, not an error. An item of `progress` is a clip.
 ///
 /// The report is the same for any number of threads. What is reported, and from which value on, is in the guide
 /// `docs/check.md`.

@@ -14,8 +14,9 @@ use crate::{clip_list, threads, watch};
 
 /// Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 ///
-/// Decodes all frames at an eighth of their size, and compares their checksums and the clips with each other. Give the
-/// data sets to train and to test with together: what is in both is a leak. The exit status is 3 if anything was found.
+/// Decodes all frames at an eighth of their size, four of each clip also larger, and compares their checksums and the
+/// clips with each other. Give the data sets to train and to test with together: what is in both is a leak. The exit
+/// status is 3 if anything was found.
 ///
 /// Kinds of findings: black, uniform (one brightness), dark, blown-out; frozen (all frames show the same),
 /// repeated-frames (many in a row do), scene-cut; near-duplicate (clips that show nearly the same), leak (the same, in
