@@ -1,0 +1,83 @@
+"""Runs the blocks of a page, one after the other, in the current folder: `python run_page.py PAGE`.
+
+Shell blocks leave their folder and their exported variables to later blocks, as they do in a terminal. Python blocks
+share one namespace, which is `__main__`.
+"""
+import linecache
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import traceback
+import types
+from pathlib import Path
+
+import pages
+
+# Says which line of the page failed; then what a later block inherits.
+SHELL = """trap 'printf "%s:%d: failed with status %d: %s\\n" {page} $((LINENO + {offset})) $? "$BASH_COMMAND" >&2' ERR
+{text}
+trap - ERR
+env -0 > {state}
+"""
+
+
+class Failed(Exception):
+    pass
+
+
+def run_shell(page, block):
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder) / "environment"
+        script = SHELL.format(page=shlex.quote(page.name), offset=block.line - 2, text=pages.without_installs(block.text),
+                              state=shlex.quote(str(state)))
+        sys.stdout.flush()
+        status = subprocess.run(["bash", "-euo", "pipefail", "-c", script], stdin=subprocess.DEVNULL).returncode
+        if status:
+            raise Failed(f"{page.name}:{block.line}: the commands from here fail, with status {status}")
+        if state.is_file():
+            inherit(dict(item.split("=", 1) for item in state.read_text().split("\0") if item))
+
+
+def inherit(environment):
+    os.chdir(environment["PWD"])
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def run_python(page, block, namespace):
+    try:
+        # With the page's own numbers of lines.
+        exec(compile("\n" * (block.line - 1) + block.text, page.name, "exec"), namespace)
+    except BaseException as error:
+        places = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == page.name]
+        if isinstance(error, SyntaxError) and error.filename == page.name:
+            places.append(error.lineno)
+        traceback.print_exc()
+        raise Failed(f"{page.name}:{(places or [block.line])[-1]}: {type(error).__name__}: {error}") from None
+
+
+def run(page):
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    text = page.path.read_text(encoding="utf-8")
+    linecache.cache[page.name] = (len(text), None, text.splitlines(keepends=True), page.name)
+    for block in page.blocks:
+        if not block.runs:
+            continue
+        print(f"==> {page.name}:{block.line}", flush=True)
+        if block.language == "sh":
+            run_shell(page, block)
+        else:
+            run_python(page, block, main.__dict__)
+
+
+if __name__ == "__main__":
+    # As where the reader runs Python: modules come from the current folder.
+    sys.path[0] = ""
+    try:
+        run(pages.read(sys.argv[1]))
+    except Failed as failed:
+        sys.stdout.flush()
+        sys.exit(str(failed))
