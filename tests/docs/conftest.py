@@ -31,6 +31,15 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("path", paths, ids=pages.name)
 
 
+@pytest.fixture
+def page(path):
+    """What is on the page at `path`."""
+    try:
+        return pages.read(path)
+    except pages.Wrong as wrong:
+        pytest.fail(str(wrong), pytrace=False)
+
+
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """A folder with `videos` and `more-videos`."""

@@ -31,8 +31,7 @@ def run(path, python, folder, environment):
         return status, output.read().decode(errors="replace")
 
 
-def test_the_page_runs(path, request, folder, tmp_path):
-    page = pages.read(path)
+def test_the_page_runs(path, page, request, folder, tmp_path):
     if not any(block.runs for block in page.blocks):
         return
     python, reason = environments.choose(page)
@@ -42,15 +41,15 @@ def test_the_page_runs(path, request, folder, tmp_path):
     for need in set(page.needs) & {"s3", "slurm"}:
         environment.update(request.getfixturevalue(need))
     status, output = run(path, python, folder, environment)
-    assert status == 0, f"status {status}\n{output}"
+    if status != 0:
+        pytest.fail(f"status {status}\n{output}", pytrace=False)
 
 
-def test_blocks_follow_the_rules(path):
-    assert list(pages.mistakes(pages.read(path))) == []
+def test_blocks_follow_the_rules(path, page):
+    assert list(pages.mistakes(page)) == []
 
 
-def test_rustdoc_compiles_the_rust_of_the_page(path):
+def test_rustdoc_compiles_the_rust_of_the_page(path, page):
     """src/lib.rs hands a page with Rust to rustdoc, which tests its blocks with the crate's."""
-    page = pages.read(path)
     if any(block.language == "rust" and not block.snippets for block in page.blocks):
         assert f'include_str!("../{page.name}")' in (pages.ROOT / "src/lib.rs").read_text(), "add the page to src/lib.rs"
