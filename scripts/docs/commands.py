@@ -1,0 +1,191 @@
+"""The page of commands, from what the program says of itself: `vidrec --help`, and of each subcommand."""
+import functools
+import html
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The same in each command, so that the page shows it folded.
+FOLDED = "Object storage"
+
+
+@dataclass
+class Option:
+    """An option, an argument or a subcommand."""
+    name: str
+    paragraphs: list = field(default_factory=list)
+
+
+@dataclass
+class Command:
+    words: list  # without the program
+    about: list = field(default_factory=list)
+    usage: str = ""
+    groups: dict = field(default_factory=dict)
+    examples: list = field(default_factory=list)
+
+    @property
+    def anchor(self):
+        return "-".join(self.words)
+
+    @property
+    def subcommands(self):
+        return [option.name for option in self.groups.get("Commands", []) if option.name != "help"]
+
+
+def program():
+    """The program: VIDREC_PROGRAM, what was built here, or what is on PATH; or None."""
+    built = [ROOT / "target" / profile / "vidrec" for profile in ("release", "debug")]
+    newest = sorted((path for path in built if path.is_file()), key=lambda path: path.stat().st_mtime)
+    found = os.environ.get("VIDREC_PROGRAM") or (newest[-1] if newest else shutil.which("vidrec"))
+    return found and str(found)
+
+
+def help_text(words):
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    command = [program(), *words, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT).stdout
+
+
+def parse(words, text):
+    """A command from its help, as clap lays it out."""
+    about, _, rest = text.partition("\nUsage: ")
+    usage, _, rest = rest.partition("\n\n")
+    command = Command(words, paragraphs(about.splitlines()), re.sub(r"\s*\n\s*", " ", usage))
+    for heading, lines in sections(rest.splitlines()):
+        if heading == "Examples":
+            command.examples = [line.strip() for line in lines if line.strip()]
+        else:
+            command.groups[heading] = options(lines)
+    return command
+
+
+def sections(lines):
+    """Headings, and the lines below each."""
+    heading, found = None, {}
+    for line in lines:
+        if line and not line.startswith(" ") and line.endswith(":"):
+            heading = line[:-1]
+            found[heading] = []
+        elif heading:
+            found[heading].append(line)
+    return found.items()
+
+
+def options(lines):
+    """Names stand at the left; what they are about, beside them or deeper."""
+    found, about = [], []
+    for line in [*lines, "  end"]:
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and depth < 8:
+            if found:
+                found[-1].paragraphs = paragraphs(about)
+            name, _, beside = line.strip().partition("  ")
+            found.append(Option(name))
+            about = [beside]
+        else:
+            about.append(line)
+    return [option for option in found[:-1] if option.name not in ("-h, --help", "-V, --version", "help")]
+
+
+def paragraphs(lines):
+    """Lines joined to paragraphs. A line in brackets, and one of a list, is a paragraph of its own."""
+    found, last = [], ""
+    for line in map(str.strip, lines):
+        begins = not last or last.endswith("]") and last.startswith("[") or line.startswith(("[default", "[possible", "- "))
+        if line and begins:
+            found.append(line)
+        elif line:
+            found[-1] += " " + line
+        last = line
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def tree():
+    """All commands, in the order of the program's help, subcommands after theirs."""
+    def below(command):
+        for name in command.subcommands:
+            words = [*command.words, name]
+            inner = parse(words, help_text(words))
+            yield inner
+            yield from below(inner)
+
+    main = parse([], help_text([]))
+    return [main, *below(main)]
+
+
+def inline(text):
+    """Text as HTML, with options and what is quoted as code."""
+    text = html.escape(text, quote=False)
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    return re.sub(r"(?<![\w<>/-])(--?[a-z][a-z-]*[a-z]|-[a-z])\b(?![^<]*</code>)", r"<code>\1</code>", text)
+
+
+def sentence(text):
+    return text if text.endswith((".", ":", "?", "]")) else f"{text}."
+
+
+def description(option):
+    """What an option does: text, then its default, then its values."""
+    parts, values = [], []
+    for paragraph in option.paragraphs:
+        if paragraph.startswith("- "):
+            value, _, about = paragraph[2:].partition(":")
+            values.append(f"<li><code>{html.escape(value)}</code>: {inline(about.strip())}</li>")
+        elif paragraph.startswith("[possible values:"):
+            words = paragraph[1:-1].partition(": ")[2].split(", ")
+            parts.append(f"<p>One of {', '.join(f'<code>{html.escape(word)}</code>' for word in words)}.</p>")
+        elif paragraph.startswith("[default:"):
+            parts.append(f"<p>Default: <code>{html.escape(paragraph[1:-1].partition(': ')[2])}</code>.</p>")
+        elif paragraph != "Possible values:":
+            text, _, default = paragraph.partition(" [default: ")
+            parts.append(f"<p>{inline(sentence(text))}{f' Default: {inline(default[:-1])}.' if default else ''}</p>")
+    return "".join(parts) + (f"<ul>{''.join(values)}</ul>" if values else "")
+
+
+def definitions(command, options):
+    lines = []
+    for option in options:
+        found = re.search(r"--[\w-]+", option.name)
+        anchor = f' id="{command.anchor}{found[0]}"' if found else ""
+        lines.append(f"<dt{anchor}><code>{html.escape(option.name)}</code></dt><dd>{description(option)}</dd>")
+    return f'<dl class="options">{"".join(lines)}</dl>'
+
+
+def section(command):
+    """The Markdown of one command."""
+    level = "#" * (1 + len(command.words))
+    lines = [f"{level} vidrec {' '.join(command.words)} {{#{command.anchor}}}", ""] if command.words else []
+    for paragraph in command.about:
+        lines += [f"<p>{inline(sentence(paragraph))}</p>", ""]
+    lines += ["```text", command.usage, "```", ""]
+    for heading, found in command.groups.items():
+        if heading == "Commands":
+            lines += [links(command, found), ""]
+        elif found and heading.startswith(FOLDED):
+            lines += [f'<details class="options-folded"><summary>{html.escape(heading)}</summary>{definitions(command, found)}</details>', ""]
+        elif found:
+            lines += [f'<p class="options-heading">{html.escape(heading)}</p>', definitions(command, found), ""]
+    if command.examples:
+        lines += ['<p class="options-heading">Examples</p>', "", "```sh", *command.examples, "```", ""]
+    return "\n".join(lines)
+
+
+def links(command, options):
+    """A table of subcommands."""
+    rows = []
+    for option in options:
+        anchor = "-".join([*command.words, option.name])
+        about = inline(" ".join(option.paragraphs))
+        rows.append(f'<tr><td><a href="#{anchor}"><code>{option.name}</code></a></td><td>{about}</td></tr>')
+    return f'<table class="commands"><tbody>{"".join(rows)}</tbody></table>'
+
+
+def markdown():
+    """What stands below the page's introduction."""
+    return "\n".join(section(command) for command in tree())

@@ -1,0 +1,64 @@
+"""What MkDocs calls while it builds the site: pages that are generated, links into rustdoc's pages, one search for all."""
+import logging
+import os
+import posixpath
+import re
+from pathlib import Path
+
+import commands
+import repository
+import rust_items
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+
+log = logging.getLogger("mkdocs.hooks.vidrec")
+RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w.]+)?\)")
+
+
+def rust_docs():
+    """rustdoc's pages: scripts/docs.sh says where; without them, links to Rust items are plain text."""
+    return os.environ.get("VIDREC_RUST_DOCS", "")
+
+
+def on_config(config):
+    if not commands.program():
+        log.info("no program vidrec: the page of commands is empty, and links to its sections are not checked")
+        config.validation.links.anchors = logging.INFO
+    if not rust_items.items(rust_docs()):
+        log.info("no pages of rustdoc: links to Rust items are plain text")
+
+
+def on_files(files, config):
+    """rustdoc's pages are files of the site, so that links to them are checked."""
+    if rust_items.items(rust_docs()):
+        root = Path(rust_docs())
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and path.name != ".lock":
+                files.append(File.generated(config, f"rust/{path.relative_to(root).as_posix()}", abs_src_path=str(path)))
+
+
+def on_page_markdown(markdown, page, **_):
+    name = page.file.src_uri
+    markdown = repository.expand(markdown, name)
+    markdown = markdown.replace("<!-- words -->", repository.words())
+    if "<!-- commands -->" in markdown and commands.program():
+        markdown = markdown.replace("<!-- commands -->", commands.markdown())
+    return RUST.sub(lambda found: rust_link(found, name), markdown)
+
+
+def rust_link(found, page):
+    items = rust_items.items(rust_docs())
+    if not items:
+        return found["text"]
+    item = found["item"].removeprefix("vidrec::")
+    if item not in items:
+        log.warning("%s: rustdoc has no page of %s", page, found["item"])
+        return found["text"]
+    place = posixpath.relpath(f"rust/vidrec/{items[item]}", posixpath.dirname(page) or ".")
+    return f"[{found['text']}]({place}{found['anchor'] or ''})"
+
+
+# Before the plugin writes its index.
+@event_priority(50)
+def on_post_build(config):
+    config.plugins["material/search"].search_index.entries.extend(rust_items.entries(rust_docs(), "rust/"))

@@ -1,0 +1,50 @@
+"""The public items of the Rust crate, from the pages that rustdoc made: for links, and for the site's search."""
+import functools
+import html
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ITEM = re.compile(r'<li><a href="([^"]+)">([^<]+)</a></li>')
+MEMBER = re.compile(r'<section id="((?:method|tymethod|associatedconstant)\.\w+)"')
+FIELD = re.compile(r'<(?:span|section) id="((?:structfield|variant)\.\w+)"')
+DESCRIPTION = re.compile(r'<details class="toggle top-doc"[^>]*>.*?<div class="docblock">(.*?)</div></details>', re.S)
+# Below guide and Python in the results, where these match as well.
+BOOST = 0.4
+
+
+def folder(docs):
+    """Where rustdoc put the crate's pages, if it did."""
+    found = Path(docs) / "vidrec"
+    return found if (found / "all.html").is_file() else None
+
+
+@functools.lru_cache(maxsize=None)
+def items(docs):
+    """Pages below the folder of the crate by the name of their item: `jpeg::Encoder` is `jpeg/struct.Encoder.html`."""
+    found = folder(docs)
+    if found is None:
+        return {}
+    named = {html.unescape(name): page for page, name in ITEM.findall((found / "all.html").read_text(encoding="utf-8"))}
+    modules = {path.parent.relative_to(found).as_posix(): path.relative_to(found).as_posix() for path in found.rglob("index.html")}
+    return {**{name.replace("/", "::"): page for name, page in modules.items() if name != "."}, **named, "vidrec": "index.html"}
+
+
+def plain(markup):
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", markup))).strip()
+
+
+def entries(docs, prefix):
+    """What the search finds: an entry for each item, and one for each of its methods, fields and variants."""
+    for name, page in sorted(items(docs).items()):
+        text = (folder(docs) / page).read_text(encoding="utf-8")
+        about = DESCRIPTION.search(text)
+        title = name if name == "vidrec" else f"vidrec::{name}"
+        yield entry(f"{prefix}vidrec/{page}", f"{title} (Rust)", plain(about[1]) if about else "")
+        own = text.split('id="trait-implementations"')[0].split('id="blanket-implementations"')[0]
+        for member in dict.fromkeys(FIELD.findall(own) + MEMBER.findall(own)):
+            yield entry(f"{prefix}vidrec/{page}#{member}", f"{title.rpartition('::')[2]}::{member.partition('.')[2]}", "")
+
+
+def entry(location, title, text):
+    return {"location": location, "title": html.escape(title, quote=False), "text": html.escape(text, quote=False), "boost": BOOST}
