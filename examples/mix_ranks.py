@@ -35,7 +35,8 @@ def make(folder):
             for label, i in ((label, i) for label in classes for i in range(clips)):
                 path = Path(videos) / label / f"{i}.mp4"
                 path.parent.mkdir(exist_ok=True)
-                source = f"gradients=size={size}:rate=8:duration=1:seed={number * 100 + len(label) * 10 + i}"
+                seed = number * 100 + len(label) * 10 + i
+                source = f"gradients=size={size}:rate=8:duration=1:seed={seed}:c0=orange:c1=navy"
                 command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", path]
                 subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
             vidrec.pack(videos, folder / name, frames=4)

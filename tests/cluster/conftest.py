@@ -35,7 +35,7 @@ def videos(tmp_path_factory):
     for i in range(15):
         video = root / ("left" if i < 6 else "right") / f"{i:02}.mp4"
         video.parent.mkdir(exist_ok=True)
-        source = f"gradients=size=128x96:rate=12:duration={1 + i % 3}:seed={i}"
+        source = f"gradients=size=128x96:rate=12:duration={1 + i % 3}:seed={i}:c0=orange:c1=navy"
         command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", video]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     (root / "right/broken.mp4").write_bytes(b"no video")

@@ -24,7 +24,7 @@ VIDEOS = {
     "run/a.mp4": "testsrc2=size=192x128:rate=25:duration=1",
     "run/b c.mp4": "mandelbrot=size=192x128:rate=24",
     "jump/d.mkv": "testsrc=size=192x128:rate=30:duration=1",
-    "jump/e.mp4": "gradients=size=192x128:rate=24:duration=1:seed=3",
+    "jump/e.mp4": "gradients=size=192x128:rate=24:duration=1:seed=3:c0=orange:c1=navy",
     "jump/ü.mp4": "smptebars=size=192x128:rate=24:duration=1",
     "sit/g.mp4": "rgbtestsrc=size=192x128:rate=24:duration=1",
 }

@@ -20,8 +20,8 @@ CLIPS = {
     "fractal/zoom.mp4": ["mandelbrot=size=480x360:rate=30000/1001", "-vf", PALE, "-t", "2", "-bf", "2"],
     "fractal/full range.mp4": ["mandelbrot=size=640x480:rate=24", "-vf", PALE + ",scale=out_range=full", "-t", "1",
                                "-color_range", "pc"],
-    "color/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1"],
-    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
+    "color/gradients.mkv": ["gradients=size=640x360:rate=24:duration=2:seed=1:c0=orange:c1=navy"],
+    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
 }
 # Real footage, where there is some, beside the clips that are made: every so many of these.
 VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", ROOT.parent / "shared/videos")) / "bench/clips"

@@ -10,7 +10,7 @@ from conftest import run
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium (Debian's package chromium)")
 
 LAVFI = ["testsrc2=size=320x240:rate=12:duration=1", "testsrc=size=180x320:rate=12:duration=1",
-         "mandelbrot=size=320x180:rate=12", "gradients=size=240x240:rate=12:duration=1:seed=3", "color=black:size=320x240:rate=12:duration=1"]
+         "mandelbrot=size=320x180:rate=12", "gradients=size=240x240:rate=12:duration=1:seed=3:c0=orange:c1=navy", "color=black:size=320x240:rate=12:duration=1"]
 
 
 @pytest.fixture(scope="module")

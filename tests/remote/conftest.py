@@ -17,8 +17,8 @@ os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 CLIPS = {
     "shapes/pattern.mp4": ["testsrc2=size=320x240:rate=25:duration=2"],
     "shapes/counter.mkv": ["testsrc=size=240x320:rate=30:duration=1"],
-    "color/gradients.mkv": ["gradients=size=320x180:rate=24:duration=2:seed=1"],
-    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2", "-c:v", "mpeg4", "-q:v", "2"],
+    "color/gradients.mkv": ["gradients=size=320x180:rate=24:duration=2:seed=1:c0=orange:c1=navy"],
+    "color/odd.avi": ["gradients=size=322x182:rate=15:duration=2:seed=2:c0=cyan:c1=maroon", "-c:v", "mpeg4", "-q:v", "2"],
     "fractal/zoom.mp4": ["mandelbrot=size=320x240:rate=25", "-t", "1"],
 }
 

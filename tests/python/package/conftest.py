@@ -12,6 +12,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 NAMES = "0123456789ab"
+COLORS = ["orange", "navy", "lime", "maroon", "white", "black"]
 
 
 def patch_lightning(monkeypatch):
@@ -28,7 +29,9 @@ def videos(tmp_path_factory):
     for i, name in enumerate(NAMES):
         video = root / ("left" if i < 6 else "right") / f"{name}.mp4"
         video.parent.mkdir(exist_ok=True)
-        source = f"gradients=size=96x72:rate=12:duration=1:seed={i}"
+        # Without colors of their own, gradients have others in each run.
+        colors = f"c0={COLORS[i % 6]}:c1={COLORS[(i + 2 + i // 6) % 6]}"
+        source = f"gradients=size=96x72:rate=12:duration=1:seed={i}:{colors}"
         command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", video]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     return root

@@ -22,7 +22,7 @@ def varied(tmp_path_factory):
     with open(root / "list.jsonl", "w") as file:
         for i, length in enumerate(LENGTHS):
             size = "96x72" if i % 2 else "72x96"
-            source = f"gradients=size={size}:rate=10:duration={length / 10}:seed={i}"
+            source = f"gradients=size={size}:rate=10:duration={length / 10}:seed={i}:c0=orange:c1=navy"
             command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{i}.mp4"]
             subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
             row = {"path": f"{i}.mp4", "label": i % 2, "caption": f"caption {i}", "number": 7 + i}

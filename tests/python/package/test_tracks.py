@@ -29,7 +29,7 @@ def robot(tmp_path_factory):
     root = tmp_path_factory.mktemp("robot")
     rows = []
     for clip in range(CLIPS):
-        source = f"gradients=size=64x48:rate={RATE}:duration={SECONDS}:seed={clip}"
+        source = f"gradients=size=64x48:rate={RATE}:duration={SECONDS}:seed={clip}:c0=orange:c1=navy"
         command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", root / f"{clip}.mp4"]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
         times, values = state_of(clip)
