@@ -96,6 +96,15 @@ impl Conversion {
         }
     }
 
+    /// Red needs no blue chroma, and blue no red chroma: (channel, plane).
+    pub const PLAIN_ZEROS: [(usize, usize); 2] = [(0, 1), (2, 2)];
+
+    /// Whether the factors at [`PLAIN_ZEROS`](Self::PLAIN_ZEROS) are 0: luma and chroma become red, green and blue whose
+    /// colors do not change.
+    pub fn is_plain(&self) -> bool {
+        Self::PLAIN_ZEROS.iter().all(|&(channel, plane)| self.rows[channel][plane] == 0.0)
+    }
+
     /// Whether the first `channels` of the picture depend on more than the first plane.
     pub fn needs_chroma(&self, channels: usize) -> bool {
         self.rows[..channels].iter().any(|row| row[1] != 0.0 || row[2] != 0.0)

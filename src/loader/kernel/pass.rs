@@ -6,7 +6,7 @@ use super::conversion::Conversion;
 use super::decoded::Decoded;
 use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
-use super::picture_row::{PictureRow, PlaneOut, ScratchOut, interleave};
+use super::picture_row::{PictureRow, PixelOut, PlaneOut};
 use super::picture_slot::PictureSlot;
 use super::row_table::Other;
 use super::sample::SampleType;
@@ -21,9 +21,6 @@ pub(crate) struct Scratch {
     exact: ChromaLines,
     /// A row of the picture, for each plane, where it is not made straight from the lines.
     sums: [Aligned<i32>; 3],
-    /// Where the channels of a pixel lie side by side: a row of each channel, and of pixels.
-    values: [Aligned<f32>; 3],
-    pixels: Aligned<f32>,
 }
 
 /// Writes the picture that `tables` makes of `frame` to `slot`.
@@ -46,8 +43,6 @@ impl Scratch {
         }
         let width = (tables.size.0 as usize).next_multiple_of(BLOCK);
         self.sums.iter_mut().for_each(|sums| sums.resize(width));
-        self.values.iter_mut().for_each(|values| values.resize(width));
-        self.pixels.resize(3 * width);
     }
 }
 
@@ -118,7 +113,7 @@ impl<S: SampleType> FramePass<'_, S> {
     fn row<I: Isa, const PLANES: usize, const CHANNELS: usize, const LINES: bool>(&mut self, isa: I, y: usize) {
         let width = self.tables.size.0 as usize;
         let pixels = y * width..(y + 1) * width;
-        let Scratch { lines, sums, values, pixels: interleaved, .. } = &mut *self.scratch;
+        let Scratch { lines, sums, .. } = &mut *self.scratch;
         let lines = &lines[y % 2];
         let row = PictureRow::<PLANES, CHANNELS, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
@@ -129,14 +124,12 @@ impl<S: SampleType> FramePass<'_, S> {
             width,
         };
         match &mut self.slot {
-            PictureSlot::Gray(plane) => row.write(isa, PlaneOut([&mut plane[pixels]])),
+            PictureSlot::Gray(plane) => row.write(isa, PlaneOut::new([&mut plane[pixels]])),
             PictureSlot::Planes(planes) => {
-                row.write(isa, PlaneOut(planes.each_mut().map(|plane| &mut plane[pixels.clone()])))
+                row.write(isa, PlaneOut::new(planes.each_mut().map(|plane| &mut plane[pixels.clone()])))
             }
             PictureSlot::Pixels(out) => {
-                let [r, g, b] = values;
-                row.write(isa, ScratchOut([r, g, b]));
-                interleave(isa, [r, g, b], interleaved, &mut out[3 * pixels.start..3 * pixels.end]);
+                row.write(isa, PixelOut::new(&mut out[3 * pixels.start..3 * pixels.end]));
             }
         }
     }

@@ -3,6 +3,8 @@
 //! Functions called for each block are inlined into a function that is compiled for each kind of machine, and so are
 //! compiled for it too. Closures would not be, so there are none.
 
+use std::slice::IterMut;
+
 use super::column_table::{ColumnBlocks, ColumnTable};
 use super::conversion::Conversion;
 use super::isa::Isa;
@@ -23,28 +25,39 @@ pub(super) struct PictureRow<'a, const PLANES: usize, const CHANNELS: usize, con
 impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'_, PLANES, CHANNELS, LINES> {
     /// Writes all blocks of the row.
     #[inline(always)]
-    pub fn write<I: Isa>(&self, isa: I, mut out: impl RowOut) {
+    pub fn write<I: Isa>(&self, isa: I, out: impl RowOut) {
+        let constants = Constants::new(isa, self.conversion);
+        if PLANES == 3 && CHANNELS == 3 && self.conversion.is_plain() {
+            self.write_blocks::<I, _, true>(isa, out, &constants);
+        } else {
+            self.write_blocks::<I, _, false>(isa, out, &constants);
+        }
+    }
+
+    /// `PLAIN`: as [`Conversion::is_plain`] says.
+    #[inline(always)]
+    fn write_blocks<I: Isa, O: RowOut, const PLAIN: bool>(&self, isa: I, mut out: O, constants: &Constants<I>) {
         let mut tables = (self.columns.blocks(), self.chroma.blocks());
         // No function is called in this loop, so that everything that does not change stays in registers.
         for block in 0..self.width / BLOCK {
-            out.write(isa, self.channels(isa, block, &mut tables));
+            out.write(isa, self.channels::<I, O, PLAIN>(isa, block, &mut tables, constants));
         }
         if !self.width.is_multiple_of(BLOCK) {
-            out.write_rest(isa, self.channels(isa, self.width / BLOCK, &mut tables));
+            out.write_rest(isa, self.channels::<I, O, PLAIN>(isa, self.width / BLOCK, &mut tables, constants));
         }
     }
 
     /// Goes from planes to channels. See [`Conversion`].
     #[inline(always)]
-    fn channels<I: Isa>(
+    fn channels<I: Isa, O: RowOut, const PLAIN: bool>(
         &self,
         isa: I,
         block: usize,
         tables: &mut (ColumnBlocks<'_>, ColumnBlocks<'_>),
+        constants: &Constants<I>,
     ) -> [I::Floats; 3] {
-        let Conversion { rows, offset, low, high } = self.conversion;
         let [first, blue, red] = self.lines;
-        let mut planes = [isa.splat(0.0); PLANES];
+        let mut planes = [isa.splat(constants.offset[0]); PLANES];
         if LINES {
             [planes[0]] = isa.columns([first], tables.0.next().expect("a block for sixteen columns"));
         } else {
@@ -56,20 +69,42 @@ impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'
             planes[1] = isa.floats(&self.sums[1][block]);
             planes[2] = isa.floats(&self.sums[2][block]);
         }
-        let mut channels = [isa.splat(0.0); 3];
+        let mut channels = [isa.splat(constants.offset[0]); 3];
         for (c, channel) in channels.iter_mut().enumerate().take(CHANNELS) {
-            let mut level = isa.splat(offset[c]);
+            let mut level = isa.splat(constants.offset[c]);
             for (plane, &floats) in planes.iter().enumerate() {
-                level = isa.scale_and_add(floats, rows[c][plane], level);
+                if !(PLAIN && Conversion::PLAIN_ZEROS.contains(&(c, plane))) {
+                    level = isa.scale_and_add(floats, constants.rows[c][plane], level);
+                }
             }
-            *channel = isa.clamp(level, low[c], high[c]);
+            *channel = if O::SATURATES { level } else { isa.clamp(level, constants.low[c], constants.high[c]) };
         }
         channels
     }
 }
 
+/// A [`Conversion`] for the loop over a row.
+struct Constants<I: Isa> {
+    rows: [[I::Constant; 3]; 3],
+    offset: [I::Constant; 3],
+    low: [I::Constant; 3],
+    high: [I::Constant; 3],
+}
+
+impl<I: Isa> Constants<I> {
+    #[inline(always)]
+    fn new(isa: I, Conversion { rows, offset, low, high }: &Conversion) -> Self {
+        let three = |[a, b, c]: [f32; 3]| [isa.constant(a), isa.constant(b), isa.constant(c)];
+        let rows = [three(rows[0]), three(rows[1]), three(rows[2])];
+        Constants { rows, offset: three(*offset), low: three(*low), high: three(*high) }
+    }
+}
+
 /// Where the channels of a row go.
 pub(super) trait RowOut {
+    /// Whether values may be beyond the ends of their range, because what writes them brings them back.
+    const SATURATES: bool;
+
     /// Writes the next block.
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
 
@@ -77,62 +112,66 @@ pub(super) trait RowOut {
     fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
 }
 
-/// What is left of a row of the slot, channel by channel.
-pub(super) struct PlaneOut<'a, S, const CHANNELS: usize>(pub [&'a mut [S]; CHANNELS]);
+/// A row of the slot, channel by channel: blocks, and what is left after them.
+pub(super) struct PlaneOut<'a, S, const CHANNELS: usize>([(IterMut<'a, [S; BLOCK]>, &'a mut [S]); CHANNELS]);
+
+impl<'a, S, const CHANNELS: usize> PlaneOut<'a, S, CHANNELS> {
+    pub fn new(rows: [&'a mut [S]; CHANNELS]) -> Self {
+        PlaneOut(rows.map(|row| {
+            let (blocks, rest) = row.as_chunks_mut();
+            (blocks.iter_mut(), rest)
+        }))
+    }
+}
 
 impl<S: SampleType, const CHANNELS: usize> RowOut for PlaneOut<'_, S, CHANNELS> {
+    const SATURATES: bool = S::SATURATES;
+
     #[inline(always)]
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
-            let Some((block, rest)) = std::mem::take(out).split_first_chunk_mut() else { return };
+        for ((blocks, _), values) in self.0.iter_mut().zip(channels) {
+            let Some(block) = blocks.next() else { return };
             S::write(isa, values, block);
-            *out = rest;
         }
     }
 
     #[inline(always)]
     fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
+        for ((_, rest), values) in self.0.iter_mut().zip(channels) {
             let mut block = [S::default(); BLOCK];
             S::store(isa, values, &mut block);
-            out.copy_from_slice(&block[..out.len()]);
+            rest.copy_from_slice(&block[..rest.len()]);
         }
     }
 }
 
-/// What is left of a row of scratch space, which has whole blocks.
-pub(super) struct ScratchOut<'a>(pub [&'a mut [f32]; 3]);
+/// A row of the slot, with the channels of a pixel side by side: blocks of pixels, and what is left after them.
+pub(super) struct PixelOut<'a, S>(IterMut<'a, [[S; BLOCK]; 3]>, &'a mut [S]);
 
-impl RowOut for ScratchOut<'_> {
+impl<'a, S> PixelOut<'a, S> {
+    pub fn new(row: &'a mut [S]) -> Self {
+        let (blocks, rest) = row.split_at_mut(row.len() / (3 * BLOCK) * (3 * BLOCK));
+        PixelOut(blocks.as_chunks_mut().0.as_chunks_mut().0.iter_mut(), rest)
+    }
+}
+
+impl<S: SampleType> RowOut for PixelOut<'_, S> {
+    const SATURATES: bool = S::SATURATES;
+
     #[inline(always)]
     fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for (out, values) in self.0.iter_mut().zip(channels) {
-            let Some((block, rest)) = std::mem::take(out).split_first_chunk_mut() else { return };
-            isa.store(values, block);
-            *out = rest;
+        let Some(block) = self.0.next() else { return };
+        for (out, values) in block.iter_mut().zip(isa.interleave(channels)) {
+            S::write(isa, values, out);
         }
     }
 
     #[inline(always)]
     fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        self.write(isa, channels);
-    }
-}
-
-/// Writes a row with the channels of a pixel side by side. `pixels` is scratch space.
-#[inline(always)]
-pub(super) fn interleave<I: Isa, S: SampleType>(isa: I, [r, g, b]: [&[f32]; 3], pixels: &mut [f32], out: &mut [S]) {
-    for (x, pixel) in pixels.as_chunks_mut().0.iter_mut().enumerate() {
-        *pixel = [r[x], g[x], b[x]];
-    }
-    let (blocks, rest) = out.as_chunks_mut();
-    let (values, value_rest) = pixels.as_chunks().0.split_at(blocks.len());
-    for (values, block) in values.iter().zip(blocks) {
-        S::write(isa, isa.load(values), block);
-    }
-    if let Some(values) = value_rest.first() {
-        let mut block = [S::default(); BLOCK];
-        S::store(isa, isa.load(values), &mut block);
-        rest.copy_from_slice(&block[..rest.len()]);
+        let mut pixels = [[S::default(); BLOCK]; 3];
+        for (out, values) in pixels.iter_mut().zip(isa.interleave(channels)) {
+            S::store(isa, values, out);
+        }
+        self.1.copy_from_slice(&pixels.as_flattened()[..self.1.len()]);
     }
 }

@@ -10,6 +10,9 @@ pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
     /// Whether values are normalized; if not, they are levels of 0 to 255.
     const NORMALIZED: bool;
 
+    /// Whether [`store`](Self::store) and [`write`](Self::write) bring values beyond the ends of their range back to them.
+    const SATURATES: bool = false;
+
     /// Converts `values`, rounding to the nearest, ties to even.
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [Self; BLOCK]);
 
@@ -22,14 +25,11 @@ pub(crate) trait SampleType: Copy + Default + Send + Sync + 'static {
 
 impl SampleType for u8 {
     const NORMALIZED: bool = false;
+    const SATURATES: bool = true;
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [u8; BLOCK]) {
-        let mut levels = [0.0; BLOCK];
-        // A float of 2^23 or more has no fraction, so adding 2^23 rounds to the nearest and puts the level in the
-        // lowest bits.
-        isa.store(isa.scale_and_add(values, 1.0, isa.splat(8_388_608.0)), &mut levels);
-        *out = levels.map(|level| level.to_bits() as u8);
+        isa.store_bytes(values, out);
     }
 }
 

@@ -21,6 +21,7 @@ impl Avx2 {
 
 impl Isa for Avx2 {
     type Floats = [__m256; 2];
+    type Constant = f32;
 
     fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "avx2,f16c")]
@@ -68,6 +69,11 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn constant(self, value: f32) -> f32 {
+        value
+    }
+
+    #[inline(always)]
     fn splat(self, value: f32) -> [__m256; 2] {
         // SAFETY: as in `run`.
         unsafe { [_mm256_set1_ps(value); 2] }
@@ -86,10 +92,9 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn load(self, values: &[f32; BLOCK]) -> [__m256; 2] {
-        let [first, second] = [&values.as_chunks::<8>().0[0], &values.as_chunks::<8>().0[1]];
-        // SAFETY: as in `run`; reads the 32 bytes of an array each.
-        unsafe { [_mm256_loadu_ps(first.as_ptr()), _mm256_loadu_ps(second.as_ptr())] }
+    fn interleave(self, channels: [[__m256; 2]; 3]) -> [[__m256; 2]; 3] {
+        // SAFETY: as in `run`.
+        unsafe { interleave(channels) }
     }
 
     #[inline(always)]
@@ -111,6 +116,12 @@ impl Isa for Avx2 {
             // `finish` orders it before whatever tells other threads.
             unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) }
         }
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, values: [__m256; 2], out: &mut [u8; BLOCK]) {
+        // SAFETY: as in `run`; writes the 16 bytes of the array.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes(values)) }
     }
 
     #[inline(always)]
@@ -217,6 +228,48 @@ fn sums(line: &[i16], columns: &ColumnTable, out: &mut [i32]) {
         // SAFETY: writes the 16 bytes of the array; needs no alignment.
         unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) }
     }
+}
+
+/// Eight pixels at a time: every value of them is chosen from those that the channels have for its pixel.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave([r, g, b]: [[__m256; 2]; 3]) -> [[__m256; 2]; 3] {
+    let (first, second) = (interleave_eight(r[0], g[0], b[0]), interleave_eight(r[1], g[1], b[1]));
+    [[first[0], first[1]], [first[2], second[0]], [second[1], second[2]]]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn interleave_eight(r: __m256, g: __m256, b: __m256) -> [__m256; 3] {
+    let pixels = [
+        _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2),
+        _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),
+        _mm256_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7),
+    ];
+    let mut parts = [[_mm256_setzero_ps(); 3]; 3];
+    for (part, pixels) in parts.iter_mut().zip(pixels) {
+        part[0] = _mm256_permutevar8x32_ps(r, pixels);
+        part[1] = _mm256_permutevar8x32_ps(g, pixels);
+        part[2] = _mm256_permutevar8x32_ps(b, pixels);
+    }
+    // A bit of the first mask is a green value, of the second a blue one.
+    [
+        _mm256_blend_ps::<0b0010_0100>(_mm256_blend_ps::<0b1001_0010>(parts[0][0], parts[0][1]), parts[0][2]),
+        _mm256_blend_ps::<0b0100_1001>(_mm256_blend_ps::<0b0010_0100>(parts[1][0], parts[1][1]), parts[1][2]),
+        _mm256_blend_ps::<0b1001_0010>(_mm256_blend_ps::<0b0100_1001>(parts[2][0], parts[2][1]), parts[2][2]),
+    ]
+}
+
+/// The conversion to whole numbers takes what is too large for them, or no number, for a large negative one; the other two
+/// bring back what is beyond the ends.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes([first, second]: [__m256; 2]) -> __m128i {
+    let high = _mm256_set1_ps(255.0);
+    let (first, second) = (_mm256_min_ps(high, first), _mm256_min_ps(high, second));
+    let words = _mm256_packus_epi32(_mm256_cvtps_epi32(first), _mm256_cvtps_epi32(second));
+    let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(words);
+    _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
 }
 
 /// Eight samples from `at` on.

@@ -1,5 +1,6 @@
 //! The inner loops for x86-64 with AVX-512 F, BW and VL (servers since 2017, Zen 4 since 2022).
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use half::f16;
@@ -24,6 +25,7 @@ impl Avx512 {
 
 impl Isa for Avx512 {
     type Floats = __m512;
+    type Constant = __m512;
 
     fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,f16c")]
@@ -67,27 +69,32 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn splat(self, value: f32) -> __m512 {
+    fn constant(self, value: f32) -> __m512 {
         // SAFETY: as in `run`.
-        unsafe { _mm512_set1_ps(value) }
+        unsafe { constant(value) }
     }
 
     #[inline(always)]
-    fn scale_and_add(self, a: __m512, factor: f32, b: __m512) -> __m512 {
-        // SAFETY: as in `run`.
-        unsafe { _mm512_add_ps(_mm512_mul_ps(a, _mm512_set1_ps(factor)), b) }
+    fn splat(self, value: __m512) -> __m512 {
+        value
     }
 
     #[inline(always)]
-    fn clamp(self, values: __m512, low: f32, high: f32) -> __m512 {
+    fn scale_and_add(self, a: __m512, factor: __m512, b: __m512) -> __m512 {
         // SAFETY: as in `run`.
-        unsafe { _mm512_min_ps(_mm512_max_ps(values, _mm512_set1_ps(low)), _mm512_set1_ps(high)) }
+        unsafe { _mm512_add_ps(_mm512_mul_ps(a, factor), b) }
     }
 
     #[inline(always)]
-    fn load(self, values: &[f32; BLOCK]) -> __m512 {
-        // SAFETY: as in `run`; reads the 64 bytes of the array.
-        unsafe { _mm512_loadu_ps(values.as_ptr()) }
+    fn clamp(self, values: __m512, low: __m512, high: __m512) -> __m512 {
+        // SAFETY: as in `run`.
+        unsafe { _mm512_min_ps(_mm512_max_ps(values, low), high) }
+    }
+
+    #[inline(always)]
+    fn interleave(self, channels: [__m512; 3]) -> [__m512; 3] {
+        // SAFETY: as in `run`.
+        unsafe { interleave(channels) }
     }
 
     #[inline(always)]
@@ -108,6 +115,12 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn store_bytes(self, values: __m512, out: &mut [u8; BLOCK]) {
+        // SAFETY: as in `run`; writes the 16 bytes of the array.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes(values)) }
+    }
+
+    #[inline(always)]
     fn store_halves(self, values: __m512, out: &mut [f16; BLOCK]) {
         // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a half.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(values)) }
@@ -118,6 +131,17 @@ impl Isa for Avx512 {
         // SAFETY: every x86-64 machine has this instruction; it has no operands.
         unsafe { _mm_sfence() }
     }
+}
+
+/// In a register. Otherwise the compiler reads it from memory in each operation, and loads are what the loop over a row
+/// waits for.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn constant(value: f32) -> __m512 {
+    let mut constant = _mm512_set1_ps(value);
+    // SAFETY: there is no instruction. The compiler only no longer knows what the register holds.
+    unsafe { asm!("/* {0} */", inout(zmm_reg) constant, options(pure, nomem, nostack, preserves_flags)) };
+    constant
 }
 
 #[inline]
@@ -144,26 +168,69 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
     }
 }
 
+/// The conversion to unsigned bytes brings back what is above 255, but takes what is below 0 for large numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn bytes(values: __m512) -> __m128i {
+    _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(values, _mm512_setzero_ps())))
+}
+
 /// A window of 32 samples, permuted into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
 fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [__m512; N] {
     let order = load_order(&block.order);
-    let mut sums = [_mm512_setzero_si512(); N];
     let mut at = block.window as usize;
-    for weights in weights {
-        let weights = load_words(&weights.0);
-        for (sum, line) in sums.iter_mut().zip(lines) {
-            let pairs = _mm512_permutexvar_epi16(order, window(line, at));
-            *sum = _mm512_add_epi32(*sum, _mm512_madd_epi16(pairs, weights));
-        }
+    let mut sums = [_mm512_setzero_si512(); N];
+    let Some((first, rest)) = weights.split_first() else { return [_mm512_setzero_ps(); N] };
+    for (sum, line) in sums.iter_mut().zip(lines) {
+        *sum = pairs(order, line, at, first);
+    }
+    for weights in rest {
         at += 2;
+        for (sum, line) in sums.iter_mut().zip(lines) {
+            *sum = _mm512_add_epi32(*sum, pairs(order, line, at, weights));
+        }
     }
     let mut floats = [_mm512_setzero_ps(); N];
     for (floats, sums) in floats.iter_mut().zip(sums) {
         *floats = _mm512_cvtepi32_ps(sums);
     }
     floats
+}
+
+/// What the pairs from `at` on add to sixteen pixels.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn pairs(order: __m512i, line: &[i16], at: usize, weights: &PairWeights) -> __m512i {
+    _mm512_madd_epi16(_mm512_permutexvar_epi16(order, window(line, at)), load_words(&weights.0))
+}
+
+/// For each sixteen values: which of the first two channels' they are, with those of the second counted from 16, and
+/// which of these sixteen and of the third channel's, counted likewise.
+const INTERLEAVING: [[[u32; BLOCK]; 2]; 3] = {
+    let mut orders = [[[0; BLOCK]; 2]; 3];
+    let mut at = 0;
+    while at < 3 * BLOCK {
+        let (pixel, channel) = (at / 3, at % 3);
+        let third = channel == 2;
+        orders[at / BLOCK][0][at % BLOCK] = if third { 0 } else { pixel + channel * BLOCK } as u32;
+        orders[at / BLOCK][1][at % BLOCK] = if third { pixel + BLOCK } else { at % BLOCK } as u32;
+        at += 1;
+    }
+    orders
+};
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn interleave([r, g, b]: [__m512; 3]) -> [__m512; 3] {
+    let mut parts = [r; 3];
+    for (part, [two, all]) in parts.iter_mut().zip(&INTERLEAVING) {
+        // SAFETY: each reads the 64 bytes of an array.
+        let [two, all] = [two, all].map(|order| unsafe { _mm512_loadu_si512(order.as_ptr().cast()) });
+        *part = _mm512_permutex2var_ps(_mm512_permutex2var_ps(r, two, g), all, b);
+    }
+    parts
 }
 
 /// The same for windows of 64 samples.

@@ -16,6 +16,9 @@ pub(crate) trait Isa: Copy {
     /// Floats of a [`BLOCK`], in registers.
     type Floats: Copy;
 
+    /// One float for all of a block, made before a loop and used in each round of it.
+    type Constant: Copy;
+
     /// Runs `work`, compiled for this machine.
     fn run(self, work: impl IsaWork);
 
@@ -47,15 +50,19 @@ pub(crate) trait Isa: Copy {
 
     fn floats(self, sums: &[i32; BLOCK]) -> Self::Floats;
 
-    fn splat(self, value: f32) -> Self::Floats;
+    fn constant(self, value: f32) -> Self::Constant;
+
+    fn splat(self, value: Self::Constant) -> Self::Floats;
 
     /// `a * factor + b`, rounded twice.
-    fn scale_and_add(self, a: Self::Floats, factor: f32, b: Self::Floats) -> Self::Floats;
+    fn scale_and_add(self, a: Self::Floats, factor: Self::Constant, b: Self::Floats) -> Self::Floats;
 
     /// `if v > low { v } else { low }`, and then `if v < high { v } else { high }`.
-    fn clamp(self, values: Self::Floats, low: f32, high: f32) -> Self::Floats;
+    fn clamp(self, values: Self::Floats, low: Self::Constant, high: Self::Constant) -> Self::Floats;
 
-    fn load(self, values: &[f32; BLOCK]) -> Self::Floats;
+    /// From sixteen values of each of three channels to the values of sixteen pixels, one after the other: the first
+    /// pixel's three, and so on.
+    fn interleave(self, channels: [Self::Floats; 3]) -> [Self::Floats; 3];
 
     fn store(self, values: Self::Floats, out: &mut [f32; BLOCK]);
 
@@ -63,6 +70,15 @@ pub(crate) trait Isa: Copy {
     #[inline(always)]
     fn stream(self, values: Self::Floats, out: &mut [f32; BLOCK]) {
         self.store(values, out);
+    }
+
+    /// Rounds to the nearest whole number from 0 to 255, ties to even. What is no number becomes 0.
+    #[inline(always)]
+    fn store_bytes(self, values: Self::Floats, out: &mut [u8; BLOCK]) {
+        let values = self.clamp(values, self.constant(0.0), self.constant(255.0));
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        *out = floats.map(|value| (value + ROUND).to_bits() as u8);
     }
 
     /// Rounds to the nearest half, ties to even.
@@ -77,6 +93,9 @@ pub(crate) trait Isa: Copy {
     #[inline(always)]
     fn finish(self) {}
 }
+
+/// A float of 2^23 or more has no fraction, so adding 2^23 rounds to the nearest and puts a level in the lowest bits.
+pub(super) const ROUND: f32 = 8_388_608.0;
 
 /// Work that is generic over the machine.
 pub(crate) trait IsaWork {

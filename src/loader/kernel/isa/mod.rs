@@ -57,3 +57,66 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::units::BLOCK;
+    use super::*;
+
+    /// What a machine makes of sixteen values of each of three channels: bytes of the first, and all of them interleaved.
+    struct Made<'a> {
+        channels: [[f32; BLOCK]; 3],
+        bytes: &'a mut [u8; BLOCK],
+        interleaved: &'a mut [[f32; BLOCK]; 3],
+    }
+
+    impl IsaWork for Made<'_> {
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) {
+            // There is no other way to floats than from whole numbers and constants.
+            let floats = |values: &[f32; BLOCK]| {
+                let mut sums = isa.splat(isa.constant(0.0));
+                for (i, &value) in values.iter().enumerate() {
+                    let mut chosen = [0; BLOCK];
+                    chosen[i] = 1;
+                    let part =
+                        isa.scale_and_add(isa.floats(&chosen), isa.constant(value), isa.splat(isa.constant(0.0)));
+                    sums = if i == 0 { part } else { isa.scale_and_add(part, isa.constant(1.0), sums) };
+                }
+                sums
+            };
+            isa.store_bytes(floats(&self.channels[0]), self.bytes);
+            let [r, g, b] = &self.channels;
+            for (out, values) in self.interleaved.iter_mut().zip(isa.interleave([floats(r), floats(g), floats(b)])) {
+                isa.store(values, out);
+            }
+        }
+    }
+
+    fn made(machine: Machine, channels: [[f32; BLOCK]; 3]) -> ([u8; BLOCK], [[f32; BLOCK]; 3]) {
+        let (mut bytes, mut interleaved) = ([0; BLOCK], [[0.0; BLOCK]; 3]);
+        machine.run(Made { channels, bytes: &mut bytes, interleaved: &mut interleaved });
+        (bytes, interleaved)
+    }
+
+    #[test]
+    fn every_machine_brings_levels_back_to_0_to_255() {
+        let levels =
+            [-3e30, -1e10, -300.0, -0.6, 0.5, 1.5, 2.5, 127.5, 254.5, 254.6, 255.5, 256.0, 300.0, 65_536.0, 1e10, 3e30];
+        for machine in Machine::all() {
+            let (bytes, _) = made(machine, [levels, [0.0; BLOCK], [0.0; BLOCK]]);
+            assert_eq!(bytes, [0, 0, 0, 0, 0, 2, 2, 128, 254, 255, 255, 255, 255, 255, 255, 255], "{machine:?}");
+        }
+    }
+
+    #[test]
+    fn every_machine_puts_the_channels_of_a_pixel_side_by_side() {
+        let channels = [100.0, 200.0, 300.0].map(|first| std::array::from_fn(|i| first + i as f32));
+        for machine in Machine::all() {
+            let (_, interleaved) = made(machine, channels);
+            for (at, &value) in interleaved.as_flattened().iter().enumerate() {
+                assert_eq!(value, channels[at % 3][at / 3], "{machine:?}, value {at}");
+            }
+        }
+    }
+}

@@ -22,6 +22,7 @@ type Floats = [float32x4_t; 4];
 
 impl Isa for Neon {
     type Floats = Floats;
+    type Constant = f32;
 
     fn run(self, work: impl IsaWork) {
         #[target_feature(enable = "neon")]
@@ -56,6 +57,11 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
+    fn constant(self, value: f32) -> f32 {
+        value
+    }
+
+    #[inline(always)]
     fn splat(self, value: f32) -> Floats {
         // SAFETY: as in `run`.
         unsafe { [vdupq_n_f32(value); 4] }
@@ -74,9 +80,9 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn load(self, values: &[f32; BLOCK]) -> Floats {
+    fn interleave(self, channels: [Floats; 3]) -> [Floats; 3] {
         // SAFETY: as in `run`.
-        unsafe { load(values) }
+        unsafe { interleave(channels) }
     }
 
     #[inline(always)]
@@ -169,13 +175,14 @@ fn clamp(mut values: Floats, low: f32, high: f32) -> Floats {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn load(values: &[f32; BLOCK]) -> Floats {
-    let mut floats = [vdupq_n_f32(0.0); 4];
-    for (floats, values) in floats.iter_mut().zip(values.as_chunks::<4>().0) {
-        // SAFETY: reads the 16 bytes of the array.
-        *floats = unsafe { vld1q_f32(values.as_ptr()) };
+fn interleave([r, g, b]: [Floats; 3]) -> [Floats; 3] {
+    let mut values = [[0.0; BLOCK]; 3];
+    for (i, four) in values.as_flattened_mut().as_chunks_mut::<12>().0.iter_mut().enumerate() {
+        // SAFETY: writes the 48 bytes of the array.
+        unsafe { vst3q_f32(four.as_mut_ptr(), float32x4x3_t(r[i], g[i], b[i])) }
     }
-    floats
+    // SAFETY: each reads 16 bytes of an array of 64.
+    values.map(|values| [0, 4, 8, 12].map(|at| unsafe { vld1q_f32(values[at..at + 4].as_ptr()) }))
 }
 
 #[inline]

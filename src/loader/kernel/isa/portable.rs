@@ -9,6 +9,7 @@ pub(crate) struct Portable;
 
 impl Isa for Portable {
     type Floats = [f32; BLOCK];
+    type Constant = f32;
 
     fn run(self, work: impl IsaWork) {
         work.run(self);
@@ -43,6 +44,11 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
+    fn constant(self, value: f32) -> f32 {
+        value
+    }
+
+    #[inline(always)]
     fn splat(self, value: f32) -> [f32; BLOCK] {
         [value; BLOCK]
     }
@@ -58,8 +64,8 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn load(self, values: &[f32; BLOCK]) -> [f32; BLOCK] {
-        *values
+    fn interleave(self, channels: [[f32; BLOCK]; 3]) -> [[f32; BLOCK]; 3] {
+        std::array::from_fn(|part| std::array::from_fn(|i| channels[(part * BLOCK + i) % 3][(part * BLOCK + i) / 3]))
     }
 
     #[inline(always)]
