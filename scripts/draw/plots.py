@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Draws the plots of docs/speed.md from the figures in benches/results, into docs/pictures.
+
+    scripts/draw/plots.py           draws them
+    scripts/draw/plots.py --check   says which are not as they would be drawn; the status is then 1
+"""
+from results import as_text, load, main_value
+from svg import COLORS, Drawing, width_of
+from write import finish
+
+WIDTH, ROW, BAR = 690, 26, 16
+
+
+def kind_of(results, name):
+    if name == results.reference:
+        return "limit"
+    return "ours" if name.startswith("vidrec") else "other"
+
+
+def wrapped(text, width, size=11.5, bold=False):
+    """The text in lines that are not wider than this."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        lines = [*lines[:-1], longer] if width_of(longer, size, bold) <= width or not lines[-1] else [*lines, word]
+    return lines
+
+
+def bar(drawing, x, y, length, kind, tip):
+    if kind == "limit":
+        drawing.add("rect", tip=tip, x=x + 0.75, y=y + 0.75, width=max(length - 1.5, 1), height=BAR - 1.5,
+                    fill=COLORS["limit"], fill_opacity=0.2, stroke=COLORS["limit"], stroke_width=1.5)
+    elif kind == "ours":
+        drawing.add("rect", tip=tip, x=x, y=y, width=max(length, 1), height=BAR, fill=COLORS["ours"])
+    else:
+        drawing.add("rect", tip=tip, x=x, y=y, width=max(length, 1), height=BAR, class_="other")
+
+
+def dashed(drawing, x, top, bottom):
+    drawing.line((x, top), (x, bottom), class_=None, stroke=COLORS["limit"], stroke_width=1.5, stroke_dasharray="3 3")
+
+
+def labels_at(drawing, results, top, width, names):
+    """The names of the rows, which `names` may shorten."""
+    for i, row in enumerate(results.rows):
+        bold = kind_of(results, row.name) == "ours"
+        lines = wrapped(names.get(row.name, row.name), width - 8, 12, bold)
+        for n, text in enumerate(lines):
+            y = top + ROW * i + BAR - 4 + 12.5 * (n - (len(lines) - 1) / 2)
+            drawing.text(0, y, text, font_size=12, class_="bold" if bold else None)
+
+
+def column_of_bars(drawing, results, column, x, width, top):
+    """The bars of one column, each with its value, and a dashed line at the reference."""
+    values = [main_value(row.values[column]) for row in results.rows]
+    known = [v for v in values if v is not None]
+    longest = width - max(width_of(as_text(v), 12, bold=True) for v in known) - 18
+    scale = longest / max(known)
+    reference = main_value(results.row(results.reference).values[column]) if results.reference else None
+    line = x + reference * scale if reference else None
+    for i, (row, value) in enumerate(zip(results.rows, values)):
+        y, note, kind = top + ROW * i, row.notes[column], kind_of(results, row.name)
+        if value is None:
+            drawing.text(x, y + BAR - 3, note or "–", class_="small quiet")
+            continue
+        tip = f"{row.name}: {as_text(value)} {results.unit_of(column)} ({results.columns[column]})"
+        bar(drawing, x, y, value * scale, kind, tip + (f"; {note}" if note else ""))
+        end = x + value * scale + 4
+        if line and end - 4 < line < end + width_of(as_text(value), 12):
+            end = line + 4
+        drawing.text(end, y + BAR - 3, as_text(value), font_size=12, class_="bold" if kind == "ours" else None)
+    if line:
+        dashed(drawing, line, top - 4, top + ROW * len(values) - 6)
+
+
+def bars(title, results, columns=None, names=None, label_width=190, less=()):
+    """Rows with a bar in each column, of which each has a scale of its own; of those in `less`, less is better."""
+    columns = list(range(len(results.columns))) if columns is None else columns
+    room = (WIDTH - label_width) / len(columns)
+    heads = [wrapped(results.columns[c], room - 12, bold=True) for c in columns]
+    top = 26 + 15 * max(map(len, heads))
+    cores = "one core" if results.cores == 1 else f"{results.cores} cores"
+    drawing = Drawing(WIDTH, top + ROW * len(results.rows) + 4, f"{title}: {results.processor}, {cores}",
+                      f"{results.data}. {results.command}".rstrip(". ") + ".")
+    labels_at(drawing, results, top, label_width, names or {})
+    for place, (column, head) in enumerate(zip(columns, heads)):
+        x = label_width + place * room
+        for n, text in enumerate(head):
+            drawing.text(x, 12 + 15 * n, text, class_="small bold")
+        unit = results.unit_of(column) + (", less is better" if column in less else "")
+        drawing.text(x, 12 + 15 * len(head), unit, class_="small quiet")
+        column_of_bars(drawing, results, column, x, room, top)
+    return drawing
+
+
+def loaders():
+    return bars("Frames per second of loaders", load("loaders-zen5"), names={
+        "libjpeg-turbo alone: whole frames to RGB, nothing else": "bare decode: libjpeg-turbo",
+        "best Python by hand: mmap, simplejpeg, OpenCV, threads": "best Python by hand",
+        "MXNet ImageRecordIter (crops each frame by itself)": "MXNet, a crop per frame",
+        "DALI on CPU, one crop per clip": "DALI on CPU",
+        "FFCV (crops each frame by itself)": "FFCV, a crop per frame",
+    }, label_width=172)
+
+
+def machines():
+    """How many times the frames of a bare decode vidrec gives, on each machine."""
+    zen5, zen4 = load("loaders-zen5"), load("ratio-zen4")
+    assert zen5.columns == zen4.columns
+    times = [ours / bare for ours, bare in zip(zen5.row("vidrec").values, zen5.row(zen5.reference).values)]
+    kinds = [(zen5.processor, [round(t, 2) for t in times]), (zen4.processor, zen4.row("vidrec").values)]
+    room, top, label = 124.0, 42, 190
+    drawing = Drawing(WIDTH, top + ROW * len(kinds) + 24, "vidrec in times of a bare decode, for each processor",
+                      "Bars: frames per second of vidrec, divided by those of libjpeg-turbo alone on the same cores.")
+    for i, (processor, _) in enumerate(kinds):
+        drawing.text(0, top + ROW * i + BAR - 3, f"{processor}, 2 cores", font_size=12)
+    most = max(max(values) for _, values in kinds)
+    for c, column in enumerate(zen5.columns):
+        x, longest = label + c * room, room - 48
+        for n, text in enumerate(wrapped(column, room - 16)):
+            drawing.text(x, 12 + 15 * n, text, class_="small bold")
+        for i, (processor, values) in enumerate(kinds):
+            y, length = top + ROW * i, longest * values[c] / most
+            bar(drawing, x, y, length, "ours", f"{processor}, {column}: {values[c]:.2f} times a bare decode")
+            drawing.text(x + length + 4, y + BAR - 3, f"{values[c]:.2f}", font_size=12, class_="bold")
+        at = x + longest / most
+        dashed(drawing, at, top - 4, top + ROW * len(kinds))
+        if c == 0:
+            drawing.text(at, top + ROW * len(kinds) + 14, "1: bare decode", "middle", "small")
+    return drawing
+
+
+def lengths():
+    return bars("Clips of 8 to 64 frames with captions", load("lengths-zen5"), label_width=265, less=(2,))
+
+
+def remote():
+    return bars("Training from a server with 50 ms of latency", load("remote-zen5"), columns=[1, 2, 3, 4], label_width=186,
+                less=(4,))
+
+
+def packing():
+    return bars("Videos packed per second", load("packing-zen5"), names={
+        "decord and simplejpeg, two processes": "decord, simplejpeg", "PyAV and simplejpeg, two processes": "PyAV, simplejpeg",
+        "the ffmpeg program, two at a time": "the ffmpeg program",
+        "decoding alone, of the packets that the frames need": "decoding alone"}, label_width=160)
+
+
+def kernel():
+    """The last part of the work on a frame, by instruction set and processor."""
+    zen5, zen4 = load("pass-zen5"), load("pass-zen4")
+    pairs = [(name, [zen5.row(name).values[1], zen4.row(name).values[0]]) for name in [row.name for row in zen4.rows]]
+    label, top = 250, 22
+    drawing = Drawing(WIDTH, top + 2 * ROW * len(pairs) + 6, "Microseconds per picture from planes to samples",
+                      "170x170 pixels to 224x224, on one core. Less is better.")
+    longest = (WIDTH - label - 40) / max(max(values) for _, values in pairs)
+    drawing.text(label, 12, "microseconds a picture; less is better", class_="small quiet")
+    for i, (name, values) in enumerate(pairs):
+        for n, (results, value) in enumerate(zip((zen5, zen4), values)):
+            y = top + 2 * ROW * i + (ROW - 4) * n
+            processor = results.processor.removeprefix("AMD EPYC (").rstrip(")")
+            bar(drawing, label, y, longest * value, "ours" if n == 0 else "other",
+                f"{name} on {results.processor}: {value} microseconds")
+            drawing.text(label + longest * value + 4, y + BAR - 3, str(value), font_size=12)
+            drawing.text(label - 8, y + BAR - 3, processor, "end", "small")
+            if n == 0:
+                drawing.text(0, y + BAR - 3, name, font_size=12)
+    return drawing
+
+
+def frame():
+    """Where the time of a frame goes: the first version of the decoder to the present one."""
+    results = load("frame-zen5")
+    *parts, total = results.rows
+    fills = [COLORS["ours"], COLORS["sky"], COLORS["green"], COLORS["limit"], COLORS["pink"], None]
+    label, top = 215, 66
+    drawing = Drawing(WIDTH, top + 30 * len(results.columns) + 4, "Where the time of a frame goes",
+                      "Microseconds per frame of one thread: random crop to 224, f32, on an AMD EPYC (Zen 5).")
+    x = y = 0
+    for row, fill in zip(parts, fills):
+        if x + 24 + width_of(row.name, 12) > WIDTH:
+            x, y = 0, y + 20
+        drawing.box(x, y + 2, 12, 12, class_=None if fill else "other", fill=fill)
+        drawing.text(x + 17, y + 12, row.name, font_size=12)
+        x += 36 + width_of(row.name, 12)
+    scale = (WIDTH - label - 40) / max(total.values)
+    for c, column in enumerate(results.columns):
+        x, y = float(label), top + 30 * c
+        drawing.text(0, y + 14, column, font_size=12, class_="bold" if c == len(results.columns) - 1 else None)
+        for row, fill in zip(parts, fills):
+            length = row.values[c] * scale
+            drawing.add("rect", tip=f"{row.name}: {row.values[c]} microseconds ({column})", x=x + 0.5, y=y,
+                        width=length - 1, height=20, fill=fill, class_=None if fill else "other")
+            if length > 20:
+                drawing.text(x + length / 2, y + 14, str(row.values[c]), "middle", class_="inside", font_size=11,
+                             style="fill:#fff" if fill else None)
+            x += length
+        drawing.text(x + 5, y + 14, str(total.values[c]), font_size=12, class_="bold")
+    return drawing
+
+
+PLOTS = {
+    "speed-loaders": loaders, "speed-machines": machines, "speed-remote": remote, "speed-lengths": lengths,
+    "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel,
+}
+
+if __name__ == "__main__":
+    finish(PLOTS)
