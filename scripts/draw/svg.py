@@ -35,8 +35,10 @@ def attributes(values):
     return "".join(f' {name}="{escape(number(v) if isinstance(v, (int, float)) else v)}"' for name, v in texts)
 
 
-def width_of(text, size=13.0, bold=False):
+def width_of(text, size=13.0, bold=False, mono=False):
     """About how wide a text is, in pixels, in a wide typeface such as DejaVu Sans."""
+    if mono:
+        return 0.602 * size * len(text)
     narrow, wide = "iljtfrI.,:;'|()[]- ", "mwMW@%—"
     widths = (0.37 if c in narrow else 0.95 if c in wide else 0.7 if c.isupper() else 0.635 for c in text)
     return sum(widths) * size * (1.1 if bold else 1)

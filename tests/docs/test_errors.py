@@ -1,0 +1,162 @@
+"""docs/reference/errors.md has a row for every code that the sources and the specification have, and no others."""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
+VECTORS = ROOT / "format-spec/vectors/bad"
+
+
+def source(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def rows(heading):
+    """The rows of the tables under a heading of any level, up to the next heading: code, cause, remedy."""
+    section = re.split(r"\n#+ ", PAGE.split(f"# {heading}\n", 1)[1], maxsplit=1)[0]
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    assert lines, heading
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def codes(*headings):
+    """The codes in the first column, each once."""
+    found = [re.fullmatch(r"`([^`]+)`", cells[0].strip("| "))[1] for heading in headings for cells in rows(heading)]
+    assert len(found) == len(set(found)), "a code has two rows"
+    return set(found)
+
+
+def between(text, start, end="}"):
+    return text.split(start, 1)[1].split(end, 1)[0]
+
+
+def variants(text, enum):
+    body = re.sub(r"//[^\n]*|#\[[^\]]*\]", "", between(text, f"enum {enum} {{", "\n}"))
+    return set(re.findall(r"^\s*(\w+)", body, re.M))
+
+
+RULE_TABLES = ["dataset.json", "The index (.vidx)", "The record file (.rec)", "The track file (.vtrk)"]
+
+
+def rules():
+    table = between(source("format-spec/vidrec-v1.md"), "\n## Rules\n", "\n## ")
+    first = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return {rule for cell in first for rule in re.findall("`([^`]+)`", cell)}
+
+
+def test_rules_of_the_format():
+    assert codes(*RULE_TABLES) == rules()
+
+
+def test_rules_in_the_code():
+    """Those that errors are made with, however the specification lists them."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/**/*.rs"))
+    used = set(re.findall(r'Error::format\(\s*"([a-z]+(?:-[a-z]+)+)"', code))
+    assert len(used) > 20 and used <= codes(*RULE_TABLES)
+
+
+def test_kinds_of_verify():
+    arms = between(source("src/verify/report.rs"), "match e.kind() {", "});")
+    assert codes("Kinds that are no rules") == set(re.findall(r'=> "([\w-]+)"', arms)) - rules()
+
+
+def test_exceptions_and_kinds():
+    table = rows("Exceptions and kinds")
+    python = {re.search(r"`(\w+)`", cells[0])[1] for cells in table}
+    rust = {found[1] for cells in table if (found := re.search(r"`(\w+)`", cells[1]))}
+    assert python == set(re.findall(r"^class (\w+)", source("python/vidrec/errors.py"), re.M))
+    assert rust == variants(source("src/error.rs"), "ErrorKind") | {"Error"}
+    raised = dict(re.findall(r'ErrorKind::(\w+) => "(\w+)"', source("python/src/error.rs")))
+    for cells in table:
+        kind = re.search(r"`(\w+)`", cells[1])
+        assert kind is None or raised.get(kind[1], re.search(r"`(\w+)`", cells[0])[1]) in cells[0]
+
+
+def test_exit_statuses():
+    said = between(source("src/bin/vidrec/main.rs"), "/// Exit status: ", ".\n")
+    assert codes("Exit statuses") == set(re.findall(r"(?:^|; )(\d+) ", said))
+
+
+def test_stages_of_a_pack():
+    words = re.findall(r'Stage::\w+ => (?:f\.write_str\()?"(\w+)"', source("src/video/error.rs") + source("src/pack/work/failure.rs"))
+    missing = re.search(r'const MISSING: &str = "(\w+)"', source("src/pack/parts/publish.rs"))[1]
+    assert codes("Videos that were not packed") == {*words, missing}
+
+
+def test_counts_of_a_pack():
+    troubles = between(source("src/pack/run/outcome.rs"), "pub(crate) struct Troubles {")
+    assert codes("What was odd about videos that were packed") == {"short", *re.findall(r"pub (\w+): (?:u64|bool)", troubles)}
+
+
+def test_states_of_parts():
+    states = {state.lower() for state in variants(source("src/pack/parts/status.rs"), "PartState")}
+    assert codes("Parts of a plan") == states
+
+
+def test_words_of_a_repair():
+    losses = between(source("src/repair/report.rs"), "pub fn to_json(&self) -> JsonObject {", "JsonObject(object)")
+    assert codes("What a repair could not save") == set(re.findall(r'"(\w+)"', losses)) - {"lost"}
+
+
+def test_warnings_of_a_loader():
+    fields = set(re.findall(r"pub (\w+): ", source("src/loader/counters.rs") + source("src/storage.rs")))
+    engine = re.sub(r'\\\n\s*', "", source("src/loader/feed/engine.rs"))
+    for code in codes("Warnings of a loader"):
+        assert code in fields or code in engine
+    # A warning that is new: each has a row, by its words or by what it counts.
+    texts = between(engine, "pub fn warnings(&self)", "\n    }\n")
+    assert len(re.findall(r"warnings\.(?:push|extend)\(", texts)) == 5
+
+
+def test_kinds_of_a_check():
+    words = between(source("src/check/finding.rs"), 'words!(FindingKind, "kind of finding", {')
+    assert codes("What a person should look at") == set(re.findall(r'"([\w-]+)" =>', words))
+
+
+def test_what_runs_out():
+    assert codes("When the machine runs out") == variants(source("src/machine.rs"), "Shortage")
+
+
+def test_every_row_has_a_cause_and_a_remedy():
+    for line in PAGE.splitlines():
+        if line.startswith("| `") and not line.startswith("| `0`"):
+            assert all(cell.strip() for cell in line.strip("| ").split(" | ")[-2:]), line
+
+
+def program():
+    built = [ROOT / "target" / profile / "vidrec" for profile in ("debug", "release")]
+    given = [os.environ.get("VIDREC_BIN"), shutil.which("vidrec"), *(str(path) for path in built if path.exists())]
+    return next(filter(None, given), None)
+
+
+def status(*arguments):
+    return subprocess.run([program(), *map(str, arguments)], capture_output=True).returncode
+
+
+@pytest.mark.skipif(program() is None, reason="there is no vidrec")
+@pytest.mark.parametrize("cells", [cells for heading in RULE_TABLES for cells in rows(heading)], ids=lambda cells: cells[0])
+def test_repairs_do_what_the_page_says(cells, tmp_path):
+    """On the file of the specification that breaks the rule."""
+    rule, remedy = cells[0].strip("|` "), cells[-1]
+    names = [VECTORS / rule, VECTORS / f"{rule}.vidx", *sorted(VECTORS.glob(f"{rule}.*.vidx")), *sorted(VECTORS.glob(f"{rule}.*/"))]
+    given = next(path for path in names if path.exists())
+    for path in VECTORS.glob(f"{given.stem if given.suffix == '.vidx' else given.name}.*"):
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+    if given.is_dir():
+        shutil.copytree(given, tmp_path / given.name)
+    broken, saved = tmp_path / given.name, tmp_path / "saved"
+    assert status("verify", broken, "--deep") == 3
+    if re.match("repair|copy", remedy):
+        assert status("repair", broken) in (0, 3)
+        assert status("verify", broken, "--deep") == 0
+    elif remedy.startswith("save"):
+        assert status("repair", broken, "-o", saved) in (0, 3)
+        assert status("verify", saved, "--deep") == 0
+    else:
+        assert remedy.startswith(("newer", "without", "pack again", "`vidrec relabel"))

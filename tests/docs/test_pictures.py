@@ -1,0 +1,50 @@
+"""Pictures of the documents are as the scripts in scripts/draw make them, and stand where they are named."""
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts/draw"))
+import diagrams  # noqa: E402
+import plots  # noqa: E402
+import svg  # noqa: E402
+import write  # noqa: E402
+
+DRAWN = {**plots.PLOTS, **diagrams.DIAGRAMS}
+PICTURES = ROOT / "docs/pictures"
+
+
+def test_pictures_are_as_they_are_drawn():
+    assert write.stale(DRAWN) == [], "run scripts/draw/plots.py and scripts/draw/diagrams.py"
+
+
+def test_every_picture_has_a_script_and_a_page():
+    assert {path.stem for path in PICTURES.glob("*.svg")} == set(DRAWN)
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
+    named = set(re.findall(r"pictures/([\w-]+\.\w+)", pages))
+    assert named == {path.name for path in PICTURES.iterdir()}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_texts_stay_inside_and_apart(name):
+    """As far as the widths of a common typeface tell."""
+    drawing = DRAWN[name]()
+    root = ElementTree.fromstring(drawing.render())
+    width, height = drawing.size
+    wrong, boxes = [], []
+    for element in root.iter("{http://www.w3.org/2000/svg}text"):
+        text, x, y = element.text, float(element.get("x")), float(element.get("y"))
+        classes = set((element.get("class") or "").split())
+        size = float(element.get("font-size") or (11.5 if classes & {"small", "mono"} else 13))
+        long = svg.width_of(text, size, "bold" in classes, "mono" in classes) * 0.95
+        left = x - {"middle": long / 2, "end": long}.get(element.get("text-anchor"), 0)
+        if left < -1 or left + long > width + 1 or y > height or y < size * 0.6:
+            wrong.append(f"{text!r} is not inside")
+        for other, a, b, line in boxes:
+            if left < b and a < left + long and abs(line - y) < size * 0.8:
+                wrong.append(f"{text!r} lies on {other!r}")
+        boxes.append((text, left, left + long, y))
+    assert not wrong

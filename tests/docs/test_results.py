@@ -1,0 +1,106 @@
+"""Figures of benchmarks live in benches/results: tables in documents have the same, and plots are drawn from them.
+
+A table below `<!-- results: NAME -->` shows benches/results/NAME.json: its rows, and the columns that it names. Of any other
+table, a row that begins with the name of a contestant has only figures that were measured of it.
+"""
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts/draw"))
+import results  # noqa: E402
+
+DOCUMENTS = sorted(p for pattern in ("*.md", "python/*.md", "benches/**/README.md", "docs/**/*.md") for p in ROOT.glob(pattern))
+MARKER = re.compile(r"<!-- results: (\S+) -->\s*$")
+
+
+def plain(cell):
+    """The words of a cell, without links, emphasis and code."""
+    return re.sub(r"[*`]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell)).strip()
+
+
+def numbers(text):
+    return [float(n.replace(",", "")) for n in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", text)]
+
+
+def tables(text):
+    """Each table: the results that it is marked with, its heads, and its rows of cells."""
+    marker, table = None, []
+    for line in [*text.splitlines(), ""]:
+        line = line.strip()
+        if line.startswith("|"):
+            table.append([plain(cell) for cell in line.strip("|").split("|")])
+            continue
+        if len(table) > 2:
+            yield marker, table[0], table[2:]
+        if table or line:
+            found = MARKER.match(line)
+            marker, table = found and found[1], []
+
+
+def expected(row, column):
+    """The numbers that a cell has."""
+    value = row.values[column]
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    return [*map(float, values), *numbers(row.notes[column] or "")]
+
+
+def differences(shown, heads, rows):
+    """What a marked table has that the results do not say."""
+    by_name, wrong = {row.name: row for row in shown.rows}, []
+    columns = [shown.columns.index(head) if head in shown.columns else None for head in heads[1:]]
+    if None in columns:
+        return [f"no columns {[h for h, c in zip(heads[1:], columns) if c is None]}"]
+    for name, *cells in rows:
+        if name not in by_name:
+            wrong.append(f"no row {name!r}")
+            continue
+        for column, cell in zip(columns, cells):
+            if numbers(cell) != expected(by_name[name], column):
+                wrong.append(f"{name}, {shown.columns[column]}: {cell!r} instead of {expected(by_name[name], column)}")
+    return wrong
+
+
+def measured():
+    """All numbers that were measured of each contestant."""
+    known = {}
+    for row in (row for name in results.names() for row in results.load(name).rows):
+        known.setdefault(row.name, set()).update(n for c in range(len(row.values)) for n in expected(row, c))
+    return known
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_tables_have_the_figures_of_the_results(path):
+    known, wrong = measured(), []
+    for marker, heads, rows in tables(path.read_text(encoding="utf-8")):
+        if marker:
+            wrong += differences(results.load(marker), heads, rows)
+            continue
+        for name, *cells in rows:
+            odd = [n for cell in cells for n in numbers(cell) if name in known and n not in known[name]]
+            wrong += [f"{name}: nobody measured {odd}"] if odd else []
+    assert not wrong
+
+
+def test_all_results_are_shown_as_a_whole():
+    """No row and no column is left out everywhere."""
+    shown = {}
+    for path in DOCUMENTS:
+        for marker, heads, rows in tables(path.read_text(encoding="utf-8")):
+            shown.setdefault(marker, set()).update((name, head) for name, *_ in rows for head in heads[1:])
+    for name in results.names():
+        given = results.load(name)
+        cells = {(row.name, column) for row in given.rows for c, column in enumerate(given.columns) if row.values[c] is not None}
+        assert not cells - shown.get(name, set()), f"{name}: {cells - shown.get(name, set())}"
+
+
+def test_a_wrong_figure_in_a_table_is_found():
+    results_of = results.load("loaders-zen5")
+    heads = ["", results_of.columns[2]]
+    assert not differences(results_of, heads, [["GulpIO2", "4,841"]])
+    assert differences(results_of, heads, [["GulpIO2", "4,481"]])
+    assert differences(results_of, heads, [["Gulp", "4,841"]])
+    assert 4481.0 not in measured()["GulpIO2"]
