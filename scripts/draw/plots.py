@@ -199,9 +199,30 @@ def frame():
     return drawing
 
 
+def robots():
+    """Two benchmarks side by side, each with contestants of its own."""
+    given = [load("windows-zen4"), load("mix-zen4")]
+    half, names, top = WIDTH / 2, 136, 34
+    drawing = Drawing(WIDTH, top + ROW * max(len(each.rows) for each in given), "Samples per second with tracks and in mixes",
+                      f"{given[0].processor}, {given[0].cores} cores. " + "; ".join(f"{g.title}: {g.data}" for g in given) + ".")
+    for n, results in enumerate(given):
+        drawing.text(half * n, 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
+        drawing.text(half * n, 27, "samples/s: median (least–most)", class_="small quiet")
+        values = [row.values[0] for row in results.rows]
+        scale = (half - names - 124) / max(value[0] for value in values)
+        for i, (row, (median, least, most)) in enumerate(zip(results.rows, values)):
+            x, y, kind = half * n + names, top + ROW * i, kind_of(results, row.name)
+            drawing.text(half * n, y + BAR - 3, row.name.removesuffix(" 0.13"), font_size=12,
+                         class_="bold" if kind == "ours" else None)
+            bar(drawing, x, y, median * scale, kind, f"{row.name}: {as_text(median)} samples/s, {least} to {as_text(most)}")
+            spread = f"{as_text(median)} ({as_text(least)}–{as_text(most)})"
+            drawing.text(x + median * scale + 4, y + BAR - 3, spread, font_size=12, class_="bold" if kind == "ours" else None)
+    return drawing
+
+
 PLOTS = {
     "speed-loaders": loaders, "speed-machines": machines, "speed-remote": remote, "speed-lengths": lengths,
-    "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel,
+    "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel, "speed-robots": robots,
 }
 
 if __name__ == "__main__":

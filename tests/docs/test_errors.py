@@ -21,12 +21,12 @@ def rows(heading):
     section = re.split(r"\n#+ ", PAGE.split(f"# {heading}\n", 1)[1], maxsplit=1)[0]
     lines = [line for line in section.splitlines() if line.startswith("| `")]
     assert lines, heading
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def codes(*headings):
     """The codes in the first column, each once."""
-    found = [re.fullmatch(r"`([^`]+)`", cells[0].strip("| "))[1] for heading in headings for cells in rows(heading)]
+    found = [re.fullmatch(r"`([^`]+)`", cells[0])[1] for heading in headings for cells in rows(heading)]
     assert len(found) == len(set(found)), "a code has two rows"
     return set(found)
 
@@ -125,12 +125,12 @@ def test_what_runs_out():
 def test_every_row_has_a_cause_and_a_remedy():
     for line in PAGE.splitlines():
         if line.startswith("| `") and not line.startswith("| `0`"):
-            assert all(cell.strip() for cell in line.strip("| ").split(" | ")[-2:]), line
+            assert all(cell.strip() for cell in line.strip().strip("|").split("|")[-2:]), line
 
 
 def program():
     built = [ROOT / "target" / profile / "vidrec" for profile in ("debug", "release")]
-    given = [os.environ.get("VIDREC_BIN"), shutil.which("vidrec"), *(str(path) for path in built if path.exists())]
+    given = [os.environ.get("VIDREC_PROGRAM"), shutil.which("vidrec"), *(str(path) for path in built if path.exists())]
     return next(filter(None, given), None)
 
 
@@ -142,7 +142,7 @@ def status(*arguments):
 @pytest.mark.parametrize("cells", [cells for heading in RULE_TABLES for cells in rows(heading)], ids=lambda cells: cells[0])
 def test_repairs_do_what_the_page_says(cells, tmp_path):
     """On the file of the specification that breaks the rule."""
-    rule, remedy = cells[0].strip("|` "), cells[-1]
+    rule, remedy = cells[0].strip("`"), cells[-1]
     names = [VECTORS / rule, VECTORS / f"{rule}.vidx", *sorted(VECTORS.glob(f"{rule}.*.vidx")), *sorted(VECTORS.glob(f"{rule}.*/"))]
     given = next(path for path in names if path.exists())
     for path in VECTORS.glob(f"{given.stem if given.suffix == '.vidx' else given.name}.*"):
