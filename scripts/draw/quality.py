@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""What JPEG quality and frame size cost: the picture of docs/quality.md, and the figures of its tables.
+
+    scripts/draw/quality.py picture                 packs the picture of scene.py at each quality; draws docs/pictures/quality.webp
+    scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
+    scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
+
+Each writes benches/results/NAME.json ("picture": quality-picture.json). Needs NumPy and Pillow. VIDREC_PROGRAM names the
+program; without it, it is the one on PATH.
+"""
+import argparse
+import datetime
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import numpy
+from PIL import Image, ImageDraw, ImageFont
+from results import FOLDER, ROOT
+from scene import scene
+
+sys.path.insert(0, str(ROOT / "format-spec"))
+import reader  # noqa: E402
+
+PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
+QUALITIES = (75, 80, 85, 90, 95)
+SHORT_SIDES = (128, 224, 256, 320)
+PICTURE = ROOT / "docs/pictures/quality.webp"
+# Of the picture: what is cut out, how much it is enlarged, how many stand in a row, and the height of a caption.
+PART, ZOOM, COLUMNS, CAPTION = (148, 92, 224, 172), 3, 3, 24
+# What the loader does where its cost is measured.
+JOBS = {"random crop to 224, f32": ("--size", 224), "random crop to 112, f32": ("--size", 112)}
+
+
+def run(*arguments):
+    command = [PROGRAM, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode not in (0, 3):
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def jpegs(dataset):
+    for clip in reader.open_dataset(dataset).clips:
+        for t in range(len(clip.frames)):
+            yield clip.jpeg(t)
+
+
+def mean_bytes(dataset):
+    lengths = [frame.length for clip in reader.open_dataset(dataset).clips for frame in clip.frames]
+    return sum(lengths) / len(lengths)
+
+
+def pixels(jpeg):
+    return numpy.asarray(Image.open(io.BytesIO(jpeg)).convert("RGB"), dtype=numpy.int16)
+
+
+def psnr(pairs):
+    """In dB, over all pixels and colors of pairs of pictures."""
+    squares = [float(numpy.mean(numpy.square(a - b, dtype=numpy.int32))) for a, b in pairs]
+    return 10 * numpy.log10(255**2 / (sum(squares) / len(squares)))
+
+
+def packed_scene(folder):
+    """For each quality: the JPEG of the scene as vidrec packs it."""
+    original = scene()
+    (folder / "frames/scene").mkdir(parents=True)
+    original.save(folder / "frames/scene/0.png")
+    for quality in QUALITIES:
+        run("pack", folder / "frames", "-o", folder / str(quality), "--frames", 1, "--original", "--quality", quality)
+    return original, {quality: next(jpegs(folder / str(quality))) for quality in QUALITIES}
+
+
+def picture_rows(original, packed):
+    true = numpy.asarray(original, dtype=numpy.int16)
+    return [{"name": f"{quality}", "values": [len(jpeg), round(psnr([(pixels(jpeg), true)]), 1)]} for quality, jpeg in packed.items()]
+
+
+def draw(original, packed, rows):
+    """The original and each quality, side by side."""
+    cells = [("before packing", original)] + [
+        (f"quality {row['name']}: {row['values'][0]:,} bytes, {row['values'][1]} dB", Image.open(io.BytesIO(packed[int(row["name"])])))
+        for row in reversed(rows)]
+    width, height = ((PART[2] - PART[0]) * ZOOM, (PART[3] - PART[1]) * ZOOM + CAPTION)
+    gap, lines = 3, -(-len(cells) // COLUMNS)
+    sheet = Image.new("RGB", ((width + gap) * COLUMNS - gap, (height + gap) * lines - gap), (34, 36, 42))
+    for n, (caption, whole) in enumerate(cells):
+        x, y = n % COLUMNS * (width + gap), n // COLUMNS * (height + gap)
+        cut = whole.convert("RGB").crop(PART)
+        sheet.paste(cut.resize((width, height - CAPTION), Image.Resampling.NEAREST), (x, y))
+        ImageDraw.Draw(sheet).text((x + 6, y + height - CAPTION + 4), caption, font=ImageFont.load_default(13), fill=(238, 239, 243))
+    sheet.save(PICTURE, lossless=True, quality=100, method=6)
+
+
+def picture(_):
+    with tempfile.TemporaryDirectory() as folder:
+        original, packed = packed_scene(Path(folder))
+        rows = picture_rows(original, packed)
+        draw(original, packed, rows)
+    write("quality-picture", "What quality costs: a generated picture of 384x256", "scripts/draw/quality.py picture",
+          "one generated picture; PSNR of RGB against the picture before packing", "bytes, dB", ["bytes", "PSNR in dB"], rows)
+
+
+def sizes(options):
+    """Kilobytes a frame and PSNR, of each quality and short side."""
+    rows = [{"name": f"{quality}", "values": []} for quality in QUALITIES]
+    for side in options.sides:
+        with tempfile.TemporaryDirectory() as folder:
+            for quality in (*QUALITIES, 100):
+                run("pack", *options.videos, "-o", f"{folder}/{quality}", "--short-side", side, "--quality", quality)
+            best = [pixels(jpeg) for jpeg in jpegs(f"{folder}/100")]
+            for row in rows:
+                dataset = f"{folder}/{row['name']}"
+                pairs = zip(map(pixels, jpegs(dataset)), best)
+                row["values"].append([round(mean_bytes(dataset) / 1000, 1), round(psnr(pairs), 1)])
+    write(options.name, "Size and PSNR of packed frames", f"scripts/draw/quality.py sizes {options.name} VIDEOS...",
+          f"8 frames of each of {options.kind}; PSNR of RGB against quality 100 at the same size", "kB a frame, dB",
+          [f"short side {side}" for side in options.sides], rows)
+
+
+def speed(options):
+    """CPU milliseconds a frame of one thread, at each short side: medians of interleaved runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        for side in SHORT_SIDES:
+            run("pack", *options.videos, "-o", f"{folder}/{side}", "--short-side", side)
+        cost = {(side, job): [] for side in SHORT_SIDES for job in JOBS}
+        for _ in range(options.rounds):
+            for (side, job), seen in cost.items():
+                arguments = ("--threads", 1, "--batch", 4, "--seconds", 1, "--json", *JOBS[job])
+                seen.append(json.loads(run("bench", f"{folder}/{side}", *arguments))["cpu_seconds_per_1000_frames"])
+    rows = [{"name": f"short side {side}", "values": [round(median(cost[side, job]), 3) for job in JOBS]} for side in SHORT_SIDES]
+    write(options.name, "What a frame costs the loader", f"scripts/draw/quality.py speed {options.name} VIDEOS...",
+          f"8 frames of each of {options.kind}, quality 90; one thread, medians of {options.rounds} interleaved runs of 1 s",
+          "CPU ms a frame", list(JOBS), rows)
+
+
+def write(name, title, command, data, unit, columns, rows):
+    head = {"title": title, "processor": processor(), "cores": os.cpu_count(), "date": f"{datetime.date.today()}",
+            "command": command, "data": data, "unit": unit, "better": "less", "columns": columns}
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
+    table = ",\n".join("    " + json.dumps(row) for row in rows)
+    (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(lines) + ',\n  "rows": [\n' + table + "\n  ]\n}\n")
+
+
+def processor():
+    """Its name, and of AMD's servers the generation, which the name does not say: Linux has family and model."""
+    try:
+        facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines())
+    except OSError:
+        return "unknown"
+    facts = {key.strip(): value.strip() for key, value in facts.items()}
+    family, model = int(facts.get("cpu family", 0)), int(facts.get("model", 0))
+    zen = {25: 3 if model < 16 else 4, 26: 5}.get(family)
+    return f"{facts.get('model name', 'unknown').split(' 9')[0]} (Zen {zen})" if zen else facts.get("model name", "unknown")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    commands.add_parser("picture").set_defaults(do=picture)
+    for do in (sizes, speed):
+        command = commands.add_parser(do.__name__)
+        command.add_argument("name")
+        command.add_argument("videos", nargs="+")
+        command.add_argument("--kind", default="some videos", help="what the videos are, for the report")
+        command.add_argument("--sides", type=lambda text: tuple(map(int, text.split(","))), default=SHORT_SIDES)
+        command.add_argument("--rounds", type=int, default=5)
+        command.set_defaults(do=do)
+    options = parser.parse_args()
+    options.do(options)
+
+
+if __name__ == "__main__":
+    main()
