@@ -209,7 +209,7 @@ def robots():
         drawing.text(half * n, 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
         drawing.text(half * n, 27, "samples/s: median (least–most)", class_="small quiet")
         values = [row.values[0] for row in results.rows]
-        scale = (half - names - 124) / max(value[0] for value in values)
+        scale = (half - names - 142) / max(value[0] for value in values)
         for i, (row, (median, least, most)) in enumerate(zip(results.rows, values)):
             x, y, kind = half * n + names, top + ROW * i, kind_of(results, row.name)
             drawing.text(half * n, y + BAR - 3, row.name.removesuffix(" 0.13"), font_size=12,

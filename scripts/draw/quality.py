@@ -94,14 +94,14 @@ def draw(original, packed, rows):
         cut = whole.convert("RGB").crop(PART)
         sheet.paste(cut.resize((width, height - CAPTION), Image.Resampling.NEAREST), (x, y))
         ImageDraw.Draw(sheet).text((x + 6, y + height - CAPTION + 4), caption, font=ImageFont.load_default(13), fill=(238, 239, 243))
-    sheet.save(PICTURE, lossless=True, quality=100, method=6)
+    return sheet
 
 
 def picture(_):
     with tempfile.TemporaryDirectory() as folder:
         original, packed = packed_scene(Path(folder))
-        rows = picture_rows(original, packed)
-        draw(original, packed, rows)
+    rows = picture_rows(original, packed)
+    draw(original, packed, rows).save(PICTURE, lossless=True, quality=100, method=6)
     write("quality-picture", "What quality costs: a generated picture of 384x256", "scripts/draw/quality.py picture",
           "one generated picture; PSNR of RGB against the picture before packing", "bytes, dB", ["bytes", "PSNR in dB"], rows)
 

@@ -13,6 +13,8 @@ STYLE = """\
 svg.vidrec { color: #1c1e24; font: 13px FONT; max-width: 100%; height: auto; }
 @media (prefers-color-scheme: dark) { svg.vidrec { color: #e4e6ee; } }
 [data-md-color-scheme] svg.vidrec { color: inherit; }
+figure:has(> svg.vidrec) { overflow-x: auto; max-width: 100%; }
+@media (max-width: 640px) { figure > svg.vidrec { max-width: none; } }
 svg.vidrec text { fill: currentColor; }
 svg.vidrec .small { font-size: 11.5px; }
 svg.vidrec .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; font-size: 11.5px; }
