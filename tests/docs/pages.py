@@ -20,7 +20,7 @@ HIDDEN = re.compile(r"^ *<!-- run\s*$")
 SNIPPET = re.compile(r'^\s*-+8<-+ "(?P<file>[^"]+)"\s*$', re.M)
 # What holds indented text: items of lists, admonitions, tabs, definitions.
 CONTAINER = re.compile(r'^ *([*+-] |\d+\. |!!! |\?\?\?\+? |===[!+]? "|: |\[\^)')
-COMMAND = re.compile(r"^\s*(\$ )?vidrec( |$)", re.M)
+COMMAND = re.compile(r"^\s*(\$ )?vidrec( [^=\d]|$)", re.M)
 INSTALL = re.compile(r"^[ \t]*(python3? -m )?pip3? install\b(.*\\\n)*.*$", re.M)
 NOT_RUN = "not run: "
 
