@@ -46,15 +46,12 @@ class Source:
         return self.sample(index, 0)
 
     def sample(self, index: SupportsIndex, epoch: SupportsIndex) -> Dict[str, Any]:
-        """Sample ``index`` with what is drawn for it in an epoch.
+        """Sample ``index`` with the crop, flip, colors and frames that are drawn for it in an epoch.
 
-        Each epoch draws other crops, flips, colors and frames; any number from 0 will do. So a random number of Grain's
-        makes each pass over the clips different:
+        Any number from 0 is an epoch. So one that Grain draws makes each pass over the clips different::
 
-        >>> import grain
-        >>> clips = Source("train", size=64, crop="random-resized", flip=0.5)
-        >>> samples = grain.MapDataset.range(len(clips)).seed(0).shuffle().repeat(2)
-        >>> samples = samples.random_map(lambda index, rng: clips.sample(index, rng.integers(1 << 31)))
+            samples = grain.MapDataset.range(len(source)).seed(0).shuffle().repeat(10)
+            samples = samples.random_map(lambda index, rng: source.sample(index, rng.integers(1 << 31)))
 
         Parameters
         ----------
@@ -70,5 +67,6 @@ class Source:
         return sample
 
     def __repr__(self) -> str:
-        # Grain resumes only where this is the same.
-        return f"<vidrec.grain.Source of {self._loader.dataset!r}: {len(self)} samples of {self._loader.shape[1:]}>"
+        # Grain resumes a run only where this is the same.
+        digest = self._loader.state_dict()["dataset"]["digest"]
+        return f"<vidrec.grain.Source of data set {digest[:16]}: {len(self)} samples of {self._loader.shape[1:]}>"
