@@ -37,8 +37,8 @@ def test_there_are_no_other_samples(ds):
 
 
 def test_fields_come_beside_the_frames(ds):
-    sample = Source(ds, size=32, fields=["video.codec", "video.width"])[3]
-    assert sample["fields"] == {"video.codec": "h264", "video.width": 96}
+    sample = Source(ds, size=32, fields=["video.codec", "video.frames"])[3]
+    assert sample["fields"] == {"video.codec": "h264", "video.frames": 12}
 
 
 def test_threads_may_ask_for_samples_at_the_same_time(ds):
