@@ -13,7 +13,7 @@
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
-:func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes.
+:func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, ``vidrec.grain`` what Grain takes.
 """
 
 from ._vidrec import __version__

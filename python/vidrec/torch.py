@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, List, Tuple, Union
 import torch
 import torch.utils.data
 
+from . import _samples
 from .batch import Batch
 from .dataset import Dataset, Path
 from .errors import UsageError
@@ -88,14 +89,6 @@ class _Part(Iterator[Batch]):
         self._epoch, self._taken, self._batches = state["epoch"], state["taken"], None
 
 
-# Options of a loader that are about batches, their order and their memory.
-_OF_BATCHES = {
-    *("batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "last", "allow_empty"),
-    *("shuffle", "order", "weights", "homes", "exchange", "rank", "world_size"),
-    *("out", "pin_memory", "output"),
-}
-
-
 class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
     """One sample at a time, for a ``DataLoader`` with a sampler and a batch size of its own.
 
@@ -120,12 +113,7 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
 
     def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Any) -> None:
         super().__init__()
-        refused = sorted(_OF_BATCHES & options.keys())
-        if refused:
-            raise UsageError(f"single samples have no {', '.join(refused)}")
-        # Frames of one sample side by side are little work to share; a DataLoader has processes.
-        options.setdefault("threads", 1)
-        self._loader = Loader(dataset, 1, rank=0, world_size=1, output="torch", **options)
+        self._loader = _samples.loader_of(dataset, "torch", options)
         self._epoch: torch.Tensor = _shared(0)
 
     def set_epoch(self, epoch: int) -> None:
@@ -138,17 +126,10 @@ class MapDataset(torch.utils.data.Dataset):  # type: ignore[type-arg]
         return self._loader._ready().batches_in(0)
 
     def __getitem__(self, index: int) -> Tuple[Any, ...]:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"there is no sample {index}, there are {len(self)}")
-        batch = self._loader.batch(int(self._epoch), index % len(self))
+        batch = self._loader.batch(int(self._epoch), _samples.checked(index, len(self)))
         sample = batch.frames[0], int(batch.labels[0])
-        if not batch.fields and not batch.tracks:
-            return sample
-        value = {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
-        for name, values in batch.tracks.items():
-            value.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
-        value.update({f"{name}_times": times[0] for name, times in batch.track_times.items()})
-        return (*sample, value)
+        value = {**_samples.fields(batch), **_samples.tracks(batch)}
+        return (*sample, value) if value else sample
 
     def __getitems__(self, indices: List[int]) -> List[Tuple[Any, ...]]:
         return [self[index] for index in indices]

@@ -16,7 +16,7 @@ COMPILED = ("rust",)
 SHOWN = ("text", "csv", "json", "toml", "ini", "yaml", "html", "xml")
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})\s*(?P<language>[^\s`]*)\s*(?P<options>[^`]*)$")
-HIDDEN = re.compile(r"^ *<!-- run\s*$")
+HIDDEN = re.compile(r"^ *<!-- run( (?P<language>python))?\s*$")
 SNIPPET = re.compile(r'^\s*-+8<-+ "(?P<file>[^"]+)"\s*$', re.M)
 # What holds indented text: items of lists, admonitions, tabs, definitions.
 CONTAINER = re.compile(r'^ *([*+-] |\d+\. |!!! |\?\?\?\+? |===[!+]? "|: |\[\^)')
@@ -116,14 +116,14 @@ def blocks(path, lines, begin):
         indent = len(line) - len(line.lstrip(" "))
         while indent < allowed[-1]:
             allowed.pop()
-        fence = FENCE.match(line)
+        fence, hides = FENCE.match(line), HIDDEN.match(line)
         if fence:
             if indent % 4:
                 raise Wrong(f"{name(path)}:{number}: a fence that is indented by {indent} is none; in a list, indent by 4")
             block = Block(fence["language"], fence["options"].strip(), number + 1)
             end = closes(fence["fence"])
-        elif HIDDEN.match(line):
-            block = Block("sh", "", number + 1, hidden=True)
+        elif hides:
+            block = Block(hides["language"] or "sh", "", number + 1, hidden=True)
             end = closes_comment
         elif indent >= allowed[-1] + 4 and blank:
             raise Wrong(f"{name(path)}:{number}: an indented block of code, which nobody runs; fence it, with its language")

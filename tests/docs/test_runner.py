@@ -49,8 +49,12 @@ GOOD = """\
         words = {"a": os.environ["WORD"]}
         ```
 
+    <!-- run python
+    hidden = len(words)
+    -->
+
     ```python
-    assert words["a"] == "kept" and open("folder/where").read().endswith("/page/sub\\n")
+    assert hidden == 1 and words["a"] == "kept" and open("folder/where").read().endswith("/page/sub\\n")
     assert len(os.listdir("../videos/juggling")) == 3 and len(os.listdir("../more-videos/running")) == 3
     import pickle
     class Word: pass

@@ -18,7 +18,7 @@ import vidrec
 from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "torch"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "torch", "grain"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
 

@@ -1,0 +1,70 @@
+//! What to train on: two packed data sets, or clips that are made here.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+use vidrec::order::Order;
+use vidrec::{
+    Augmentation, Channels, Crop, Dataset, Dtype, Frames, LastBatch, Loader, LoaderOptions, Pictures, Result, Sampling,
+};
+
+use crate::textures;
+
+const FRAMES: u32 = 8;
+const SIDE: u32 = 32;
+
+/// Loaders of the clips to train on, and of clips that are held out.
+pub struct Data {
+    pub train: Loader,
+    pub held_out: Loader,
+    pub classes: usize,
+    /// The clips that were made, until this is dropped.
+    made: Option<TempDir>,
+}
+
+impl Data {
+    /// The data sets that the program's arguments name: `TRAIN HELD_OUT`. Without arguments, textures that move.
+    pub fn from_arguments() -> Result<Self> {
+        let paths: Vec<String> = std::env::args().skip(1).collect();
+        if let [train, held_out] = &paths[..] {
+            return Data::open(train.as_ref(), held_out.as_ref(), None);
+        }
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let (train, held_out) = (folder.path().join("train"), folder.path().join("held-out"));
+        textures::pack(&train, 0..320, FRAMES)?;
+        textures::pack(&held_out, 320..400, FRAMES)?;
+        Data::open(&train, &held_out, Some(folder))
+    }
+
+    fn open(train: &Path, held_out: &Path, made: Option<TempDir>) -> Result<Self> {
+        let (train, held_out) = (Dataset::open(train)?, Dataset::open(held_out)?);
+        let options = LoaderOptions {
+            frames: Frames::Fixed(FRAMES),
+            // No flip: a clip that is mirrored moves the other way.
+            augmentation: Augmentation { resize_short: Some(SIDE * 5 / 4), ..Augmentation::default() },
+            pictures: Pictures {
+                size: (SIDE, SIDE),
+                channels: Channels::Gray,
+                dtype: Dtype::F32,
+                mean: [0.5; 3],
+                std: [0.25; 3],
+                ..Pictures::default()
+            },
+            ..LoaderOptions::default()
+        };
+        let training = LoaderOptions {
+            augmentation: Augmentation { crop: Crop::Random, ..options.augmentation.clone() },
+            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Drop, ..Sampling::default() },
+            ..options.clone()
+        };
+        let classes = train.classes().len();
+        Ok(Data { train: Loader::new(&train, training)?, held_out: Loader::new(&held_out, options)?, classes, made })
+    }
+
+    /// Says how many held-out clips are right. An error if clips that were made here are no better than chance.
+    pub fn report(&self, right: usize, all: usize) -> std::result::Result<(), String> {
+        println!("{right} of {all} held-out clips right");
+        let learned = self.made.is_none() || 2 * right > all;
+        if learned { Ok(()) } else { Err("nothing was learned".into()) }
+    }
+}

@@ -1,0 +1,8 @@
+//! What the programs for candle and for burn share: data sets, batches whose pixels become a tensor's, and the score.
+
+mod clips;
+mod data;
+mod textures;
+
+pub use clips::{Clips, epoch};
+pub use data::Data;

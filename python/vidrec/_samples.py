@@ -1,0 +1,50 @@
+"""Single samples, for loaders of others that shuffle and batch by themselves."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Union
+
+from .batch import Batch
+from .dataset import Dataset, Path
+from .errors import UsageError
+from .loader import Loader
+from .mixing import Mix
+
+# Options of a loader that are about batches, their order and their memory.
+_OF_BATCHES = {
+    *("batch_size", "buckets", "sizes", "batch_frames", "batch_tokens", "patch", "collate", "last", "allow_empty"),
+    *("shuffle", "order", "weights", "homes", "exchange", "rank", "world_size"),
+    *("out", "pin_memory", "output"),
+}
+
+
+def loader_of(dataset: Union[Dataset, Mix, Path], output: str, options: Dict[str, Any]) -> Loader:
+    """A loader whose batches are single samples, in the order of the data set."""
+    refused = sorted(_OF_BATCHES & options.keys())
+    if refused:
+        raise UsageError(f"single samples have no {', '.join(refused)}")
+    # Frames of one sample side by side are little work to share; whoever asks for samples does it from several threads or
+    # processes.
+    options.setdefault("threads", 1)
+    return Loader(dataset, 1, rank=0, world_size=1, output=output, **options)
+
+
+def checked(index: int, samples: int) -> int:
+    """Index of a sample, counted from the end if it is negative."""
+    if not -samples <= index < samples:
+        raise IndexError(f"there is no sample {index}, there are {samples}")
+    return index % samples
+
+
+def fields(batch: Batch) -> Dict[str, Any]:
+    """Those of the only sample."""
+    return {name: v[0] if isinstance(v, list) else v[0].item() for name, v in batch.fields.items()}
+
+
+def tracks(batch: Batch) -> Dict[str, Any]:
+    """Those of the only sample, with the mask of each as ``NAME_mask``, and the times of texts as ``NAME_times``."""
+    found = {}
+    for name, values in batch.tracks.items():
+        found.update({name: values[0], f"{name}_mask": batch.track_masks[name][0]})
+    found.update({f"{name}_times": times[0] for name, times in batch.track_times.items()})
+    return found

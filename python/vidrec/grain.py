@@ -1,0 +1,72 @@
+"""What `Grain <https://google-grain.readthedocs.io>`_ takes: packed clips as a source of single samples.
+
+:class:`vidrec.Loader` needs no Grain: it shuffles, draws and makes batches ahead, without a copy. This is for pipelines
+that are Grain's. It does not import Grain, and suits whatever asks for samples by their index.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, SupportsIndex, Union
+
+from . import _samples
+from .dataset import Dataset, Path
+from .mixing import Mix
+
+
+class Source:
+    """One sample at a time, as NumPy arrays, for ``grain.MapDataset.source`` and ``grain.DataLoader``.
+
+    A sample is a dict of ``frames`` and ``label``. With the option ``fields`` or ``tracks`` it has a dict of them under
+    that name; tracks have their mask beside them as ``NAME_mask``, and the times of texts as ``NAME_times``. With
+    ``frames="all"``, samples differ in length.
+
+    Parameters
+    ----------
+    dataset : vidrec.Dataset, vidrec.Mix or path
+    **options
+        As :class:`vidrec.Loader` takes them, except those for batches and their order.
+
+    Examples
+    --------
+    >>> from vidrec.grain import Source
+    >>> source = Source("train", size=64, dtype="float32")
+    >>> sample = source[7]
+    >>> sample["frames"].shape, sample["label"]
+    ((8, 3, 64, 64), 1)
+    """
+
+    def __init__(self, dataset: Union[Dataset, Mix, Path], **options: Any) -> None:
+        self._loader = _samples.loader_of(dataset, "numpy", options)
+
+    def __len__(self) -> int:
+        return self._loader._ready().batches_in(0)
+
+    def __getitem__(self, index: SupportsIndex) -> Dict[str, Any]:
+        """Sample ``index``, with the crop and the frames that are drawn for epoch 0."""
+        return self.sample(index, 0)
+
+    def sample(self, index: SupportsIndex, epoch: SupportsIndex) -> Dict[str, Any]:
+        """Sample ``index`` with the crop, flip, colors and frames that are drawn for it in an epoch.
+
+        Any number from 0 is an epoch. So one that Grain draws makes each pass over the clips different::
+
+            samples = grain.MapDataset.range(len(source)).seed(0).shuffle().repeat(10)
+            samples = samples.random_map(lambda index, rng: source.sample(index, rng.integers(1 << 31)))
+
+        Parameters
+        ----------
+        index, epoch : int
+            Which, counted from 0.
+        """
+        batch = self._loader.batch(int(epoch), _samples.checked(int(index), len(self)))
+        sample: Dict[str, Any] = {"frames": batch.frames[0], "label": int(batch.labels[0])}
+        if batch.fields:
+            sample["fields"] = _samples.fields(batch)
+        if batch.tracks:
+            sample["tracks"] = _samples.tracks(batch)
+        return sample
+
+    def __repr__(self) -> str:
+        # Grain resumes a run only where this is the same.
+        digest = self._loader.state_dict()["dataset"]["digest"]
+        return f"<vidrec.grain.Source of data set {digest[:16]}: {len(self)} samples of {self._loader.shape[1:]}>"

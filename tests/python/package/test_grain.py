@@ -1,0 +1,56 @@
+"""Single samples for Grain. The page docs/frameworks/jax.md runs its pipelines with them."""
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import vidrec
+from vidrec.grain import Source
+
+OPTIONS = dict(size=32, crop="random-resized", flip=0.5, seed=3)
+
+
+def whole(ds, epoch):
+    """All samples of an epoch, as the loader gives them."""
+    return vidrec.Loader(ds, 12, output="numpy", **OPTIONS).batch(epoch, 0)
+
+
+def test_samples_are_those_of_the_loader(ds):
+    source = Source(ds, **OPTIONS)
+    assert len(source) == 12
+    for index in (0, 7, 11):
+        for sample, epoch in ((source[index], 0), (source.sample(np.int64(index), np.int64(5)), 5)):
+            batch = whole(ds, epoch)
+            assert isinstance(sample["frames"], np.ndarray) and set(sample) == {"frames", "label"}
+            np.testing.assert_array_equal(sample["frames"], batch.frames[index])
+            assert sample["label"] == batch.labels[index]
+    assert not np.array_equal(source.sample(7, 1)["frames"], source[7]["frames"]), "each epoch draws other crops"
+    np.testing.assert_array_equal(source[-1]["frames"], source[11]["frames"])
+
+
+def test_there_are_no_other_samples(ds):
+    with pytest.raises(IndexError, match="no sample 12"):
+        Source(ds, **OPTIONS)[12]
+    with pytest.raises(vidrec.UsageError, match="no batch_size, shuffle"):
+        Source(ds, shuffle=True, batch_size=2)
+
+
+def test_fields_come_beside_the_frames(ds):
+    sample = Source(ds, size=32, fields=["video.codec", "video.frames"])[3]
+    assert sample["fields"] == {"video.codec": "h264", "video.frames": 12}
+
+
+def test_threads_may_ask_for_samples_at_the_same_time(ds):
+    source, batch = Source(ds, **OPTIONS), whole(ds, 0)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: source[i % 12]["frames"], range(96)))
+    assert all(np.array_equal(frames, batch.frames[i % 12]) for i, frames in enumerate(found))
+
+
+def test_it_goes_to_another_process_and_tells_data_sets_apart(ds):
+    source = Source(ds, **OPTIONS)
+    sent = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(sent[5]["frames"], source[5]["frames"])
+    assert repr(sent) == repr(source) == repr(Source(ds, **OPTIONS))
+    assert repr(source) != repr(Source(ds.select(range(1, 12)) + ds[:1], **OPTIONS)), "other clips, as many"
