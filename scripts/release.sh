@@ -2,12 +2,13 @@
 # Builds the release files for this kind of machine: a Python wheel and a `vidrec` program that pack and need no FFmpeg,
 # because they contain FFmpeg's decoders (LGPL; scripts/build_ffmpeg.sh).
 #
-#     scripts/release.sh [--sources FOLDER]
+#     scripts/release.sh [--sources FOLDER] [--no-docs]
 #
 # target/release-files/ gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
 #     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
 #     vidrec-VERSION.tar.gz                   the source distribution
+#     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs
 #     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL requires publishing them too
 #     SHA256SUMS
 #
@@ -20,11 +21,12 @@ cd "$(dirname "$0")/.."
 system=$(uname -s)
 [ "$system" != Linux ] || . scripts/setup.sh
 
-sources=
+sources= docs=yes
 while (($#)); do
   case $1 in
     --sources) sources=$(cd "$2" && pwd); shift 2 ;;
-    *) echo "usage: scripts/release.sh [--sources FOLDER]" >&2; exit 2 ;;
+    --no-docs) docs=; shift ;;
+    *) echo "usage: scripts/release.sh [--sources FOLDER] [--no-docs]" >&2; exit 2 ;;
   esac
 done
 say() { echo "==> $*"; }
@@ -98,6 +100,15 @@ for shell in bash elvish fish powershell zsh; do
 done
 cp -r python/third-party "target/$name/third-party"
 tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
+
+if [ -n "$docs" ]; then
+  say "documentation"
+  VIDREC_PROGRAM="$PWD/target/$name/vidrec" scripts/docs.sh
+  rm -rf "target/vidrec-$version-docs"
+  mv target/docs/site "target/vidrec-$version-docs"
+  tar --create --gzip --file "$out/vidrec-$version-docs.tar.gz" --directory target "vidrec-$version-docs"
+  rm -rf "target/vidrec-$version-docs"
+fi
 rm -rf "target/$name"
 
 say "source distribution"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs all checks: format, imports, lints, tests, the reader without FFmpeg, documentation, Python on packed data sets,
-# servers of object storage, and other projects' readers and writers. The last lines say how long each stage took.
+# servers of object storage, other projects' readers and writers, and the site of the documentation. The last lines say how
+# long each stage took.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop
+#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop docs
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
@@ -65,7 +66,7 @@ python_environment() {
   echo "$wanted" > target/venv/made-for
 }
 
-# The browser that opens the pages of `vidrec report`: if there is none, this installs Debian's (470 MB). If that fails, the
+# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's (470 MB). If that fails, the
 # tests that need it are skipped.
 browser() {
   command -v chromium chromium-browser google-chrome > /dev/null && return
@@ -123,32 +124,70 @@ package_tests() {
   target/venv-package/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/python/package
 }
 
+# The Python package of the stage "package", or one that is built here.
+package_wheel() {
+  compgen -G "target/wheels/*.whl" > /dev/null && return
+  package_environment
+  target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
+    --manifest-path python/Cargo.toml --out target/wheels
+}
+
+install_wheel() { # PYTHON
+  "$1" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+}
+
 # With the Python package of the stage before, if that was built.
 remote_tests() {
   cargo build --quiet --locked --bins --package vidrec --package fault-proxy
   scripts/servers.sh
   if compgen -G "target/wheels/*.whl" > /dev/null; then
-    target/remote/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+    install_wheel target/remote/venv/bin/python
   fi
   target/remote/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/remote
 }
 
-# With the Python package of the stage "package", which has the program, or one that is built here.
+# With the program that is in the Python package.
 cluster_tests() {
   scripts/cluster.sh
   cargo build --quiet --locked --package fault-proxy
-  if ! compgen -G "target/wheels/*.whl" > /dev/null; then
-    package_environment
-    target/venv-package/bin/maturin build --quiet --locked --profile dev --features pack --auditwheel skip \
-      --manifest-path python/Cargo.toml --out target/wheels
-  fi
-  target/cluster/venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+  package_wheel
+  install_wheel target/cluster/venv/bin/python
   target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/cluster
+  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs --page docs/cluster.md
 }
 
 interop_tests() {
   cargo build --quiet --locked --bins --examples
   scripts/interop.sh
+}
+
+# A Python with JAX, Grain and TensorFlow, 2 GB. If they cannot be installed, pages that need them are skipped.
+docs_environment() {
+  local wanted
+  wanted=$(python3 --version | cat - tests/docs/requirements-frameworks.txt | sha256sum)
+  [ "$(cat target/venv-docs-run/made-for 2> /dev/null)" = "$wanted" ] && return
+  rm -rf target/venv-docs-run
+  python3 -m venv target/venv-docs-run
+  if target/venv-docs-run/bin/pip install --quiet --disable-pip-version-check --no-deps \
+    --requirement tests/docs/requirements-frameworks.txt; then
+    echo "$wanted" > target/venv-docs-run/made-for
+  fi
+}
+
+# A page runs in the first of the Pythons that has what it needs.
+docs_tests() {
+  cargo build --quiet --locked --bins --examples
+  browser
+  package_environment
+  docs_environment
+  package_wheel
+  install_wheel target/venv-package/bin/python
+  install_wheel target/venv-docs-run/bin/python
+  scripts/servers.sh
+  export VIDREC_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/debug/vidrec"
+  scripts/docs.sh
+  VIDREC_DOCS_PYTHONS="$PWD/target/venv-package/bin/python:$PWD/target/venv-docs-run/bin/python" \
+    target/venv-docs/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs
 }
 
 release_tests() {
@@ -177,7 +216,7 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -190,6 +229,7 @@ stage package package_tests "the Python package, built, installed and used"
 stage remote remote_tests "servers of object storage: S3, Azure, GCS and web servers"
 [[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
+stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
 summary+=("$(printf '%-10s %6s' total "$SECONDS s")")

@@ -69,6 +69,12 @@ cmp by-wheel/dataset.json isolated/dataset.json
 venv/bin/vidrec verify --deep by-program
 licences=$(venv/bin/python -c "import importlib.metadata as m; print(*m.files('vidrec'), sep='\n')" | grep --count /third-party/)
 ((licences > 5)) && [ -f program/third-party/NOTICE.txt ] || { echo "the notices are missing" >&2; exit 1; }
+for site in "$files"/vidrec-*-docs.tar.gz; do
+  [ -f "$site" ] || continue # scripts/release.sh --no-docs
+  mkdir site
+  tar --extract --file "$site" --directory site --strip-components 1
+  [ -f site/index.html ] && [ -f site/rust/vidrec/index.html ] || { echo "$site lacks pages" >&2; exit 1; }
+done
 venv/bin/vidrec --version | tail -n 1
 program/vidrec --version | tail -n 1
 echo "$((6 + av1)) videos packed by the wheel and by the program, to the same bytes"

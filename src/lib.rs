@@ -182,3 +182,10 @@ pub use writer::{ClipInfo, FrameData, Sharding, Track, TrackTimes, TrackValues, 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The same for the Rust in the pages of the documentation.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../docs/reference/rust.md")]
+    struct Rust;
+}

@@ -130,21 +130,28 @@ def sentence(text):
     return text if text.endswith((".", ":", "?", "]")) else f"{text}."
 
 
+def code(text):
+    return f"<code>{html.escape(text, quote=False)}</code>"
+
+
 def description(option):
     """What an option does: text, then its default, then its values."""
-    parts, values = [], []
+    parts, facts, values = [], [], []
     for paragraph in option.paragraphs:
+        inside = paragraph[1:-1].partition(": ")[2]
         if paragraph.startswith("- "):
             value, _, about = paragraph[2:].partition(":")
-            values.append(f"<li><code>{html.escape(value)}</code>: {inline(about.strip())}</li>")
+            values.append(f"<li>{code(value)}: {inline(about.strip())}</li>")
         elif paragraph.startswith("[possible values:"):
-            words = paragraph[1:-1].partition(": ")[2].split(", ")
-            parts.append(f"<p>One of {', '.join(f'<code>{html.escape(word)}</code>' for word in words)}.</p>")
+            facts.append(f"One of {', '.join(map(code, inside.split(', ')))}.")
         elif paragraph.startswith("[default:"):
-            parts.append(f"<p>Default: <code>{html.escape(paragraph[1:-1].partition(': ')[2])}</code>.</p>")
+            facts.append(f"Default: {inline(inside) if ' ' in inside else code(inside)}.")
         elif paragraph != "Possible values:":
             text, _, default = paragraph.partition(" [default: ")
-            parts.append(f"<p>{inline(sentence(text))}{f' Default: {inline(default[:-1])}.' if default else ''}</p>")
+            parts.append(f"<p>{inline(sentence(text))}</p>")
+            if default:
+                facts.append(f"Default: {inline(default[:-1]) if ' ' in default else code(default[:-1])}.")
+    parts += [f"<p>{' '.join(facts)}</p>"] if facts else []
     return "".join(parts) + (f"<ul>{''.join(values)}</ul>" if values else "")
 
 
@@ -153,7 +160,7 @@ def definitions(command, options):
     for option in options:
         found = re.search(r"--[\w-]+", option.name)
         anchor = f' id="{command.anchor}{found[0]}"' if found else ""
-        lines.append(f"<dt{anchor}><code>{html.escape(option.name)}</code></dt><dd>{description(option)}</dd>")
+        lines.append(f"<dt{anchor}>{code(option.name)}</dt><dd>{description(option)}</dd>")
     return f'<dl class="options">{"".join(lines)}</dl>'
 
 
@@ -168,7 +175,8 @@ def section(command):
         if heading == "Commands":
             lines += [links(command, found), ""]
         elif found and heading.startswith(FOLDED):
-            lines += [f'<details class="options-folded"><summary>{html.escape(heading)}</summary>{definitions(command, found)}</details>', ""]
+            summary = f"<summary>{html.escape(heading)}</summary>"
+            lines += [f'<details class="options-folded">{summary}{definitions(command, found)}</details>', ""]
         elif found:
             lines += [f'<p class="options-heading">{html.escape(heading)}</p>', definitions(command, found), ""]
     if command.examples:

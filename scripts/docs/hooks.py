@@ -21,6 +21,8 @@ def rust_docs():
 
 
 def on_config(config):
+    # Its links begin at the root of a server, and a disk has no page for what is not there.
+    config.theme.static_templates.discard("404.html")
     if not commands.program():
         log.info("no program vidrec: the page of commands is empty, and links to its sections are not checked")
         config.validation.links.anchors = logging.INFO

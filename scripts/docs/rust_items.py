@@ -26,8 +26,9 @@ def items(docs):
     if found is None:
         return {}
     named = {html.unescape(name): page for page, name in ITEM.findall((found / "all.html").read_text(encoding="utf-8"))}
-    modules = {path.parent.relative_to(found).as_posix(): path.relative_to(found).as_posix() for path in found.rglob("index.html")}
-    return {**{name.replace("/", "::"): page for name, page in modules.items() if name != "."}, **named, "vidrec": "index.html"}
+    pages = [path.relative_to(found) for path in found.rglob("index.html")]
+    modules = {"::".join(page.parent.parts): page.as_posix() for page in pages if page.parent.parts}
+    return {**modules, **named, "vidrec": "index.html"}
 
 
 def plain(markup):
@@ -47,4 +48,5 @@ def entries(docs, prefix):
 
 
 def entry(location, title, text):
-    return {"location": location, "title": html.escape(title, quote=False), "text": html.escape(text, quote=False), "boost": BOOST}
+    title, text = (html.escape(part, quote=False) for part in (title, text))
+    return {"location": location, "title": title, "text": text, "boost": BOOST}

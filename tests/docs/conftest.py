@@ -11,6 +11,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path += [str(TESTS / "python"), str(TESTS / "remote"), str(TESTS / "cluster")]
 import pages  # noqa: E402
+import site_pages  # noqa: E402
 import videos as sources  # noqa: E402
 from process import Process  # noqa: E402
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
@@ -31,6 +32,15 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("path", paths, ids=pages.name)
 
 
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the built site."""
+    found = site_pages.folder()
+    if not (found / "index.html").is_file():
+        pytest.skip(f"no site in {found}: scripts/docs.sh builds it")
+    return found
+
+
 @pytest.fixture
 def page(path):
     """What is on the page at `path`."""
@@ -38,6 +48,12 @@ def page(path):
         return pages.read(path)
     except pages.Wrong as wrong:
         pytest.fail(str(wrong), pytrace=False)
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --page, tests of pages alone."""
+    if config.getoption("--page"):
+        items[:] = [item for item in items if "path" in item.fixturenames]
 
 
 @pytest.fixture(scope="session")

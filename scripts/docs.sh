@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Builds the site of the documentation in target/docs/site: open its index.html, from the disk or a server. It asks for nothing
+# from elsewhere.
+#
+#     scripts/docs.sh             guide, reference, and rustdoc's pages of the crate
+#     scripts/docs.sh --no-rust   without rustdoc's pages; links to Rust items are then plain text
+#     scripts/docs.sh --serve     without them, on a port of this machine, again at each change of a page
+#
+# VIDREC_PROGRAM names the program that the page of commands describes; without it, this builds the program.
+# VIDREC_RUST_DOCS names a folder of rustdoc's pages; without it, this makes them. What it needs from PyPI goes to
+# target/venv-docs, 150 MB.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+rust=yes serve=
+for option in "$@"; do
+  case $option in
+    --no-rust) rust= ;;
+    --serve) rust= serve=yes ;;
+    *) echo "usage: scripts/docs.sh [--no-rust | --serve]" >&2; exit 2 ;;
+  esac
+done
+
+target=${CARGO_TARGET_DIR:-target}
+wanted=$(python3 --version | cat - scripts/requirements-docs.txt | sha256sum)
+if [ "$(cat target/venv-docs/made-for 2> /dev/null)" != "$wanted" ]; then
+  rm -rf target/venv-docs
+  python3 -m venv target/venv-docs
+  target/venv-docs/bin/pip install --quiet --disable-pip-version-check --requirement scripts/requirements-docs.txt
+  echo "$wanted" > target/venv-docs/made-for
+fi
+
+if [ -z "${VIDREC_PROGRAM:-}" ]; then
+  cargo build --quiet --locked --bins --examples
+  VIDREC_PROGRAM=$target/debug/vidrec
+fi
+if [ -z "$rust" ]; then
+  VIDREC_RUST_DOCS=
+elif [ -z "${VIDREC_RUST_DOCS:-}" ]; then
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+  VIDREC_RUST_DOCS=$target/doc
+fi
+export VIDREC_PROGRAM VIDREC_RUST_DOCS
+# It advertises; ruff, which formats signatures, is beside it.
+export NO_MKDOCS_2_WARNING=1 PATH="$PWD/target/venv-docs/bin:$PATH"
+
+if [ -n "$serve" ]; then
+  exec mkdocs serve
+fi
+mkdocs build --quiet --strict --site-dir target/docs/site
+echo "docs: target/docs/site/index.html"

@@ -1,0 +1,122 @@
+"""The site in Chromium, from the disk: every page without a message or a request, as wide as the window, and the search."""
+import csv
+from pathlib import Path
+
+import browser as chromium
+import pytest
+import site_pages
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+# Parts of the page that are wider than the window and do not scroll by themselves.
+WIDE = """(() => {
+    const width = document.documentElement.clientWidth
+    return [...document.querySelectorAll("main *")].filter(e => {
+        const box = e.getBoundingClientRect()
+        if (box.width === 0 || box.right <= width + 1) return false
+        for (let parent = e.parentElement; parent; parent = parent.parentElement)
+            if (getComputedStyle(parent).overflowX !== "visible") return false
+        return true
+    }).map(e => e.outerHTML.slice(0, 120))
+})()"""
+RESULTS = """[...document.querySelectorAll(".md-search-result__item")].map(item =>
+    [...item.querySelectorAll("a.md-search-result__link")].map(a => a.href.replace(/[?]h=[^#]*/, "")))"""
+ANSWERS = Path(__file__).with_name("ten_answers.csv")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if chromium.program() is None:
+        pytest.skip("no Chromium")
+    with chromium.Browser(tmp_path_factory.mktemp("downloads")) as browser:
+        yield browser
+
+
+def messages(browser):
+    return [*browser.requests(), *map(str, browser.complaints())]
+
+
+def overflow(browser):
+    page = browser.js("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    return browser.js(WIDE) + ([f"the page is {page[0]} wide in a window of {page[1]}"] if page[0] > page[1] else [])
+
+
+def test_every_page_opens_quietly_and_fits(browser, site):
+    wrong = {}
+    for page in site_pages.guide(site):
+        browser.size(*DESKTOP)
+        browser.open(page.as_uri())
+        found = messages(browser) + [f"desktop: {part}" for part in overflow(browser)]
+        browser.size(*PHONE, mobile=True)
+        found += [f"phone: {part}" for part in overflow(browser)]
+        if found:
+            wrong[str(page.relative_to(site))] = found
+    assert wrong == {}
+
+
+def test_rustdocs_pages_open_quietly(browser, site):
+    if not (site / "rust").is_dir():
+        pytest.skip("the site was built without rustdoc's pages")
+    browser.size(*DESKTOP)
+    for name in ("index.html", "struct.Loader.html", "all.html"):
+        browser.open((site / "rust/vidrec" / name).as_uri())
+        assert messages(browser) == []
+
+
+def search(browser, site, query):
+    """Addresses of the results below the site, each a list: that of the page, then those of its sections."""
+    browser.open((site / "index.html").as_uri())
+    browser.js("document.querySelector('input[data-md-component=search-query]').focus()")
+    browser.call("Input.insertText", text=query)
+    browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
+    assert messages(browser) == []
+    root = site.as_uri() + "/"
+    return [[address[len(root):] for address in result] for result in browser.js(RESULTS)]
+
+
+@pytest.mark.parametrize("query, wanted", [
+    ("resume", "resume.html"),
+    ("vidrec.Loader", "reference/python.html#vidrec.Loader"),
+    ("vidrec pack --short-side", "reference/commands.html#pack"),
+    ("LoaderOptions", "rust/vidrec/struct.LoaderOptions.html"),
+    ("state_dict", "reference/python.html#vidrec.Loader.state_dict"),
+])
+def test_one_search_finds_guide_commands_python_and_rust(browser, site, query, wanted):
+    browser.size(*DESKTOP)
+    found = search(browser, site, query)
+    assert wanted in [address for result in found for address in result], found
+
+
+def answers():
+    with ANSWERS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def clicks(site, wanted):
+    """The fewest clicks from the first page to a page or a place in it, over links and the contents at the sides."""
+    root = site / "index.html"
+    reached, known = {root}, {root}
+    goal = (site / wanted.partition("#")[0], wanted.partition("#")[2])
+    for number in range(6):
+        if not goal[1] and goal[0] in known:
+            return number
+        links = {found for page in reached for address in site_pages.document(page).links
+                 if (found := site_pages.target(site, page, address))}
+        if goal[1] and goal in links:
+            return number + 1
+        reached = {file for file, _ in links if file.suffix == ".html" and file.is_file()} - known
+        known |= reached
+    return None
+
+
+@pytest.mark.parametrize("row", answers(), ids=lambda row: row["question"])
+def test_ten_answers_are_two_clicks_away(site, row):
+    number = clicks(site, row["answer"])
+    assert number is not None and number <= 2, number
+
+
+@pytest.mark.parametrize("row", answers(), ids=lambda row: row["question"])
+def test_the_search_has_ten_answers_at_its_top(browser, site, row):
+    browser.size(*DESKTOP)
+    top = search(browser, site, row["query"])[:3]
+    page = row["answer"].partition("#")[0]
+    assert any(address.partition("#")[0] == page for result in top for address in result), top

@@ -1,0 +1,75 @@
+"""The built site is whole: links lead somewhere, nothing comes from elsewhere, one search has all."""
+import json
+import re
+import urllib.parse
+
+import pages
+import pytest
+import site_pages
+
+
+def broken(site, page):
+    """Links of a page that lead nowhere, and why."""
+    document = site_pages.document(page)
+    for address in document.links + document.loads:
+        found = site_pages.target(site, page, address)
+        if found is None:
+            continue
+        file, place = found
+        if not file.is_file():
+            yield f"{address}: no such file"
+        elif place and file.suffix == ".html" and place not in site_pages.document(file).ids:
+            yield f"{address}: no such place in the page"
+
+
+def test_links_lead_somewhere(site):
+    found = {str(page.relative_to(site)): list(broken(site, page)) for page in site_pages.guide(site)}
+    assert {page: links for page, links in found.items() if links} == {}
+
+
+def test_links_elsewhere_are_sound(site):
+    for page in site_pages.guide(site):
+        for address in site_pages.document(page).links:
+            parts = urllib.parse.urlsplit(address)
+            if parts.scheme or parts.netloc:
+                assert parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc), (page, address)
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    for page in site_pages.guide(site):
+        elsewhere = [address for address in site_pages.document(page).loads if not address.startswith("data:")]
+        assert [address for address in elsewhere if site_pages.target(site, page, address) is None] == [], page
+
+
+def test_every_page_is_in_the_site(site):
+    for path in pages.all_pages():
+        assert (site / path.relative_to(pages.DOCS)).with_suffix(".html").is_file(), path
+
+
+@pytest.fixture(scope="module")
+def index(site):
+    """Titles by location in the site's search."""
+    found = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
+    return {entry["location"]: entry["title"] for entry in found["docs"]}
+
+
+def test_the_search_finds_guide_commands_and_python(index):
+    assert {"first-data-set.html", "reference/commands.html#pack", "reference/python.html#vidrec.Loader"} <= index.keys()
+
+
+def test_the_search_finds_the_items_of_the_crate(site, index):
+    """Those of public-api.txt that have pages of their own, and methods."""
+    listing = (pages.ROOT / "public-api.txt").read_text(encoding="utf-8")
+    items = re.findall(r"^vidrec::([\w:]+): (?:#\[[^\]]*\] )*pub (?:struct|enum|trait|union) ", listing, re.M)
+    titles = set(index.values())
+    assert len(items) > 200
+    assert [item for item in items if f"vidrec::{item} (Rust)" not in titles] == []
+    assert index["rust/vidrec/struct.Loader.html#method.batch_into"] == "Loader::batch_into"
+
+
+def test_what_the_search_finds_is_there(site, index):
+    for location in index:
+        file, _, place = location.partition("#")
+        page = site / (file or "index.html")
+        assert page.is_file(), location
+        assert not place or place in site_pages.document(page).ids, location
