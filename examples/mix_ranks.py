@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any, List
 
 import torch
 import torch.distributed as dist
@@ -27,7 +28,7 @@ SETS = {
 }
 
 
-def make(folder):
+def make(folder: Path) -> None:
     for number, (name, (classes, clips, size)) in enumerate(SETS.items()):
         if (folder / name / "dataset.json").exists():
             continue
@@ -41,7 +42,7 @@ def make(folder):
             vidrec.pack(videos, folder / name, frames=4)
 
 
-def train(rank, args, rendezvous):
+def train(rank: int, args: argparse.Namespace, rendezvous: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=args.ranks)
     mix = vidrec.mix(
@@ -66,7 +67,7 @@ def train(rank, args, rendezvous):
                 )
                 if counts
             ]
-            everybody = [None] * args.ranks
+            everybody: List[Any] = [None] * args.ranks
             dist.all_gather_object(everybody, mine)
             steps += 1
             if rank == 0:
@@ -79,14 +80,14 @@ def train(rank, args, rendezvous):
             if steps == args.stop_after:
                 break
     if rank == 0:
-        for name, used in loader.stats()["sources"].items():
-            print(f"{name}: {used['samples']} samples, {used['epochs']:.2f} epochs")
+        for name, used in (loader.stats().sources or {}).items():
+            print(f"{name}: {used.samples} samples, {used.epochs:.2f} epochs")
         if args.state:
             args.state.write_text(json.dumps(loader.state_dict()))
     dist.destroy_process_group()
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "vidrec-mix-example")
     parser.add_argument("--ranks", type=int, default=2)

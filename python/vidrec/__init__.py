@@ -80,8 +80,10 @@ __all__ = [
     "relabel",
     "report",
     "reshard",
+    "results",
     "split",
     "subset",
     "track",
     "verify",
+    "words",
 ]
