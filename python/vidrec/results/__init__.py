@@ -11,7 +11,7 @@ Sequences are tuples. A value that is not there is None. Sizes are in bytes and 
 
 from ._result import Result
 from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
-from .datasets import DatasetInfo, FailuresFile, Problem, Shard, TrackFile, TrackSchema, VerifyReport
+from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, VerifyReport
 from .loads import DrawnColor, DrawnSample, LoaderStats, SourceUse
 from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
 from .plans import PartStatus, PlanStatus, WrittenPlan
@@ -48,7 +48,6 @@ __all__ = [
     "EditReport",
     "FailedVideo",
     "Failure",
-    "FailuresFile",
     "FetchReport",
     "Finding",
     "Fingerprint",

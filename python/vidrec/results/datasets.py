@@ -44,20 +44,8 @@ class Shard(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class FailuresFile(Result):
-    """The list of the videos that were skipped."""
-
-    file: str
-    """Name of the file, in the folder of the data set. It holds one JSON object per line."""
-    count: int
-    """Number of lines."""
-    sha256: str
-    """SHA-256 of the file in lower-case hexadecimal digits."""
-
-
-@dataclass(frozen=True, repr=False)
 class DatasetInfo(Result):
-    """What ``dataset.json`` says: :func:`vidrec.inspect` and :attr:`vidrec.Dataset.meta`."""
+    """What ``dataset.json`` says, but for its list of failures: :func:`vidrec.inspect` and :attr:`vidrec.Dataset.meta`."""
 
     format: str
     """Always ``vidrec``."""
@@ -81,8 +69,6 @@ class DatasetInfo(Result):
     """Versions of FFmpeg's libraries; None if no video was decoded."""
     draws: Optional[int] = None
     """The number of consecutive clips that are draws of one video; None stands for 1."""
-    failures: Optional[FailuresFile] = None
-    """The list of the videos that were skipped; None if there are none."""
 
 
 @dataclass(frozen=True, repr=False)

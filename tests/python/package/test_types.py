@@ -54,3 +54,22 @@ def folder(tmp_path_factory):
     (folder / "mypy.ini").write_text(MYPY)
     (folder / "pyrightconfig.json").write_text(PYRIGHT)
     return folder
+
+
+def run(folder, tool, *arguments):
+    """Runs a checker, which must find nothing."""
+    cache = {**os.environ, "MYPY_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run([sys.executable, "-m", tool, *arguments], cwd=folder, env=cache, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mypy_finds_nothing_in_the_package(folder):
+    run(folder, "mypy", "--package", "vidrec")
+
+
+def test_mypy_finds_nothing_in_examples_and_guide(folder):
+    run(folder, "mypy", "examples", "guide")
+
+
+def test_pyright_finds_nothing(folder):
+    run(folder, "pyright", Path(vidrec.__file__).parent, "examples", "guide")
