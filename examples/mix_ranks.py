@@ -17,6 +17,7 @@ from typing import Any, List
 
 import torch
 import torch.distributed as dist
+from torch.multiprocessing.spawn import spawn
 
 import vidrec
 
@@ -37,7 +38,7 @@ def make(folder: Path) -> None:
                 path = Path(videos) / label / f"{i}.mp4"
                 path.parent.mkdir(exist_ok=True)
                 source = f"gradients=size={size}:rate=8:duration=1:seed={number * 100 + len(label) * 10 + i}"
-                command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", path]
+                command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", str(path)]
                 subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
             vidrec.pack(videos, folder / name, frames=4)
 
@@ -100,7 +101,7 @@ def main() -> None:
     args.data.mkdir(parents=True, exist_ok=True)
     make(args.data)
     with tempfile.TemporaryDirectory() as folder:
-        torch.multiprocessing.spawn(train, (args, Path(folder) / "rendezvous"), args.ranks)
+        spawn(train, (args, Path(folder) / "rendezvous"), args.ranks)
 
 
 if __name__ == "__main__":

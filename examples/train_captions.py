@@ -42,7 +42,7 @@ def make_videos(folder: Path, of_each: int, side: int = 48) -> None:
             for t, frame in enumerate(frames):
                 frame[:] = np.roll(square, start + np.multiply(DIRECTIONS[direction], t), (0, 1))
             raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{side}x{side}", "-r", "8", "-i", "-"]
-            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv444p", folder / f"{i}.mp4"]
+            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv444p", str(folder / f"{i}.mp4")]
             subprocess.run(command, input=frames.tobytes(), check=True)
             caption = f"a {color} square moves {direction}"
             manifest.write(json.dumps({"path": f"{i}.mp4", "caption": caption, "id": i}) + "\n")
@@ -68,14 +68,16 @@ class Matcher(nn.Module):
         tokens = [torch.tensor([zlib.crc32(w.encode()) % 512 for w in caption.split()]) for caption in captions]
         offsets = torch.tensor([0, *map(len, tokens[:-1])]).cumsum(0)
         texts = nn.functional.normalize(self.words(torch.cat(tokens).to(frames.device), offsets.to(frames.device)), dim=1)
-        return self.scale.exp() * clips @ texts.T
+        scores: torch.Tensor = self.scale.exp() * clips @ texts.T
+        return scores
 
 
 def loss_of(scores: torch.Tensor, captions: List[str], counts: torch.Tensor) -> torch.Tensor:
     """Each clip is to be nearest to the captions that say the same as its own; clips that only fill up do not count."""
     same = torch.tensor([[a == b for b in captions] for a in captions], device=scores.device) & counts
     losses = scores.masked_fill(~counts, -1e4).logsumexp(1) - scores.masked_fill(~same, -1e4).logsumexp(1)
-    return (losses * counts).sum() / counts.sum().clamp(min=1)
+    loss: torch.Tensor = (losses * counts).sum() / counts.sum().clamp(min=1)
+    return loss
 
 
 def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:

@@ -41,7 +41,7 @@ def make_videos(folder: Path, clips_per_class: int, side: int = 64, frames: int 
             picture = np.clip(noise / noise.std() * 50 + 128, 0, 255).astype(np.uint8)
             pixels = b"".join(np.roll(picture, np.multiply(step, t), (0, 1)).tobytes() for t in range(frames))
             raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{side}x{side}", "-r", "16", "-i", "-"]
-            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv420p", folder / name / f"{i:03}.mp4"]
+            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv420p", str(folder / name / f"{i:03}.mp4")]
             subprocess.run(command, input=pixels, check=True)
 
 
@@ -128,7 +128,7 @@ def accuracy(model: nn.Module, loader: vidrec.Loader, device: torch.device) -> f
             found += torch.stack([right.sum(), batch.mask.sum()]).cpu()
     if dist.is_initialized():
         dist.all_reduce(found)
-    return (found[0] / found[1]).item()
+    return float(found[0] / found[1])
 
 
 def main() -> None:

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from .errors import Error
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeAlias
+
     from .batch import Batch
     from .dataset import Clip, Dataset
     from .loader import Loader
 
-Picture = NDArray[np.uint8]
+Picture: TypeAlias = NDArray[np.uint8]
 
 # What a page shows without being asked for more.
 HEIGHT = 64
@@ -56,7 +58,8 @@ def reduced(pictures: Picture, height: int) -> Picture:
     by = max(1, min(round(rows / height), rows, columns))
     cut = pictures[..., : rows // by * by, : columns // by * by, :]
     blocks = cut.reshape(*many, rows // by, by, columns // by, by, channels)
-    return np.rint(blocks.mean(axis=(-4, -2))).astype(np.uint8)
+    small: Picture = np.rint(blocks.mean(axis=(-4, -2))).astype(np.uint8)
+    return small
 
 
 def strip(frames: Iterable[Picture]) -> Picture:
@@ -184,7 +187,7 @@ def show(page: str, pictures: Sequence[Tuple[str, Picture]]) -> None:
     """Shows a page in a notebook, and pictures elsewhere, as text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if hasattr(shell, "kernel"):
-        from IPython.display import HTML, display
+        from IPython.display import HTML, display  # pyright: ignore[reportPrivateImportUsage]
 
         display(HTML(page))
         return

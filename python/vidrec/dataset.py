@@ -380,7 +380,8 @@ def _rebuild(recipe: Tuple[Any, ...]) -> Dataset:
     kind, *rest = recipe
     if kind == "open":
         # Those that earlier versions pickled have no storage.
-        path, io, storage = (*rest, _storage.given())[:3]
+        given: Tuple[Any, ...] = (*rest, _storage.given())
+        path, io, storage = given[:3]
         return Dataset._opened(path, path, io, storage)
     if kind == "select":
         whole, chosen = rest

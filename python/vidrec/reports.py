@@ -96,4 +96,5 @@ def _name(dataset: Union[Dataset, Path]) -> str:
         return os.fspath(dataset)
     if dataset._recipe[0] != "open":
         raise UsageError("a report takes whole data sets, as vidrec.open gives them, and no selections of clips")
-    return os.fspath(dataset._recipe[1])
+    path: str = dataset._recipe[1]
+    return path

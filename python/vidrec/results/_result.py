@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import typing
 from dataclasses import Field, dataclass, fields
-from functools import lru_cache
 from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Type, TypeVar, Union
 
 R = TypeVar("R", bound="Result")
@@ -36,16 +35,19 @@ class Result:
         told : mapping
             What this class has no field for becomes :attr:`extra`.
         """
-        known = {field.name: _made(kind, told[key]) for key, field, kind in _keys(cls) if key in told}
-        made: R = typing.cast(Any, cls)(**known)
-        extra = {key: value for key, value in told.items() if key not in {key for key, *_ in _keys(cls)}}
+        extra, known = dict(told), {}
+        for key, field, kind in _keys(cls):
+            if key in extra:
+                known[field.name] = _made(kind, extra.pop(key))
+        made = cls(**known)
         object.__setattr__(made, "_extra", extra)
         return made
 
     @property
     def extra(self) -> Mapping[str, Any]:
         """What the program said that this class has no field for. Of programs of the same version this is empty."""
-        return self.__dict__.get("_extra", {})
+        extra: Dict[str, Any] = self.__dict__.get("_extra", {})
+        return extra
 
     def to_dict(self) -> Dict[str, Any]:
         """All values as dicts, lists, numbers and texts, by the names that ``vidrec ... --json`` has for them."""
@@ -77,11 +79,16 @@ class Result:
         return _display.of_result(type(self).__name__, list(self._shown()))
 
 
-@lru_cache(maxsize=None)
+# By class.
+_known: Dict[Any, Tuple[Tuple[str, Field[Any], Any], ...]] = {}
+
+
 def _keys(cls: Type[Result]) -> Tuple[Tuple[str, Field[Any], Any], ...]:
     """The program's name, the field and the type of each value."""
-    kinds = typing.get_type_hints(cls)
-    return tuple((field.metadata.get("key", field.name), field, kinds[field.name]) for field in fields(cls))
+    if cls not in _known:
+        kinds = typing.get_type_hints(cls)
+        _known[cls] = tuple((field.metadata.get("key", field.name), field, kinds[field.name]) for field in fields(cls))
+    return _known[cls]
 
 
 def _made(kind: Any, told: Any) -> Any:

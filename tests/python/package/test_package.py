@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import inspect
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,8 @@ import vidrec
 from vidrec import _vidrec
 
 STUB = Path(_vidrec.__file__).with_name("_vidrec.pyi")
-NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "torch"]
+NAMES = ["errors", "dataset", "batch", "loader", "tools", "parts", "edit", "checks", "reports", "mixing", "tracks", "words"]
+NAMES += ["results", "results._result", "torch"]
 MODULES = ["vidrec", *(f"vidrec.{name}" for name in NAMES)]
 
 
@@ -248,13 +248,6 @@ def test_true_shows_progress(train, capsys):
     shown = capsys.readouterr().err
     # In a line of ours, or one of tqdm.
     assert "96 of 96 frames" in shown or "96/96" in shown and importlib.util.find_spec("tqdm")
-
-
-@pytest.mark.skipif(os.environ.get("VIDREC_MYPY") is None, reason="not asked for: VIDREC_MYPY=1 checks types with mypy")
-def test_types_are_right():
-    package = Path(vidrec.__file__).parent
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", package], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_without_torch_batches_are_arrays(train):
