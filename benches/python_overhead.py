@@ -57,7 +57,7 @@ def package():
     begin, cpu, frames = time.perf_counter(), time.process_time(), 0
     while time.perf_counter() - begin < args.seconds:
         batch = next(batches)
-        frames += args.batch * len(batch.params[0]["frames"])
+        frames += args.batch * len(batch.params[0].frames)
     return frames / (time.perf_counter() - begin), (time.process_time() - cpu) / frames * 1000
 
 

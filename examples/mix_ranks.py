@@ -13,9 +13,11 @@ import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any, List
 
 import torch
 import torch.distributed as dist
+from torch.multiprocessing.spawn import spawn
 
 import vidrec
 
@@ -27,7 +29,7 @@ SETS = {
 }
 
 
-def make(folder):
+def make(folder: Path) -> None:
     for number, (name, (classes, clips, size)) in enumerate(SETS.items()):
         if (folder / name / "dataset.json").exists():
             continue
@@ -37,12 +39,12 @@ def make(folder):
                 path.parent.mkdir(exist_ok=True)
                 seed = number * 100 + len(label) * 10 + i
                 source = f"gradients=size={size}:rate=8:duration=1:seed={seed}:c0=orange:c1=navy"
-                command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", path]
+                command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", str(path)]
                 subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
             vidrec.pack(videos, folder / name, frames=4)
 
 
-def train(rank, args, rendezvous):
+def train(rank: int, args: argparse.Namespace, rendezvous: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=args.ranks)
     mix = vidrec.mix(
@@ -67,7 +69,7 @@ def train(rank, args, rendezvous):
                 )
                 if counts
             ]
-            everybody = [None] * args.ranks
+            everybody: List[Any] = [None] * args.ranks
             dist.all_gather_object(everybody, mine)
             steps += 1
             if rank == 0:
@@ -80,14 +82,14 @@ def train(rank, args, rendezvous):
             if steps == args.stop_after:
                 break
     if rank == 0:
-        for name, used in loader.stats()["sources"].items():
-            print(f"{name}: {used['samples']} samples, {used['epochs']:.2f} epochs")
+        for name, used in (loader.stats().sources or {}).items():
+            print(f"{name}: {used.samples} samples, {used.epochs:.2f} epochs")
         if args.state:
             args.state.write_text(json.dumps(loader.state_dict()))
     dist.destroy_process_group()
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "vidrec-mix-example")
     parser.add_argument("--ranks", type=int, default=2)
@@ -100,7 +102,7 @@ def main():
     args.data.mkdir(parents=True, exist_ok=True)
     make(args.data)
     with tempfile.TemporaryDirectory() as folder:
-        torch.multiprocessing.spawn(train, (args, Path(folder) / "rendezvous"), args.ranks)
+        spawn(train, (args, Path(folder) / "rendezvous"), args.ranks)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import zlib
 from pathlib import Path
+from typing import List
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ DIRECTIONS = {"left": (0, -3), "right": (0, 3), "up": (-3, 0), "down": (3, 0)}
 BUCKETS = [8, 16, 32]
 
 
-def make_videos(folder, of_each, side=48):
+def make_videos(folder: Path, of_each: int, side: int = 48) -> None:
     """Videos of 5 to 32 frames, and a manifest of their captions."""
     with open(folder / "list.jsonl", "w", encoding="utf-8") as manifest:
         for i in range(of_each * len(COLORS) * len(DIRECTIONS)):
@@ -41,7 +42,7 @@ def make_videos(folder, of_each, side=48):
             for t, frame in enumerate(frames):
                 frame[:] = np.roll(square, start + np.multiply(DIRECTIONS[direction], t), (0, 1))
             raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{side}x{side}", "-r", "8", "-i", "-"]
-            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv444p", folder / f"{i}.mp4"]
+            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv444p", str(folder / f"{i}.mp4")]
             subprocess.run(command, input=frames.tobytes(), check=True)
             caption = f"a {color} square moves {direction}"
             manifest.write(json.dumps({"path": f"{i}.mp4", "caption": caption, "id": i}) + "\n")
@@ -50,7 +51,7 @@ def make_videos(folder, of_each, side=48):
 class Matcher(nn.Module):
     """Clips and captions as vectors that are close if they belong together (as in CLIP, Radford et al., 2021)."""
 
-    def __init__(self, width=32, words=512):
+    def __init__(self, width: int = 32, words: int = 512) -> None:
         super().__init__()
         space = [nn.Conv2d(3, 16, 5, 2, 2), nn.ReLU(), nn.Conv2d(16, width, 5, 2, 2), nn.ReLU(), nn.AdaptiveAvgPool2d(4)]
         self.space = nn.Sequential(*space, nn.Flatten(), nn.Linear(16 * width, width))
@@ -58,7 +59,7 @@ class Matcher(nn.Module):
         self.words = nn.EmbeddingBag(words, width, mode="sum")
         self.scale = nn.Parameter(torch.tensor(2.0))
 
-    def forward(self, frames, frame_mask, captions):
+    def forward(self, frames: torch.Tensor, frame_mask: torch.Tensor, captions: List[str]) -> torch.Tensor:
         b, t = frames.shape[:2]
         states, _ = self.time(self.space(frames.flatten(0, 1)).view(b, t, -1))
         # The state after the last frame that is not padding.
@@ -67,17 +68,19 @@ class Matcher(nn.Module):
         tokens = [torch.tensor([zlib.crc32(w.encode()) % 512 for w in caption.split()]) for caption in captions]
         offsets = torch.tensor([0, *map(len, tokens[:-1])]).cumsum(0)
         texts = nn.functional.normalize(self.words(torch.cat(tokens).to(frames.device), offsets.to(frames.device)), dim=1)
-        return self.scale.exp() * clips @ texts.T
+        scores: torch.Tensor = self.scale.exp() * clips @ texts.T
+        return scores
 
 
-def loss_of(scores, captions, counts):
+def loss_of(scores: torch.Tensor, captions: List[str], counts: torch.Tensor) -> torch.Tensor:
     """Each clip is to be nearest to the captions that say the same as its own; clips that only fill up do not count."""
     same = torch.tensor([[a == b for b in captions] for a in captions], device=scores.device) & counts
     losses = scores.masked_fill(~counts, -1e4).logsumexp(1) - scores.masked_fill(~same, -1e4).logsumexp(1)
-    return (losses * counts).sum() / counts.sum().clamp(min=1)
+    loss: torch.Tensor = (losses * counts).sum() / counts.sum().clamp(min=1)
+    return loss
 
 
-def data_set(args, rank):
+def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:
     if args.data:
         return vidrec.open(args.data)
     folder = Path(tempfile.gettempdir()) / f"vidrec-captions-{os.getuid()}-{args.clips}"
@@ -90,7 +93,7 @@ def data_set(args, rank):
     return vidrec.open(folder)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a packed data set (default: one that is made)")
     parser.add_argument("--clips", type=int, default=12, metavar="N", help="make N clips of each caption")

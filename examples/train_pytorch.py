@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any, Dict, List
 
 import numpy as np
 import torch
@@ -29,18 +30,18 @@ import vidrec
 DIRECTIONS = {"down": (2, 0), "left": (0, -2), "right": (0, 2), "up": (-2, 0)}
 
 
-def make_videos(folder, clips_per_class, side=64, frames=16):
+def make_videos(folder: Path, clips_per_class: int, side: int = 64, frames: int = 16) -> None:
     """Videos of soft noise that moves: one frame alone does not tell the class."""
     for label, (name, step) in enumerate(DIRECTIONS.items()):
         (folder / name).mkdir(parents=True)
         for i in range(clips_per_class):
             noise = np.random.default_rng([label, i]).normal(size=(side, side, 3))
             for axis in (0, 1):
-                noise = sum(np.roll(noise, shift, axis) for shift in range(-3, 4)) / 7
+                noise = np.mean([np.roll(noise, shift, axis) for shift in range(-3, 4)], axis=0)
             picture = np.clip(noise / noise.std() * 50 + 128, 0, 255).astype(np.uint8)
             pixels = b"".join(np.roll(picture, np.multiply(step, t), (0, 1)).tobytes() for t in range(frames))
             raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{side}x{side}", "-r", "16", "-i", "-"]
-            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv420p", folder / name / f"{i:03}.mp4"]
+            command = ["ffmpeg", "-v", "error", *raw, "-pix_fmt", "yuv420p", str(folder / name / f"{i:03}.mp4")]
             subprocess.run(command, input=pixels, check=True)
 
 
@@ -48,7 +49,7 @@ def make_videos(folder, clips_per_class, side=64, frames=16):
 VIDEOS = Path(os.environ.get("VIDREC_VIDEOS", Path(__file__).parents[2] / "shared/videos")) / "bench/clips"
 
 
-def list_videos(manifest):
+def list_videos(manifest: Path) -> None:
     """Lists the clips of all scenes that have three or more: which scene is it? Held-out clips are other seconds of scenes
     that were trained on, so this is easy, and says nothing of scenes that nobody has seen."""
     scenes = {path: re.sub(r"^\d+_|_\d+$", "", path.stem) for path in sorted(VIDEOS.glob("*.mp4"))}
@@ -62,10 +63,10 @@ def list_videos(manifest):
 class Net(nn.Module):
     """Convolutions in space and in time, one after the other (R(2+1)D, Tran et al., CVPR 2018)."""
 
-    def __init__(self, classes):
+    def __init__(self, classes: int) -> None:
         super().__init__()
 
-        def block(inputs, outputs):
+        def block(inputs: int, outputs: int) -> List[nn.Module]:
             space = nn.Conv3d(inputs, outputs, (1, 5, 5), stride=(1, 2, 2), padding=(0, 2, 2))
             time = nn.Conv3d(outputs, outputs, (3, 1, 1), padding=(1, 0, 0))
             return [space, nn.BatchNorm3d(outputs), nn.ReLU(), time, nn.BatchNorm3d(outputs), nn.ReLU()]
@@ -73,11 +74,12 @@ class Net(nn.Module):
         self.features = nn.Sequential(*block(3, 16), *block(16, 32))
         self.head = nn.Linear(32, classes)
 
-    def forward(self, clips):
-        return self.head(self.features(clips).mean((2, 3, 4)))
+    def forward(self, clips: torch.Tensor) -> torch.Tensor:
+        classes: torch.Tensor = self.head(self.features(clips).mean((2, 3, 4)))
+        return classes
 
 
-def arguments():
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a packed data set (default: one that is made)")
     parser.add_argument("--epochs", type=int, help="default: 6, and 60 of the test videos, which are few")
@@ -95,7 +97,7 @@ def arguments():
     return args
 
 
-def data_set(args, rank):
+def data_set(args: argparse.Namespace, rank: int) -> vidrec.Dataset:
     if args.data:
         return vidrec.open(args.data)
     # The same for all ranks and for the next start of the program.
@@ -114,7 +116,7 @@ def data_set(args, rank):
     return vidrec.open(folder / "set")
 
 
-def accuracy(model, loader, device):
+def accuracy(model: nn.Module, loader: vidrec.Loader, device: torch.device) -> float:
     """Share of held-out clips that are named right, over all ranks; clips that only fill up do not count."""
     model.eval()
     found = torch.zeros(2)
@@ -126,10 +128,10 @@ def accuracy(model, loader, device):
             found += torch.stack([right.sum(), batch.mask.sum()]).cpu()
     if dist.is_initialized():
         dist.all_reduce(found)
-    return (found[0] / found[1]).item()
+    return float(found[0] / found[1])
 
 
-def main():
+def main() -> None:
     args = arguments()
     if "RANK" in os.environ:
         dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
@@ -138,7 +140,7 @@ def main():
     torch.manual_seed(0)
 
     train, held_out = data_set(args, rank).split(0.8, seed=0)
-    options = dict(
+    options: Dict[str, Any] = dict(
         size=args.size,
         dtype="float32",
         mean=0.5,

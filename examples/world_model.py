@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 import vidrec
 
@@ -24,10 +25,11 @@ SOUND_RATE = 8000
 SOUND_STEP = SOUND_RATE // (2 * RATE)
 
 
-def sound(actions: np.ndarray) -> np.ndarray:
+def sound(actions: NDArray[np.float32]) -> NDArray[np.int16]:
     """A tone that is as loud as each action is fast."""
     loudness = np.abs(actions).sum(1).repeat(SOUND_STEP) * 4000
-    return (loudness * np.sin(np.arange(len(loudness)) * 440 * 2 * np.pi / SOUND_RATE)).astype(np.int16)
+    heard: NDArray[np.int16] = (loudness * np.sin(np.arange(len(loudness)) * 440 * 2 * np.pi / SOUND_RATE)).astype(np.int16)
+    return heard
 
 
 def make(folder: Path) -> Path:
@@ -51,9 +53,9 @@ def make(folder: Path) -> Path:
                 picture[y : y + 8, x : x + 8] = 220
             video = folder / f"{episode}-{camera}.mkv"
             raw = ["-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{SIDE}x{SIDE}", "-r", str(RATE), "-i", "-"]
-            raw += ["-f", "s16le", "-ar", str(SOUND_RATE), "-i", folder / f"{episode}.s16"]
+            raw += ["-f", "s16le", "-ar", str(SOUND_RATE), "-i", str(folder / f"{episode}.s16")]
             coders = ["-c:v", "ffv1", "-pix_fmt", "yuv420p", "-c:a", "pcm_s16le"]
-            command = ["ffmpeg", "-v", "error", "-y", *raw, *coders, video]
+            command = ["ffmpeg", "-v", "error", "-y", *raw, *coders, str(video)]
             subprocess.run(command, check=True, input=pictures.tobytes())
             row = {"path": video.name, "label": 0, "episode": episode, "camera": camera, "actions": f"{episode}.npy"}
             rows.append(json.dumps(row))

@@ -55,9 +55,9 @@ import sys
 import vidrec
 
 report = vidrec.pack("videos", "by-wheel", frames=4, short_side=64)
-assert (report["clips"], report["failed"]) == (int(sys.argv[1]), 0), report
-assert vidrec.verify("by-wheel", deep=True)["ok"]
-assert vidrec.verify(sys.argv[2], deep=True)["ok"]
+assert (report.clips, report.failed) == (int(sys.argv[1]), 0), report
+assert vidrec.verify("by-wheel", deep=True).ok
+assert vidrec.verify(sys.argv[2], deep=True).ok
 (batch,) = vidrec.Loader("by-wheel", batch_size=int(sys.argv[1]), frames=4, size=56)
 assert batch.frames.shape == (int(sys.argv[1]), 4, 3, 56, 56) and batch.frames.max() > 200
 END

@@ -11,7 +11,7 @@ import argparse
 import vidrec.ray
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("videos")
     parser.add_argument("output")
@@ -22,7 +22,7 @@ def main():
     report = vidrec.ray.pack(
         given.videos, given.output, parts=given.parts, num_cpus=given.cpus, fps=given.fps, progress=True
     )
-    print(f"{report['clips']} clips, {report['frames']} frames; {report['failed']} videos were skipped")
+    print(f"{report.clips} clips, {report.frames} frames; {report.failed} videos were skipped")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ done stay done.
 import json
 import subprocess
 import sys
+from typing import Any, Dict, Iterable, Iterator, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -18,20 +19,21 @@ from pyspark.sql import SparkSession
 FINE = (0, 3)
 
 
-def vidrec(*arguments):
+def vidrec(*arguments: str) -> Dict[str, Any]:
     """Runs the program; what it reports."""
     done = subprocess.run(["vidrec", *arguments, "--json"], capture_output=True, text=True)
     if done.returncode not in FINE:
         raise RuntimeError(f"vidrec {' '.join(arguments)}: {done.stderr}")
-    return json.loads(done.stdout)
+    told: Dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
-def main():
+def main() -> None:
     plan = sys.argv[1]
     spark = SparkSession.builder.appName(f"vidrec {plan}").getOrCreate()
     threads = spark.conf.get("spark.task.cpus", "1")
 
-    def pack(parts):
+    def pack(parts: Iterable[int]) -> Iterator[Tuple[int, int, int]]:
         for part in parts:
             report = vidrec("pack", "--plan", plan, "--part", str(part), "--threads", threads)
             yield part, report["clips"], report["failed"]

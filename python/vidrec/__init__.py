@@ -13,9 +13,12 @@
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
-:func:`relabel` write data sets out of data sets. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, ``vidrec.grain`` what Grain takes.
+:func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
+take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and ``vidrec.grain`` what
+Grain takes.
 """
 
+from . import results, words
 from ._vidrec import __version__
 from .batch import Batch
 from .checks import check
@@ -78,8 +81,10 @@ __all__ = [
     "relabel",
     "report",
     "reshard",
+    "results",
     "split",
     "subset",
     "track",
     "verify",
+    "words",
 ]

@@ -18,17 +18,20 @@ from numpy.typing import NDArray
 from .errors import Error
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeAlias
+
     from .batch import Batch
     from .dataset import Clip, Dataset
     from .loader import Loader
 
-Picture = NDArray[np.uint8]
+Picture: TypeAlias = NDArray[np.uint8]
 
 # What a page shows without being asked for more.
 HEIGHT = 64
 CLIPS_OF_DATASET = 6
 CLIPS_OF_BATCH = 4
 FRAMES = 8
+PARTS = 10
 # Pixels between two frames.
 GAP = 2
 
@@ -55,7 +58,8 @@ def reduced(pictures: Picture, height: int) -> Picture:
     by = max(1, min(round(rows / height), rows, columns))
     cut = pictures[..., : rows // by * by, : columns // by * by, :]
     blocks = cut.reshape(*many, rows // by, by, columns // by, by, channels)
-    return np.rint(blocks.mean(axis=(-4, -2))).astype(np.uint8)
+    small: Picture = np.rint(blocks.mean(axis=(-4, -2))).astype(np.uint8)
+    return small
 
 
 def strip(frames: Iterable[Picture]) -> Picture:
@@ -91,7 +95,7 @@ def of_dataset(dataset: Dataset) -> str:
     if classes:
         rows.append(("classes", f"{len(classes):,}: {_some(classes, 8)}"))
     if dataset.tracks:
-        rows.append(("tracks", ", ".join(f"{name} ({t['type']} {t['shape']})" for name, t in dataset.tracks.items())))
+        rows.append(("tracks", ", ".join(f"{name} ({t.type} {list(t.shape)})" for name, t in dataset.tracks.items())))
     clips = (dataset[i] for i in evenly(len(dataset), CLIPS_OF_DATASET))
     figures = (_figure(partial(_frames, clip, 1, HEIGHT), _name(clip)) for clip in clips)
     return _page(repr(dataset), rows, figures)
@@ -127,10 +131,28 @@ def of_batch(batch: Batch, clips: int = CLIPS_OF_BATCH, height: int = HEIGHT) ->
     return _page(repr(batch), rows, figures)
 
 
-def of_loader(loader: Loader) -> str:
+def of_loader(loader: Loader[Any]) -> str:
     """A table."""
     rows = [("data set", repr(loader.dataset)), ("batches", f"{len(loader):,}"), ("shape", loader.shape)]
     return _page("vidrec.Loader", [*rows, ("next epoch", loader.epoch)], [])
+
+
+def of_result(name: str, values: Sequence[Tuple[str, Any]]) -> str:
+    """A table, and one for each list of parts that it has, such as shards or failures."""
+    lists = {name: value for name, value in values if isinstance(value, tuple) and value and hasattr(value[0], "to_dict")}
+    rows = [(name, f"{len(value):,}" if name in lists else value) for name, value in values]
+    return _page(name, rows, [_parts(name, parts) for name, parts in lists.items()])
+
+
+def _parts(name: str, parts: Sequence[Any]) -> str:
+    """The first of them, one a row."""
+    rows = [part.to_dict() for part in parts[:PARTS]]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    head = "".join(f"<th>{_text(column)}</th>" for column in columns)
+    cells = ("".join(f"<td>{_text(row.get(column, ''))}</td>" for column in columns) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    rest = f"<p>and {len(parts) - PARTS:,} more</p>" if len(parts) > PARTS else ""
+    return f"<p><b>{_text(name)}</b></p><table><tr>{head}</tr>{body}</table>{rest}"
 
 
 def batch_pictures(batch: Batch, clips: int, height: int) -> Optional[List[Tuple[str, Picture]]]:
@@ -165,7 +187,7 @@ def show(page: str, pictures: Sequence[Tuple[str, Picture]]) -> None:
     """Shows a page in a notebook, and pictures elsewhere, as text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if hasattr(shell, "kernel"):
-        from IPython.display import HTML, display
+        from IPython.display import HTML, display  # pyright: ignore[reportPrivateImportUsage]
 
         display(HTML(page))
         return

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _vidrec
 from .errors import UsageError
@@ -112,7 +113,7 @@ def color(value: Any) -> Tuple[float, float, float, float]:
 def order(
     value: Any,
     shuffle: bool,
-    weights: Optional[Sequence[float]],
+    weights: Union[Sequence[float], NDArray[Any], None],
     homes: Optional[int],
     exchange: float,
     is_mix: bool = False,

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 from . import _pack_options, _program, _storage, tools
 from ._storage import Path
 from .errors import UsageError
+from .results import PackReport, PlanStatus, WrittenPlan
 
 # Options of `vidrec.pack` that each part has of its own. All others but these two kinds are in the plan.
 _OF_A_PART = {"threads", "io_threads", "memory", "commit_every", "isolate", "scratch"}
@@ -46,30 +47,31 @@ def divided(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any],
 
 def plan(
     inputs: Sequence[Path], folder: str, parts: int, options: Mapping[str, Any], storage: Mapping[str, Any]
-) -> Dict[str, Any]:
+) -> WrittenPlan:
     """Make a plan in ``folder``, or prove that the one that is there is the same."""
     paths = [_storage.absolute(path) for path in inputs]
     flags = ["-o", folder, "--parts", str(parts), *_flags(options)]
-    return _program.report(["plan", *flags, "--", *paths], _secret(storage))
+    return WrittenPlan.from_dict(_program.report(["plan", *flags, "--", *paths], _secret(storage)))
 
 
-def pack_part(folder: str, part: int, options: Mapping[str, Any], storage: Mapping[str, Any]) -> Dict[str, Any]:
+def pack_part(folder: str, part: int, options: Mapping[str, Any], storage: Mapping[str, Any]) -> PackReport:
     """Pack a part of the plan in ``folder``; its report."""
-    return _program.report(["pack", "--plan", folder, "--part", str(part), *_flags(options)], _secret(storage))
+    arguments = ["pack", "--plan", folder, "--part", str(part), *_flags(options)]
+    return PackReport.from_dict(_program.report(arguments, _secret(storage)))
 
 
-def status(folder: str, storage: Mapping[str, Any]) -> Dict[str, Any]:
+def status(folder: str, storage: Mapping[str, Any]) -> PlanStatus:
     """Which parts are done."""
-    return _program.report(["status", folder], _secret(storage, "--timeout"))
+    return PlanStatus.from_dict(_program.report(["status", folder], _secret(storage, "--timeout")))
 
 
 def publish(
     folder: str, output: Optional[str], overwrite: bool, only_publisher: bool, storage: Mapping[str, Any]
-) -> Dict[str, Any]:
+) -> PackReport:
     """Make a data set of the parts, in the plan's folder or in ``output``; the report of the whole pack."""
     where = [] if output is None else ["-o", output]
     flags = [*(["--force"] if overwrite else []), *(["--only-publisher"] if only_publisher else [])]
-    return _program.report(["publish", folder, *where, *flags], _secret(storage, "--timeout"))
+    return PackReport.from_dict(_program.report(["publish", folder, *where, *flags], _secret(storage, "--timeout")))
 
 
 def _secret(storage: Mapping[str, Any], timeout_flag: str = "--storage-timeout") -> List[str]:

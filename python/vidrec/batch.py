@@ -6,6 +6,7 @@ import copy
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _display, _vidrec
+from .results import DrawnSample
 
 # torch's or NumPy's, which is known only where the code runs.
 Array = Any
@@ -84,7 +85,7 @@ class Batch:
         labels: Array,
         clips: Array,
         mask: Array,
-        params: Union[_vidrec.Batch, List[Dict[str, Any]]],
+        params: Union[_vidrec.Batch, List[DrawnSample]],
         epoch: int = 0,
         number: int = 0,
         frame_mask: Array = None,
@@ -106,23 +107,23 @@ class Batch:
         self.camera_mask, self.track_times = camera_mask, track_times or {}
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
-        self._params: Optional[List[Dict[str, Any]]] = None
+        self._params: Optional[List[DrawnSample]] = None
         if isinstance(params, list):
             self._params = params
         else:
             self._inner = params
 
     @property
-    def params(self) -> List[Dict[str, Any]]:
+    def params(self) -> List[DrawnSample]:
         """What was drawn for each clip.
 
-        A dict each: ``sample``, ``view``, ``frames`` (those that were taken), ``window`` (left, top, width and height of
-        the part of a frame that became the picture; None if the clip's frames differ in size), ``flip``, ``color``,
+        Each has ``sample``, ``view``, ``frames`` (those that were taken), ``window`` (left, top, width and height of the
+        part of a frame that became the picture; None if the clip's frames differ in size), ``flip``, ``color`` and
         ``instead_of`` (index of the clip that could not be read, or None).
         """
         if self._params is None:
             assert self._inner is not None
-            self._params = self._inner.params
+            self._params = [DrawnSample.from_dict(each) for each in self._inner.params]
         return self._params
 
     @property

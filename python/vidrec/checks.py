@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _storage, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path, Size
 from .dataset import Dataset, opened
+from .results import CheckReport
+from .words import FindingKind
 
 
 def check(
     datasets: Union[Dataset, Path, Sequence[Union[Dataset, Path]]],
     *,
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
+    only: Union[FindingKind, Sequence[FindingKind]] = (),
+    skip: Union[FindingKind, Sequence[FindingKind]] = (),
     distance: Optional[int] = None,
     threads: Optional[int] = None,
     progress: Progress = False,
@@ -24,7 +26,7 @@ def check(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> CheckReport:
     """Find clips that a person should look at: black, frozen, duplicate, leaked, mislabelled or damaged ones.
 
     Decodes all frames at an eighth of their size, four of each clip also larger, and compares their checksums and the
@@ -52,12 +54,10 @@ def check(
 
     Returns
     -------
-    dict
-        ``clips`` and ``frames`` that were looked at; ``counts``, the number of findings of each kind; ``findings``, a list
-        of ``kind``, ``clips`` (``set``, the place in ``datasets``, ``clip``, its number there, ``source`` and ``class``
-        each), ``videos`` (those that failed), ``frames`` (those of the clip that it is about, if not all), ``value`` (what
-        was measured) and ``text``; ``sets``, with ``location``, ``clips``, ``frames``, ``found_clips`` and
-        ``failed_videos`` of each.
+    vidrec.results.CheckReport
+        ``clips`` and ``frames`` that were looked at; ``counts``, the number of findings of each kind; ``findings``, of which
+        each says its ``kind``, ``clips``, ``videos`` (those that failed), ``frames`` (those of the clip that it is about, if
+        not all), ``value`` (what was measured) and ``text``; and ``sets``, what was checked.
 
     Raises
     ------
@@ -66,10 +66,10 @@ def check(
 
     Examples
     --------
-    >>> vidrec.check("train", only=["black", "corrupt"])["counts"]
+    >>> vidrec.check("train", only=["black", "corrupt"]).counts
     {'black': 0, 'corrupt': 0}
     >>> report = vidrec.check(["train", "val"], only=["leak"])  # doctest: +SKIP
-    >>> leaked = {clip["clip"] for found in report["findings"] for clip in found["clips"] if clip["set"] == 0}  # doctest: +SKIP
+    >>> leaked = {clip.clip for found in report.findings for clip in found.clips if clip.set == 0}  # doctest: +SKIP
     >>> train = vidrec.open("train").subset(exclude=leaked)  # doctest: +SKIP
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
@@ -77,8 +77,7 @@ def check(
     sets = [opened(dataset, storage)._inner for dataset in several]
     with Shown(progress, "clips") as show:
         told = _vidrec.check(sets, _words(only), _words(skip), distance, threads, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return CheckReport.from_dict(json.loads(told))
 
 
 def _words(kinds: Sequence[str]) -> Sequence[str]:

@@ -17,12 +17,14 @@ from . import stored_track as _track
 from ._choice import Clips
 from ._storage import Path as Path, Size
 from .errors import UsageError
+from .results import DatasetInfo, RemoteStats, TrackSchema
+from .words import Io
 
 
 def open(
     path: Path,
     *,
-    io: str = "map",
+    io: Io = "map",
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
@@ -172,9 +174,10 @@ class Dataset(Sequence["Clip"]):
         return np.frombuffer(self._inner.labels(), np.int64)
 
     @property
-    def tracks(self) -> Dict[str, Dict[str, Any]]:
+    def tracks(self) -> Dict[str, TrackSchema]:
         """The tracks that clips can have, by name: ``type``, ``shape`` of a value and ``timing`` of each."""
-        return {track["name"]: track for track in json.loads(self._inner.tracks())}
+        schemas = map(TrackSchema.from_dict, json.loads(self._inner.tracks()))
+        return {schema.name: schema for schema in schemas}
 
     @property
     def fingerprint(self) -> str:
@@ -182,24 +185,22 @@ class Dataset(Sequence["Clip"]):
         return self._inner.fingerprint()
 
     @property
-    def meta(self) -> Dict[str, Any]:
+    def meta(self) -> DatasetInfo:
         """What ``dataset.json`` has: shards with sizes and digests, class names, and the settings of packing."""
-        found: Dict[str, Any] = json.loads(self._inner.describe())
-        return found
+        return DatasetInfo.from_dict(json.loads(self._inner.describe()))
 
-    def remote_stats(self) -> Optional[Dict[str, Any]]:
+    def remote_stats(self) -> Optional[RemoteStats]:
         """What was fetched so far of a remote data set, by everybody in this process who reads it or a part of it.
 
         Returns
         -------
-        dict or None
+        vidrec.results.RemoteStats or None
             ``requests``, ``fetched_bytes``, ``cached_bytes`` (read from the cache instead), ``retries``,
             ``second_requests`` (sent because an answer was late), ``in_flight_limit``, ``network_wait_seconds`` and so on.
             None for a local data set.
         """
         told = self._inner.remote_stats()
-        found: Optional[Dict[str, Any]] = None if told is None else json.loads(told)
-        return found
+        return None if told is None else RemoteStats.from_dict(json.loads(told))
 
     def select(self, indices: Iterable[int]) -> Dataset:
         """The data set of clips ``indices``, in that order; the same may come more than once.
@@ -379,7 +380,8 @@ def _rebuild(recipe: Tuple[Any, ...]) -> Dataset:
     kind, *rest = recipe
     if kind == "open":
         # Those that earlier versions pickled have no storage.
-        path, io, storage = (*rest, _storage.given())[:3]
+        given: Tuple[Any, ...] = (*rest, _storage.given())
+        path, io, storage = given[:3]
         return Dataset._opened(path, path, io, storage)
     if kind == "select":
         whole, chosen = rest
@@ -522,7 +524,7 @@ class Clip:
             The track's bytes are not those that were written.
         """
         told = self.dataset._inner.track(self.index, name)
-        return None if told is None else _track.of(json.loads(told[0]), told[1])
+        return None if told is None else _track.of(TrackSchema.from_dict(json.loads(told[0])), told[1])
 
     def jpeg(self, t: int) -> bytes:
         """The JPEG of frame ``t``, byte for byte as it is stored."""

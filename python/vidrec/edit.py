@@ -15,6 +15,7 @@ from ._progress import Progress, Shown, ShownTwice
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import UsageError
+from .results import EditReport
 
 
 def merge(
@@ -31,7 +32,7 @@ def merge(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> EditReport:
     """Write several data sets as one: the clips of the first, then those of the second, and so on.
 
     Classes are joined by name: those of the first data set keep their labels, new names get the next ones.
@@ -63,14 +64,14 @@ def merge(
 
     Returns
     -------
-    dict
+    vidrec.results.EditReport
         ``output``, ``clips``, ``frames``, ``bytes``, ``shards``, ``left_out`` (clips of the inputs that are not in the
         output), ``not_found`` (what was named but is not in the data set) and ``notes``, such as data sets without
         labels beside others.
 
     Examples
     --------
-    >>> vidrec.merge(["train", "train"], "merged")["clips"]
+    >>> vidrec.merge(["train", "train"], "merged").clips
     24
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
@@ -102,7 +103,7 @@ def split(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> List[Dict[str, Any]]:
+) -> List[EditReport]:
     """Write the parts of a data set as data sets of their own: ``output/train``, ``output/val`` and so on.
 
     The parts are those of :meth:`vidrec.Dataset.split` and :meth:`vidrec.Dataset.split_by`, which write nothing, and of
@@ -129,12 +130,12 @@ def split(
 
     Returns
     -------
-    list of dict
+    list of vidrec.results.EditReport
         As of :func:`merge`, for each part.
 
     Examples
     --------
-    >>> [part["clips"] for part in vidrec.split("train", "parts", ratios=[0.5, 0.5], seed=3)]
+    >>> [part.clips for part in vidrec.split("train", "parts", ratios=[0.5, 0.5], seed=3)]
     [6, 6]
     """
     if (ratios is not None) + (lists is not None) + (attribute is not None) != 1:
@@ -155,8 +156,7 @@ def split(
     how = _how(shards, shard_size, overwrite, remote)
     with ShownTwice(progress, "clips") as show:
         told = _vidrec.split(data, output, parts, how, show)
-    reports: List[Dict[str, Any]] = json.loads(told)
-    return reports
+    return [EditReport.from_dict(report) for report in json.loads(told)]
 
 
 def subset(
@@ -179,7 +179,7 @@ def subset(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> EditReport:
     """Write some clips of a data set as a data set of their own: those that fit everything that is given.
 
     Parameters
@@ -195,12 +195,12 @@ def subset(
 
     Returns
     -------
-    dict
+    vidrec.results.EditReport
         As of :func:`merge`.
 
     Examples
     --------
-    >>> vidrec.subset("train", "left", classes=["left"], exclude=[0])["clips"]
+    >>> vidrec.subset("train", "left", classes=["left"], exclude=[0]).clips
     5
     """
     chosen = _choice.chosen(classes, clips, exclude, where, sample, seed)
@@ -225,7 +225,7 @@ def reshard(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> EditReport:
     """Write a data set with another number or size of shards.
 
     Parameters
@@ -239,12 +239,12 @@ def reshard(
 
     Returns
     -------
-    dict
+    vidrec.results.EditReport
         As of :func:`merge`.
 
     Examples
     --------
-    >>> vidrec.reshard("train", "resharded", shards=3)["shards"]
+    >>> vidrec.reshard("train", "resharded", shards=3).shards
     3
     """
     data = opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout))._inner
@@ -265,7 +265,7 @@ def append(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> EditReport:
     """Add the clips of a data set to another one, in place, as further shards.
 
     The new shards become part of it in one step; its own shards do not change. It must know the classes already.
@@ -281,14 +281,14 @@ def append(
 
     Returns
     -------
-    dict
+    vidrec.results.EditReport
         As of :func:`merge`, for what was added, and ``whole`` with the ``clips`` and ``frames`` of the whole data set.
 
     Examples
     --------
-    >>> vidrec.subset("train", "grows", clips=range(4))["clips"]
+    >>> vidrec.subset("train", "grows", clips=range(4)).clips
     4
-    >>> vidrec.append("grows", "train")["clips"]
+    >>> vidrec.append("grows", "train").clips
     12
     >>> len(vidrec.open("grows"))
     16
@@ -315,7 +315,7 @@ def relabel(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> EditReport:
     """Write a data set with other labels, class names or attributes. Pictures do not change.
 
     Parameters
@@ -336,7 +336,7 @@ def relabel(
 
     Returns
     -------
-    dict
+    vidrec.results.EditReport
         As of :func:`merge`.
 
     Examples
@@ -365,6 +365,5 @@ def _how(
     return {"shards": shards, "shard_size": shard_size, "overwrite": overwrite, "remote": remote}
 
 
-def _report(told: str) -> Dict[str, Any]:
-    report: Dict[str, Any] = json.loads(told)
-    return report
+def _report(told: str) -> EditReport:
+    return EditReport.from_dict(json.loads(told))

@@ -10,9 +10,26 @@ import sys
 import threading
 import warnings
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    Generic,
+    Iterator,
+    Literal,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    Union,
+    cast,
+)
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _display, _memory, _options, _vidrec
 from .batch import Batch
@@ -20,10 +37,40 @@ from .dataset import Dataset, Path, open
 from .errors import CollateError, Error, LoaderWarning, UsageError
 from .mixing import Mix
 from .monitor import Monitor
+from .results import LoaderStats
 from .tracks import TrackWindow
+from .words import (
+    CamerasCrop,
+    Channels,
+    Crop,
+    Draws,
+    Dtype,
+    LastBatch,
+    Layout,
+    Missing,
+    OnBadFrame,
+    Order,
+    Output,
+    ShortClips,
+    Temporal,
+)
+
+if TYPE_CHECKING:
+    import torch  # type: ignore[import-not-found, unused-ignore]
+    from typing_extensions import TypeVar
+
+    # What a loop gets: batches, unless collate makes something else of them.
+    B = TypeVar("B", default=Batch)
+else:
+    from typing import TypeVar
+
+    B = TypeVar("B")
+
+# An order by its word, in blocks, or as numbers of samples.
+OrderGiven = Union[Order, Tuple[Literal["blocks", "homes"], int, int], Sequence[int], NDArray[np.integer[Any]]]
 
 
-class Loader:
+class Loader(Generic[B]):
     """Gives the batches of a data set, epoch after epoch, decoded ahead by threads of its own.
 
     A batch is a pure function of data set, options, epoch and number, for any number of threads. Each ``for`` loop is
@@ -201,11 +248,11 @@ class Loader:
         dataset: Union[Dataset, Mix, Path],
         batch_size: int = 16,
         *,
-        frames: Union[int, str, None] = None,
+        frames: Union[int, Literal["all"], None] = None,
         max_frames: Optional[int] = None,
-        short: str = "repeat",
+        short: ShortClips = "repeat",
         fps: Union[float, str, None] = None,
-        temporal: str = "uniform",
+        temporal: Temporal = "uniform",
         stride: int = 1,
         views: int = 10,
         hop: int = 1,
@@ -219,43 +266,43 @@ class Loader:
         cameras: Sequence[str] = (),
         camera_attribute: str = "camera",
         episode_attribute: str = "episode",
-        missing_cameras: str = "error",
-        cameras_crop: str = "same",
-        collate: Optional[Callable[[Batch], Any]] = None,
+        missing_cameras: Missing = "error",
+        cameras_crop: CamerasCrop = "same",
+        collate: Optional[Callable[[Batch], B]] = None,
         allow_empty: bool = False,
         size: Union[int, Tuple[int, int]] = 224,
         resize_short: Union[int, Tuple[int, int], None] = None,
-        crop: str = "center",
+        crop: Crop = "center",
         scale: Tuple[float, float] = (0.08, 1.0),
         ratio: Tuple[float, float] = (3 / 4, 4 / 3),
         flip: float = 0.0,
         color: Union[float, Dict[str, float], None] = None,
-        channels: str = "rgb",
-        dtype: Any = "uint8",
-        mean: Union[float, Sequence[float]] = 0.0,
-        std: Union[float, Sequence[float]] = 1.0,
-        layout: str = "BTCHW",
+        channels: Channels = "rgb",
+        dtype: Union[Dtype, torch.dtype, np.dtype[Any], Type[np.generic]] = "uint8",
+        mean: Union[float, Sequence[float], NDArray[Any]] = 0.0,
+        std: Union[float, Sequence[float], NDArray[Any]] = 1.0,
+        layout: Layout = "BTCHW",
         channels_last_3d: bool = False,
         reducing_gap: Optional[float] = None,
         shuffle: bool = False,
-        order: Any = None,
-        weights: Optional[Sequence[float]] = None,
+        order: Optional[OrderGiven] = None,
+        weights: Union[Sequence[float], NDArray[Any], None] = None,
         homes: Optional[int] = None,
         exchange: float = 1.0,
-        draws: str = "rotate",
+        draws: Draws = "rotate",
         seed: int = 0,
         rank: Optional[int] = None,
         world_size: Optional[int] = None,
-        last: str = "pad",
+        last: LastBatch = "pad",
         threads: Optional[int] = None,
         check_crc: bool = True,
-        on_bad_frame: str = "error",
+        on_bad_frame: OnBadFrame = "error",
         prefetch: int = 4,
         prefetch_bytes: int = 1 << 30,
         readahead: int = 4,
         pin_memory: bool = False,
         out: Any = None,
-        output: Optional[str] = None,
+        output: Optional[Output] = None,
     ) -> None:
         if not isinstance(dataset, (Dataset, Mix)):
             dataset = open(dataset)
@@ -372,7 +419,7 @@ class Loader:
         """Batches of a whole epoch on this rank; a loop that resumes in the middle of one has fewer."""
         return self._ready().batches_per_epoch()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[B]:
         return _Iterator(self)
 
     def __repr__(self) -> str:
@@ -395,7 +442,7 @@ class Loader:
         return (shape[0] // cameras, cameras, *shape[1:]) if cameras else tuple(shape)
 
     @property
-    def sampler(self) -> Loader:
+    def sampler(self) -> Loader[B]:
         """The loader itself, for those who say the epoch to a ``DataLoader`` by ``loader.sampler.set_epoch``: Lightning."""
         return self
 
@@ -445,7 +492,7 @@ class Loader:
             self._resumed, self._homes, self._next_epoch, self._place = before
             raise
 
-    def batch(self, epoch: int, number: int) -> Any:
+    def batch(self, epoch: int, number: int) -> B:
         """One batch, made now. A running loop is not affected.
 
         Parameters
@@ -478,12 +525,12 @@ class Loader:
         """
         return Monitor(self, os.fspath(path), every)
 
-    def stats(self) -> Dict[str, Any]:
+    def stats(self) -> LoaderStats:
         """Counters since the loader was made or resumed.
 
         Returns
         -------
-        dict
+        vidrec.results.LoaderStats
             Counts of ``batches``, ``frames``, ``bytes``, ``tiles_decoded``, ``tiles_skipped``, ``substituted_clips``;
             ``short_clips``, and ``skipped_clips`` of them;
             batches that are ``ready`` now, and ``mean_ready`` when one was asked for; and ``consumer_wait_seconds`` and
@@ -493,17 +540,17 @@ class Loader:
             how many ``epochs`` of the source these are.
         """
         engine = self._ready()
-        stats: Dict[str, Any] = json.loads(engine.stats())
+        told: Dict[str, Any] = json.loads(engine.stats())
         if isinstance(self.dataset, Mix):
             sources = engine.sources(*(self._place or (self._next_epoch, 0)))
-            stats["sources"] = {name: {"samples": samples, "epochs": rounds} for name, samples, rounds in sources}
-        return stats
+            told["sources"] = {name: {"samples": samples, "epochs": rounds} for name, samples, rounds in sources}
+        return LoaderStats.from_dict(told)
 
 
-class _Made:
+class _Made(Generic[B]):
     """What the compiled module gives, as arrays or tensors in the shape that was asked for."""
 
-    def __init__(self, loader: Loader, torch: Any) -> None:
+    def __init__(self, loader: Loader[B], torch: Any) -> None:
         self._channels_last_3d, self._torch, self._collate = loader._channels_last_3d, torch, loader._collate
         self._cameras = len(loader._options["cameras"])
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
@@ -556,10 +603,11 @@ class _Made:
         array = np.frombuffer(memory, dtype)
         return array if self._torch is None else self._torch.from_numpy(array)
 
-    def collated(self, batch: Batch) -> Any:
+    def collated(self, batch: Batch) -> B:
         """What the loop gets of a batch."""
         if self._collate is None:
-            return batch
+            # Then it is what loops get.
+            return cast(B, batch)
         try:
             return self._collate(batch)
         except Exception as e:
@@ -571,13 +619,13 @@ class _Made:
         return self._array(bytearray(values), dtype)
 
 
-class _Iterator:
+class _Iterator(Generic[B]):
     """The batches of one epoch (by default the loader's next), or every ``step``-th of them.
 
     Several threads may take them in turn: each batch comes once.
     """
 
-    def __init__(self, loader: Loader, epoch: Optional[int] = None, first: int = 0, step: int = 1) -> None:
+    def __init__(self, loader: Loader[B], epoch: Optional[int] = None, first: int = 0, step: int = 1) -> None:
         self._loader, self._number, self._step = loader, first, step
         self._made = _Made(loader, _torch(loader._output))
         self._last: Any = None
@@ -619,10 +667,10 @@ class _Iterator:
             for _ in range(max(1, depth)):
                 self._provide_pinned()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[B]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> B:
         # Before the lock: in a forked process it may be held for ever, by a thread that is not there.
         if self._process != os.getpid():
             raise UsageError("a loader's batches cannot be taken in a process forked from the one that began them")
@@ -631,7 +679,7 @@ class _Iterator:
                 self._begin()
             return self._take()
 
-    def _take(self) -> Any:
+    def _take(self) -> B:
         frames = None
         try:
             if self._into is None:

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from . import _vidrec
 from .dataset import Dataset, Path, opened
 from .errors import UsageError
+from .words import MixLabels
 
 
 def mix(
@@ -16,7 +17,7 @@ def mix(
     samples_per_epoch: Optional[int] = None,
     window: int = 1000,
     schedule: Sequence[Tuple[int, Mapping[str, float]]] = (),
-    labels: Union[str, Mapping[str, Mapping[Union[str, int], int]]] = "joined",
+    labels: Union[MixLabels, Mapping[str, Mapping[Union[str, int], int]]] = "joined",
 ) -> Mix:
     """Mix several data sets, each with a weight, for a :class:`Loader`.
 
@@ -60,7 +61,7 @@ def mix(
     >>> loader = vidrec.Loader(both, batch_size=10, size=64)
     >>> for batch in loader:
     ...     assert batch.source_names.count("left") == 7
-    >>> loader.stats()["sources"]["right"]["samples"]
+    >>> loader.stats().sources["right"].samples
     6
     """
     return Mix._make(sources, samples_per_epoch, window, schedule, labels)

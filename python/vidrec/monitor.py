@@ -26,7 +26,7 @@ class Monitor:
     It never waits for the reader: if a pipe is full or nobody has it open, the line is dropped.
     """
 
-    def __init__(self, loader: Loader, path: str, every: float) -> None:
+    def __init__(self, loader: Loader[Any], path: str, every: float) -> None:
         self._loader = weakref.ref(loader)
         self._path, self._every = path, every
         self._file: Optional[int] = None
@@ -91,8 +91,8 @@ class Monitor:
             self._file = None
         return True
 
-    def _line(self, loader: Loader) -> Dict[str, Any]:
-        now: Dict[str, Any] = {"time": time.time(), "epoch": loader.epoch, **loader.stats()}
+    def _line(self, loader: Loader[Any]) -> Dict[str, Any]:
+        now: Dict[str, Any] = {"time": time.time(), "epoch": loader.epoch, **loader.stats().to_dict()}
         now["prefetch"] = loader._options["prefetch"]
         seconds = now["time"] - self._before.get("time", now["time"])
         for name, counter in (

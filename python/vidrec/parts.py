@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _isolated, _pack_options, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path
+from .results import PackReport, PlanStatus, WrittenPlan
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._pack_arguments import PlanArguments
 
 
-def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **options: Any) -> Dict[str, Any]:
+def plan(
+    inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **options: Unpack[PlanArguments]
+) -> WrittenPlan:
     """Divide a pack into parts that any number of machines can pack.
 
     The plan fixes everything that determines the bytes: order, labels, classes, options, size and time of each video, the
@@ -37,7 +45,7 @@ def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **opt
 
     Returns
     -------
-    dict
+    vidrec.results.WrittenPlan
         ``videos``, ``parts``, ``part_videos`` (of the smallest and of the largest part), ``bytes`` of all videos, and
         ``missing``: videos that could not be looked at. Each fails if it is still missing when its part is packed.
 
@@ -49,15 +57,15 @@ def plan(inputs: Union[Path, Sequence[Path]], output: Path, *, parts: int, **opt
     Examples
     --------
     >>> planned = vidrec.plan("videos", "plan", parts=100, frames=16)  # doctest: +SKIP
-    >>> for part in range(planned["parts"]):  # on any machine, in any order
+    >>> for part in range(planned.parts):  # on any machine, in any order
     ...     vidrec.pack_part("plan", part)  # doctest: +SKIP
-    >>> vidrec.publish("plan", "train")["clips"]  # doctest: +SKIP
+    >>> vidrec.publish("plan", "train").clips  # doctest: +SKIP
     12
     """
     _pack_options.check_build()
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    written: Dict[str, Any] = json.loads(_vidrec.write_plan(paths, output, _pack_options.of_plan(parts, options)))
-    return written
+    told = _vidrec.write_plan(paths, output, _pack_options.of_plan(parts, options))
+    return WrittenPlan.from_dict(json.loads(told))
 
 
 def pack_part(
@@ -73,7 +81,7 @@ def pack_part(
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
     progress: Progress = False,
-) -> Dict[str, Any]:
+) -> PackReport:
     """Pack a part of a plan, or return the report of the attempt that has done so.
 
     An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: all give the same bytes. If
@@ -98,7 +106,7 @@ def pack_part(
 
     Returns
     -------
-    dict
+    vidrec.results.PackReport
         As :func:`pack` returns it. ``unchanged`` says that the part was done already.
 
     Raises
@@ -109,7 +117,7 @@ def pack_part(
 
     Examples
     --------
-    >>> vidrec.pack_part("plan", int(os.environ["SLURM_ARRAY_TASK_ID"]))["clips"]  # doctest: +SKIP
+    >>> vidrec.pack_part("plan", int(os.environ["SLURM_ARRAY_TASK_ID"])).clips  # doctest: +SKIP
     3
     """
     _pack_options.check_build()
@@ -118,8 +126,7 @@ def pack_part(
     options = _pack_options.given(None, None, remote, values, {})
     with Shown(progress, "videos") as show:
         told = _vidrec.pack_part(plan, part, options, _isolated.of_part(), isolate, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return PackReport.from_dict(json.loads(told))
 
 
 def plan_status(
@@ -127,7 +134,7 @@ def plan_status(
     *,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
-) -> Dict[str, Any]:
+) -> PlanStatus:
     """Say how far the parts of a plan are.
 
     Parameters
@@ -139,7 +146,7 @@ def plan_status(
 
     Returns
     -------
-    dict
+    vidrec.results.PlanStatus
         ``parts``, of which ``done``, ``running``, ``failed`` (the last attempt ended with an error) and ``missing`` (nobody
         works on it); ``videos``, ``videos_done``, ``videos_per_second`` of one attempt, ``seconds_left``, and ``list``: for
         each part its ``part``, ``state``, ``videos``, ``done``, and the ``place`` and ``error`` of its last attempt.
@@ -147,14 +154,12 @@ def plan_status(
     Examples
     --------
     >>> status = vidrec.plan_status("plan")  # doctest: +SKIP
-    >>> [part["part"] for part in status["list"] if part["state"] in ("failed", "missing")]  # doctest: +SKIP
+    >>> [part.part for part in status.list if part.state in ("failed", "missing")]  # doctest: +SKIP
     [3, 7]
     """
     _pack_options.check_build()
-    status: Dict[str, Any] = json.loads(
-        _vidrec.plan_status(plan, _pack_options.storage(storage_options, storage_timeout)["storage"])
-    )
-    return status
+    storage = _pack_options.storage(storage_options, storage_timeout)["storage"]
+    return PlanStatus.from_dict(json.loads(_vidrec.plan_status(plan, storage)))
 
 
 def publish(
@@ -168,7 +173,7 @@ def publish(
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
     progress: Progress = False,
-) -> Dict[str, Any]:
+) -> PackReport:
     """Make a data set of the parts of a plan: check their receipts and files, then write ``dataset.json`` as the last file.
 
     Parameters
@@ -195,7 +200,7 @@ def publish(
 
     Returns
     -------
-    dict
+    vidrec.results.PackReport
         The reports of all parts together, as :func:`pack` returns one.
 
     Raises
@@ -207,7 +212,7 @@ def publish(
 
     Examples
     --------
-    >>> vidrec.publish("plan", "train")["failed"]  # doctest: +SKIP
+    >>> vidrec.publish("plan", "train").failed  # doctest: +SKIP
     0
     """
     _pack_options.check_build()
@@ -215,5 +220,4 @@ def publish(
     storage = _pack_options.storage(storage_options, storage_timeout)["storage"]
     with Shown(progress, "shards") as show:
         told = _vidrec.publish(plan, output, how, storage, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return PackReport.from_dict(json.loads(told))

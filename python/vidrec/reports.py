@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _storage, _vidrec
 from ._progress import Progress, Shown
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import UsageError
+from .results import Report
 
 
 def report(
@@ -28,7 +29,7 @@ def report(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> Report:
     """Write a page about data sets: figures, clips that play under the pointer, and what a check has found.
 
     The page is one HTML file that opens from a disk and loads nothing, so it can be mailed. Clips can be searched, sorted
@@ -61,7 +62,7 @@ def report(
 
     Returns
     -------
-    dict
+    vidrec.results.Report
         All figures of the page: ``title``, ``page_bytes``, ``shown`` (what the page shows), ``sets`` (``name``, ``stats``,
         ``settings`` and more of each), ``distributions``, ``comparisons``, ``findings`` (the number of each kind, or None)
         and ``notes`` (which clips are shown, and whether they were checked).
@@ -74,8 +75,8 @@ def report(
     Examples
     --------
     >>> told = vidrec.report("train", "report.html", title="Juggling, version 3")
-    >>> told["shown"]["clips"], told["sets"][0]["stats"]["frames"]
-    (12, 96)
+    >>> told.page_bytes > 0, told.sets[0].stats.frames
+    (True, 96)
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     if isinstance(datasets, Mapping):
@@ -87,8 +88,7 @@ def report(
     numbers = (clips, str(budget), seed)
     with Shown(progress, "clips") as show:
         told = _vidrec.report(sets, path, title, numbers, (check, threads), show)
-    figures: Dict[str, Any] = json.loads(told)
-    return figures
+    return Report.from_dict(json.loads(told))
 
 
 def _name(dataset: Union[Dataset, Path]) -> str:
@@ -96,4 +96,5 @@ def _name(dataset: Union[Dataset, Path]) -> str:
         return os.fspath(dataset)
     if dataset._recipe[0] != "open":
         raise UsageError("a report takes whole data sets, as vidrec.open gives them, and no selections of clips")
-    return os.fspath(dataset._recipe[1])
+    path: str = dataset._recipe[1]
+    return path

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .results import TrackSchema
+from .words import TrackTiming
 
 # The types of numbers, little-endian as they are stored.
 _NUMBERS = {"f32": "<f4", "f64": "<f8", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "u1"}
@@ -22,8 +25,8 @@ class Track:
 
     name: str
     """Its name."""
-    timing: str
-    """How its values lie in time: ``frames``, ``times``, ``spans`` or ``rate``."""
+    timing: TrackTiming
+    """How its values lie in time."""
     values: Union[NDArray[Any], List[str]]
     """Its values: an array of shape (values, ...), read-only, or a list of texts."""
     times: NDArray[np.int64]
@@ -41,15 +44,15 @@ class Track:
         return f"<vidrec.Track {self.name!r}: {len(self)} values, {kind}, {self.timing}>"
 
 
-def of(schema: Dict[str, Any], told: Tuple[Any, ...]) -> Track:
+def of(schema: TrackSchema, told: Tuple[Any, ...]) -> Track:
     """A track of what the compiled module says of it."""
     count, numbers, texts, times, ends, rate = told
     values: Union[NDArray[Any], List[str]] = texts
     if numbers is not None:
-        values = np.frombuffer(numbers, _NUMBERS[schema["type"]]).reshape(count, *schema["shape"])
+        values = np.frombuffer(numbers, _NUMBERS[schema.type]).reshape(count, *schema.shape)
     return Track(
-        name=schema["name"],
-        timing=schema["timing"],
+        name=schema.name,
+        timing=schema.timing,
         values=values,
         times=np.frombuffer(times, np.int64),
         ends=None if ends is None else np.frombuffer(ends, np.int64),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 from . import _choice, _isolated, _pack_options, _storage, _vidrec
 from ._choice import Clips
@@ -13,6 +13,13 @@ from ._progress import Progress, Shown, ShownTwice
 from ._storage import Path, Size
 from .dataset import Dataset, opened
 from .errors import PackWarning, UsageError
+from .results import DatasetInfo, FetchReport, PackEstimate, PackReport, PushReport, VerifyReport
+from .words import AudioChannels, OnError, Rule, SegmentClock, Short
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._pack_arguments import PackArguments
 
 
 def inspect(
@@ -22,7 +29,7 @@ def inspect(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> DatasetInfo:
     """Describe a data set.
 
     Parameters
@@ -34,15 +41,14 @@ def inspect(
 
     Returns
     -------
-    dict
-        ``clips``, ``frames``, ``classes``, ``shards`` (files, counts, bytes, SHA-256), ``settings`` and
-        ``tool``.
+    vidrec.results.DatasetInfo
+        What ``dataset.json`` says: ``clips``, ``frames``, ``classes``, ``shards``, ``settings`` and so on.
 
     Examples
     --------
     >>> found = vidrec.inspect("train")
-    >>> found["clips"], found["classes"]
-    (12, ['left', 'right'])
+    >>> found.clips, found.classes, found.shards[0].frames
+    (12, ('left', 'right'), 96)
     """
     return opened(path, _storage.given(storage_options, cache, cache_bytes, timeout=timeout)).meta
 
@@ -56,7 +62,7 @@ def verify(
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> VerifyReport:
     """Prove that a data set is whole: structure, ids, every checksum. Reads all of it once, and twice if ``deep``.
 
     Parameters
@@ -74,9 +80,8 @@ def verify(
 
     Returns
     -------
-    dict
-        ``ok``, ``clips``, ``frames`` and ``problems``, a list of everything that is wrong: ``kind``, ``file``,
-        ``clip``, ``frame``, ``offset`` and ``message`` each.
+    vidrec.results.VerifyReport
+        ``ok``, ``clips``, ``frames``, ``notes``, and ``problems``: everything that is wrong.
 
     Raises
     ------
@@ -85,8 +90,10 @@ def verify(
 
     Examples
     --------
-    >>> vidrec.verify("train", deep=True)["ok"]
+    >>> vidrec.verify("train", deep=True).ok
     True
+    >>> for problem in vidrec.verify("train").problems:
+    ...     print(problem.file, problem.clip, problem.message)
     """
     storage = _storage.given(storage_options, cache, cache_bytes, timeout=timeout)
     where: Any = path
@@ -96,8 +103,7 @@ def verify(
         _, where, _, storage = path._recipe
     with Shown(progress, "frames") as show:
         told = _vidrec.verify(where, deep, storage, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return VerifyReport.from_dict(json.loads(told))
 
 
 def fetch(
@@ -110,7 +116,7 @@ def fetch(
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> FetchReport:
     """Copy a data set from object storage or a web server to a local folder.
 
     All files are the same, byte for byte, and are proven by their checksums. The copy appears when it is complete. After an
@@ -134,7 +140,7 @@ def fetch(
 
     Returns
     -------
-    dict
+    vidrec.results.FetchReport
         ``output``, ``clips``, ``frames``, ``shards``, ``bytes``, ``kept_bytes`` (those that were there before, and were
         proven again) and ``remote``, as :meth:`vidrec.Dataset.remote_stats` gives it.
 
@@ -145,7 +151,7 @@ def fetch(
 
     Examples
     --------
-    >>> vidrec.fetch("s3://bucket/train", "copy", progress=True)["clips"]  # doctest: +SKIP
+    >>> vidrec.fetch("s3://bucket/train", "copy", progress=True).clips  # doctest: +SKIP
     12
     """
     chosen = None
@@ -154,8 +160,7 @@ def fetch(
     storage = _storage.given(storage_options, timeout=timeout)
     with Shown(progress, "clips" if chosen else "bytes") as show:
         told = _vidrec.fetch(location, output, chosen, overwrite, storage, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return FetchReport.from_dict(json.loads(told))
 
 
 def push(
@@ -167,7 +172,7 @@ def push(
     progress: Progress = False,
     storage_options: Optional[Mapping[str, Any]] = None,
     timeout: float = _storage.TIMEOUT,
-) -> Dict[str, Any]:
+) -> PushReport:
     """Copy a data set from a local folder to object storage.
 
     All files are the same, byte for byte, and are compared with their checksums as they are read. ``dataset.json`` comes
@@ -191,7 +196,7 @@ def push(
 
     Returns
     -------
-    dict
+    vidrec.results.PushReport
         ``output``, ``clips``, ``frames``, ``shards``, ``bytes``, ``kept_bytes`` (those that were there before), ``found``
         (whether this data set was there already, so that nothing was to be done), ``removed`` (files of a replaced data
         set), ``notes`` (what could not be done after the data set was there) and ``remote``, as
@@ -206,18 +211,43 @@ def push(
 
     Examples
     --------
-    >>> vidrec.push("train", "s3://bucket/train", progress=True)["clips"]  # doctest: +SKIP
+    >>> vidrec.push("train", "s3://bucket/train", progress=True).clips  # doctest: +SKIP
     12
     """
     storage = _storage.given(storage_options, timeout=timeout)
     with Shown(progress, "bytes") as show:
         told = _vidrec.push(path, location, overwrite, only_publisher, storage, show)
-    report: Dict[str, Any] = json.loads(told)
-    return report
+    return PushReport.from_dict(json.loads(told))
 
 
 # Not None, which means something for `short_side`.
 _DEFAULT: Any = object()
+
+
+@overload
+def pack(
+    inputs: Union[Path, Sequence[Path]],
+    output: Path,
+    *,
+    dry_run: Literal[False] = False,
+    **options: Unpack[PackArguments],
+) -> PackReport: ...
+@overload
+def pack(
+    inputs: Union[Path, Sequence[Path]],
+    output: Path,
+    *,
+    dry_run: Literal[True],
+    **options: Unpack[PackArguments],
+) -> PackEstimate: ...
+@overload
+def pack(
+    inputs: Union[Path, Sequence[Path]],
+    output: Path,
+    *,
+    dry_run: bool,
+    **options: Unpack[PackArguments],
+) -> Union[PackReport, PackEstimate]: ...
 
 
 def pack(
@@ -225,9 +255,9 @@ def pack(
     output: Path,
     *,
     frames: Optional[int] = None,
-    sample: Optional[str] = None,
+    sample: Optional[Rule] = None,
     stride: Optional[int] = None,
-    short: Optional[str] = None,
+    short: Optional[Short] = None,
     draws: Optional[int] = None,
     seed: Optional[int] = None,
     fps: Union[str, float, None] = None,
@@ -243,7 +273,7 @@ def pack(
     optimize: bool = False,
     reduce_depth: bool = False,
     audio: Optional[int] = None,
-    audio_channels: Optional[str] = None,
+    audio_channels: Optional[AudioChannels] = None,
     root: Optional[Path] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
@@ -252,7 +282,7 @@ def pack(
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
-    segment_clock: Optional[str] = None,
+    segment_clock: Optional[SegmentClock] = None,
     pass_through: bool = False,
     picture_fps: Union[str, float, None] = None,
     track: Union[str, Sequence[str], None] = None,
@@ -261,7 +291,7 @@ def pack(
     restart: bool = False,
     retry_failed: bool = False,
     commit_every: Optional[float] = None,
-    on_error: Optional[str] = None,
+    on_error: Optional[OnError] = None,
     max_failures: Union[int, str, None] = None,
     timeout: Optional[float] = None,
     max_pixels: Optional[int] = None,
@@ -280,7 +310,7 @@ def pack(
     force: bool = False,
     dry_run: bool = False,
     progress: Progress = False,
-) -> Dict[str, Any]:
+) -> Union[PackReport, PackEstimate]:
     """Sample frames from videos and write them as a data set.
 
     The options are those of the program ``vidrec pack``, by the same names and with the same defaults;
@@ -433,17 +463,16 @@ def pack(
 
     Returns
     -------
-    dict
-        ``clips``, ``frames``, ``failed``, ``failures`` (``source``, ``stage`` and ``error`` each), ``warnings``,
-        ``passed_over`` (ignored files of the input folders, which are neither videos nor frames: ``kind``,
-        ``files`` and an ``example`` each), ``manifests`` (what their columns became), ``notes`` (columns that may be
-        misspelled, videos without a label, sources that were kept apart), ``resumed_at`` (videos that were done
-        already, of a resumed pack), ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no
-        video was there to retry) and so on. With ``clips`` 0 no data set was made.
-
-        With ``dry_run``, an estimate: ``videos``, ``labeled``, ``classes``, ``missing`` (files that are listed and not
-        there), ``probed`` (videos that were packed in memory), ``probe_failures``, and what the pack would give:
-        ``clips``, ``frames``, ``failed``, ``bytes`` and ``seconds``; ``free_bytes`` are free where ``output`` would be.
+    vidrec.results.PackReport
+        ``clips``, ``frames``, ``failed``, ``failures``, ``warnings``, ``passed_over`` (ignored files of the input folders,
+        which are neither videos nor frames), ``manifests`` (what their columns became), ``notes`` (columns that may be
+        misspelled, videos without a label, sources that were kept apart), ``resumed_at`` (videos that were done already, of
+        a resumed pack), ``unchanged`` (whether there was nothing to do: a resumed pack was finished, or no video was there
+        to retry) and so on. With ``clips`` 0 no data set was made.
+    vidrec.results.PackEstimate
+        With ``dry_run``: ``videos``, ``labeled``, ``classes``, ``missing`` (files that are listed and not there), ``probed``
+        (videos that were packed in memory), ``probe_failures``, and what the pack would give: ``clips``, ``frames``,
+        ``failed``, ``bytes`` and ``seconds``; ``free_bytes`` are free where ``output`` would be.
 
     Raises
     ------
@@ -453,9 +482,9 @@ def pack(
 
     Examples
     --------
-    >>> vidrec.pack("videos", "packed", fps=8, short_side=64)["clips"]  # doctest: +SKIP
+    >>> vidrec.pack("videos", "packed", fps=8, short_side=64).clips  # doctest: +SKIP
     12
-    >>> vidrec.pack("videos", "packed", dry_run=True)["bytes"]  # doctest: +SKIP
+    >>> vidrec.pack("videos", "packed", dry_run=True).bytes  # doctest: +SKIP
     512345
     """
     _pack_options.check_build()
@@ -516,11 +545,11 @@ def pack(
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     command = _isolated.command(options) if isolate else None
     with ShownTwice(progress, "videos") as show:
+        report: Union[PackReport, PackEstimate]
         if dry_run:
-            told = _vidrec.estimate(paths, output, options, show[0])
+            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, options, show[0])))
         else:
-            told = _vidrec.pack(paths, output, options, show, command, mxnet)
-    report: Dict[str, Any] = json.loads(told)
-    for note in report.get("notes", ()):
+            report = PackReport.from_dict(json.loads(_vidrec.pack(paths, output, options, show, command, mxnet)))
+    for note in report.notes:
         warnings.warn(note, PackWarning, stacklevel=2)
     return report

@@ -22,7 +22,7 @@ from .mixing import Mix
 def _shared(number: int) -> torch.Tensor:
     """A number that a ``DataLoader``'s workers see change."""
     value = torch.tensor(number)
-    value.share_memory_()  # type: ignore[no-untyped-call]
+    value.share_memory_()  # type: ignore[no-untyped-call, unused-ignore]
     return value
 
 
@@ -62,7 +62,7 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-ar
         return self.loader._ready().batches_in(int(self._epoch))
 
     def __iter__(self) -> Iterator[Batch]:
-        worker = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
+        worker: Any = torch.utils.data.get_worker_info()  # type: ignore[no-untyped-call, unused-ignore]
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         return _Part(self.loader, int(self._epoch), first, step)
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Tuple, Union
 
+from .words import Missing, TrackAnchor, TrackHow
+
 
 class TrackWindow(NamedTuple):
     """What batches have of a track: :func:`track` makes it."""
 
     window: Optional[Tuple[float, float]] = None
     rate: Union[float, str, None] = None
-    how: str = "nearest"
-    anchor: str = "first"
-    missing: str = "error"
+    how: TrackHow = "nearest"
+    anchor: TrackAnchor = "first"
+    missing: Missing = "error"
 
 
 def track(
     window: Optional[Tuple[float, float]] = None,
     rate: Union[float, str, None] = None,
-    how: str = "nearest",
+    how: TrackHow = "nearest",
     *,
-    anchor: str = "first",
-    missing: str = "error",
+    anchor: TrackAnchor = "first",
+    missing: Missing = "error",
 ) -> TrackWindow:
     """What batches have of a track, for the argument ``tracks`` of :class:`vidrec.Loader`.
 

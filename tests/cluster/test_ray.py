@@ -62,11 +62,11 @@ def test_a_pack_is_that_of_one_machine(cluster, videos, expected, tmp_path):
     seen = []
     report = on_ray.pack(videos, tmp_path / "set", parts=PARTS, progress=lambda done, of: seen.append((done, of)))
     assert digests(tmp_path / "set") == expected
-    assert (report["clips"], report["failed"]) == (15, 1)
+    assert (report.clips, report.failed) == (15, 1)
     assert seen[0] == (0, 16) and seen[-1] == (16, 16)
     # Nothing to do.
     again = on_ray.pack(videos, tmp_path / "set", parts=PARTS)
-    assert again["clips"] == 15 and digests(tmp_path / "set") == expected
+    assert again.clips == 15 and digests(tmp_path / "set") == expected
 
 
 def test_a_plan_may_have_a_folder_of_its_own(cluster, videos, expected, tmp_path):
@@ -95,11 +95,11 @@ def bucket(tmp_path):
 def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket, tmp_path):
     folder, there = bucket
     there.update(parts=PARTS, scratch=tmp_path / "scratch", storage_timeout=60)
-    assert on_ray.pack(videos, "s3://bucket/set", **there)["clips"] == 15
+    assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
     assert digests(folder / "set") == expected
     assert not list((tmp_path / "scratch").iterdir())
     # Nothing to do.
-    assert on_ray.pack(videos, "s3://bucket/set", **there)["clips"] == 15
+    assert on_ray.pack(videos, "s3://bucket/set", **there).clips == 15
     # The server copies what the plan has.
     on_ray.pack(videos, "s3://bucket/copy", plan="s3://bucket/set", **there)
     assert digests(folder / "copy") == expected and not (folder / "copy/plan.json").exists()
@@ -113,7 +113,7 @@ def test_plan_and_data_set_may_be_in_a_bucket(cluster, videos, expected, bucket,
 def test_a_task_is_tried_again_when_its_process_dies(cluster, videos, expected, tmp_path):
     result = in_background(lambda: on_ray.pack(videos, tmp_path / "set", parts=PARTS))
     Stopped(tmp_path / "set").kill()
-    assert result()["clips"] == 15
+    assert result().clips == 15
     assert digests(tmp_path / "set") == expected
 
 
@@ -126,7 +126,7 @@ def test_a_task_is_tried_again_when_its_node_dies(cluster, videos, expected, tmp
     wait_for(stopped.is_gone, "the process outlives its node")
     for _ in range(2):
         cluster.add_node(**cluster.node_arguments)
-    assert result()["clips"] == 15
+    assert result().clips == 15
     assert digests(tmp_path / "set") == expected
 
 

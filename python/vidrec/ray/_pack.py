@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -15,6 +15,12 @@ from .._storage import Path
 from ..dataset import opened
 from ..errors import Error, PackWarning, UsageError
 from ..parts import plan_status
+from ..results import PackReport
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._pack_arguments import RayArguments
 
 # Seconds between two looks at which tasks have ended.
 _LOOK = 1.0
@@ -36,8 +42,8 @@ def pack(
     overwrite: bool = False,
     only_publisher: bool = False,
     progress: Progress = False,
-    **options: Any,
-) -> Dict[str, Any]:
+    **options: Unpack[RayArguments],
+) -> PackReport:
     """Sample frames from videos and write them as a data set, on all nodes of a Ray cluster.
 
     All nodes must see the videos and the plan under the same paths, on a shared file system or in object storage, and have
@@ -75,7 +81,7 @@ def pack(
 
     Returns
     -------
-    dict
+    vidrec.results.PackReport
         The report of the whole pack, as from :func:`vidrec.pack`.
 
     Raises
@@ -86,7 +92,7 @@ def pack(
 
     Examples
     --------
-    >>> vidrec.ray.pack("/shared/videos", "/shared/train", parts=500, fps=8, progress=True)["clips"]  # doctest: +SKIP
+    >>> vidrec.ray.pack("/shared/videos", "/shared/train", parts=500, fps=8, progress=True).clips  # doctest: +SKIP
     1200000
     """
     if num_cpus < 1:
@@ -108,7 +114,7 @@ def pack(
     with Shown(progress, "videos") as show:
         _pack_parts(folder, of_part, of_storage, resources, show)
     report = _parts.publish(folder, None if folder == out else out, may_replace, only_publisher, of_storage)
-    for note in report.get("notes", ()):
+    for note in report.notes:
         warnings.warn(note, PackWarning, stacklevel=2)
     return report
 
@@ -147,9 +153,9 @@ def _pack_parts(
 ) -> None:
     """Pack all parts that are not done, as tasks."""
     status = _parts.status(folder, of_storage)
-    done, videos = 0, {part["part"]: part["videos"] for part in status["list"]}
+    done, videos = 0, {part.part: part.videos for part in status.list}
     # Parts that seem to be running, too: those of a driver that died. Two attempts at once do no harm.
-    todo = [part["part"] for part in status["list"] if part["state"] != "done"]
+    todo = [part.part for part in status.list if part.state != "done"]
     done = sum(videos.values()) - sum(videos[part] for part in todo)
     task = ray.remote(_parts.pack_part).options(name="vidrec.pack_part", retry_exceptions=[Died], **resources)
     tasks = {task.remote(folder, part, of_part, of_storage): part for part in todo}
@@ -157,7 +163,7 @@ def _pack_parts(
     try:
         while True:
             if show is not None:
-                show(done, status["videos"])
+                show(done, status.videos)
             if not tasks:
                 break
             ended, _ = ray.wait(list(tasks), num_returns=len(tasks), timeout=_LOOK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Iterator, List, Mapping, Optional, Union
+from typing import Any, Iterator, List, Literal, Mapping, Optional, Union
 
 import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 import ray.data  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -34,7 +34,7 @@ _FACTS = [
 def read(
     dataset: Union[Dataset, Path],
     *,
-    frames: Optional[str] = "jpeg",
+    frames: Optional[Literal["jpeg", "rgb"]] = "jpeg",
     storage_options: Optional[Mapping[str, Any]] = None,
     cache: Optional[Path] = None,
     cache_bytes: Optional[Size] = None,

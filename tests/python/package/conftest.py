@@ -42,7 +42,7 @@ def train(videos, tmp_path_factory):
     """The path of a data set of twelve clips of eight frames of 96x72."""
     path = tmp_path_factory.mktemp("set") / "train"
     report = vidrec.pack(videos, path)
-    assert (report["clips"], report["failed"]) == (12, 0)
+    assert (report.clips, report.failed) == (12, 0)
     return path
 
 

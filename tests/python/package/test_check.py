@@ -18,22 +18,22 @@ def program(*arguments):
 
 def test_python_and_the_program_find_the_same(train, damaged):
     report = vidrec.check([train, vidrec.open(damaged)], threads=2)
-    assert report == json.loads(program("check", train, damaged, "--json").stdout)
-    (corrupt,) = [found for found in report["findings"] if found["kind"] == "corrupt"]
-    assert (corrupt["frames"], corrupt["clips"][0]["set"], corrupt["clips"][0]["clip"]) == ([3], 1, 5)
-    assert "CRC-32" in corrupt["text"]
-    assert report["counts"]["leak"] >= 1 and len(report["sets"]) == 2 and report["clips"] == 24
+    assert report.to_dict() == json.loads(program("check", train, damaged, "--json").stdout)
+    (corrupt,) = [found for found in report.findings if found.kind == "corrupt"]
+    assert (corrupt.frames, corrupt.clips[0].set, corrupt.clips[0].clip) == ((3,), 1, 5)
+    assert "CRC-32" in corrupt.text
+    assert report.counts["leak"] >= 1 and len(report.sets) == 2 and report.clips == 24
 
 
 def test_leaks_can_be_left_out(ds):
     rest = ds.select(range(6))
     only = {"only": "leak"}
     report = vidrec.check([ds, rest], **only)
-    leaked = {clip["clip"] for found in report["findings"] for clip in found["clips"] if clip["set"] == 0}
+    leaked = {clip.clip for found in report.findings for clip in found.clips if clip.set == 0}
     # Not each of them: some of the generated videos have hardly any contrast, and nothing is said of such clips.
     assert leaked & set(range(6))
-    assert vidrec.check([ds.subset(exclude=leaked), rest], **only)["findings"] == []
-    assert "leak" not in vidrec.check([ds, rest], skip=["leak"])["counts"]
+    assert vidrec.check([ds.subset(exclude=leaked), rest], **only).findings == ()
+    assert "leak" not in vidrec.check([ds, rest], skip=["leak"]).counts
 
 
 def test_progress_is_in_clips_and_wrong_words_are_refused(ds):

@@ -38,7 +38,7 @@ def segments(videos, tmp_path_factory):
             for k in range(3):
                 rows.writerow([video.relative_to(videos), label, k / 3, (k + 1) / 3, "sun" if (i + k) % 3 else "rain"])
     report = vidrec.pack(folder / "list.csv", folder / "set", root=videos, frames=1, size=(24, 32))
-    assert (report["clips"], report["failed"]) == (36, 0)
+    assert (report.clips, report.failed) == (36, 0)
     return folder / "set"
 
 
@@ -93,7 +93,7 @@ def test_subsets_are_those_of_the_program(segments, tmp_path, options, flags):
     report = vidrec.subset(segments, tmp_path / "python", **options)
     view = vidrec.open(segments).subset(**options)
     assert files(tmp_path / "python") == files(tmp_path / "program")
-    assert 0 < len(view) == report["clips"] and clips(view) == clips(vidrec.open(tmp_path / "python"))
+    assert 0 < len(view) == report.clips and clips(view) == clips(vidrec.open(tmp_path / "python"))
 
 
 def test_views_of_views_are_chosen_from_like_data_sets(segments):
@@ -113,9 +113,9 @@ def test_data_sets_are_written(train, damaged, tmp_path):
         calls.append(call)
 
     parts = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5], seed=3, progress=show)
-    assert [part["clips"] for part in parts] == [6, 6] and calls[-1] == (12, 12)
+    assert [part.clips for part in parts] == [6, 6] and calls[-1] == (12, 12)
     merged = vidrec.merge([tmp_path / "parts/train", tmp_path / "parts/val"], tmp_path / "merged", shards=2)
-    assert (merged["clips"], merged["shards"]) == (12, 2)
+    assert (merged.clips, merged.shards) == (12, 2)
     vidrec.append(tmp_path / "parts/train", tmp_path / "parts/val")
     assert clips(vidrec.open(tmp_path / "parts/train")) == clips(vidrec.open(tmp_path / "merged"))
     attributes = {"left/2.mp4": {"split": "val"}}
@@ -123,7 +123,7 @@ def test_data_sets_are_written(train, damaged, tmp_path):
     relabeled = vidrec.open(tmp_path / "relabeled")
     assert relabeled.classes == ["up", "right"] and relabeled[2].attributes["split"] == "val"
     for made in ("merged", "parts/train", "relabeled"):
-        assert vidrec.verify(tmp_path / made)["ok"]
+        assert vidrec.verify(tmp_path / made).ok
     with pytest.raises(vidrec.FormatError, match="vidrec.verify lists what is damaged"):
         vidrec.reshard(damaged, tmp_path / "no", shards=1)
     with pytest.raises(vidrec.UsageError, match="shards or shard_size"):
@@ -135,7 +135,7 @@ def test_data_sets_are_written(train, damaged, tmp_path):
     with pytest.raises(vidrec.Interrupted, match="enough"):
         vidrec.reshard(train, tmp_path / "merged", shards=3, overwrite=True, progress=stop)
     # So small a data set may be done before the exception comes; it is the old one or the new one.
-    assert vidrec.verify(tmp_path / "merged")["ok"]
+    assert vidrec.verify(tmp_path / "merged").ok
     assert clips(vidrec.open(tmp_path / "merged")) in [clips(vidrec.open(tmp_path / "parts/train")), clips(vidrec.open(train))]
 
 
@@ -165,4 +165,4 @@ def test_ctrl_c_stops_a_pack_that_can_be_resumed(videos, tmp_path):
         vidrec.pack(tmp_path / "many", tmp_path / "set", frames=2, size=(24, 32))
     options = ["--frames", "2", "--size", "32x24", "--resume", "--json"]
     report = json.loads(program("pack", tmp_path / "many", "-o", tmp_path / "set", *options).stdout)
-    assert report["clips"] == 600 and 0 < report["resumed_at"] < 600
+    assert report.clips == 600 and 0 < report.resumed_at < 600

@@ -100,7 +100,7 @@ def test_sizes_keep_shapes(varied):
     shapes = {}
     for batch in loader(varied, 2, frames=4, sizes=[(48, 36), (36, 48)], crop="cover"):
         shapes.update({int(clip): batch.frames.shape[-2:] for clip in batch.clips})
-        assert [p["window"][:2] for p in batch.params] == [[0, 0]] * 2, "the whole frame"
+        assert [p.window[:2] for p in batch.params] == [(0, 0)] * 2, "the whole frame"
     assert shapes == {0: (48, 36), 1: (36, 48), 2: (48, 36), 3: (36, 48)}
 
 
@@ -127,14 +127,14 @@ def test_a_run_with_buckets_resumes_exactly(varied):
 
 def test_frames_come_at_a_rate(varied):
     batch = loader(varied, 1, frames="all", fps=5).batch(0, 1)
-    assert batch.params[0]["frames"] == list(range(0, 20, 2))
+    assert batch.params[0].frames == tuple(range(0, 20, 2))
     np.testing.assert_allclose(np.diff(batch.times[0]), 0.2, atol=1e-6)
     with pytest.raises(vidrec.UsageError, match="clip 0.*fps.*at most 10"):
         loader(varied, 1, frames="all", fps=12.5)
 
 
 def test_windows_hop(varied):
-    firsts = [b.params[0]["frames"][0] for b in loader(varied, 1, frames=5, temporal="dense", hop=5) if b.clips[0] == 1]
+    firsts = [b.params[0].frames[0] for b in loader(varied, 1, frames=5, temporal="dense", hop=5) if b.clips[0] == 1]
     assert firsts == [0, 5, 10, 15]
 
 
@@ -145,7 +145,7 @@ def test_short_clips_are_never_silent(varied, temporal):
         with pytest.warns(vidrec.LoaderWarning, match=f"1 of 4 clips have fewer frames than a sample and {word}"):
             made = vidrec.Loader(varied, short=short, **options)
         stats = made.stats()
-        assert (stats["short_clips"], stats["skipped_clips"], len(made)) == (1, short == "skip", 4 - (short == "skip"))
+        assert (stats.short_clips, stats.skipped_clips, len(made)) == (1, short == "skip", 4 - (short == "skip"))
         if short != "skip":
             batch = made.batch(0, 0)
             assert batch.clips.tolist() == [0] and batch.frame_mask.sum() == 5

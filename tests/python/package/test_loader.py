@@ -28,7 +28,7 @@ def test_a_batch_is_the_crop_of_its_clips(ds):
             expected = ds[int(clip)].frames()[:, 4:68, 16:80].transpose(0, 3, 1, 2)
             assert np.array_equal(batch.frames[i], expected)
             assert batch.labels[i] == ds[int(clip)].label
-            assert batch.params[i]["window"] == [16, 4, 64, 64] and batch.params[i]["frames"] == list(range(8))
+            assert batch.params[i].window == (16, 4, 64, 64) and batch.params[i].frames == tuple(range(8))
     assert batch.mask.tolist() == [True, True, False, False, False]
     assert (batch.epoch, batch.number, len(batch)) == (0, 2, 5)
 
@@ -328,9 +328,9 @@ def test_a_bad_frame_is_an_error_in_its_place_and_the_next_batch_comes(damaged):
         assert np.array_equal(batch.frames, make(vidrec.open(damaged)).batch(0, 2).frames)
         assert next(batches, None) is None
     loader = make(vidrec.open(damaged), on_bad_frame="substitute")
-    replaced = [params for batch in loader for params in batch.params if params["instead_of"] is not None]
-    assert [params["instead_of"] for params in replaced] == [5]
-    assert loader.stats()["substituted_clips"] == 1
+    replaced = [params for batch in loader for params in batch.params if params.instead_of is not None]
+    assert [params.instead_of for params in replaced] == [5]
+    assert loader.stats().substituted_clips == 1
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ threading.Thread(target=interrupt).start()
 try:
     wait_for_a_batch()
 except KeyboardInterrupt:
-    print("interrupted", loader.stats()["batches"], flush=True)
+    print("interrupted", loader.stats().batches, flush=True)
     os._exit(0)
 """
 

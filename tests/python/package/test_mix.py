@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vidrec
+from vidrec.results import SourceUse
 
 # Names, weights that any ten samples have exactly.
 WEIGHTS = {"left": 0.5, "right": 0.3, "few": 0.2}
@@ -87,9 +88,9 @@ def test_a_stopped_run_gives_the_same_stream_on_any_number_of_ranks(sources):
         states = [rank.state_dict() for rank in ranks]
         assert all(other == states[0] for other in states)
         state = states[0]
-        counts = ranks[0].stats()["sources"]
+        counts = ranks[0].stats().sources
         expected = {name: [sample[0] for sample in seen].count(name) for name in WEIGHTS}
-        assert {name: count["samples"] for name, count in counts.items()} == expected
+        assert {name: count.samples for name, count in counts.items()} == expected
     assert seen == whole[: len(seen)] and len(seen) == 90
 
 
@@ -101,14 +102,14 @@ def test_weights_change_from_a_step_on(sources):
 
 def test_statistics_say_epochs(sources):
     loader = make(mixed(sources))
-    assert loader.stats()["sources"]["left"] == {"samples": 0, "epochs": 0.0}
+    assert loader.stats().sources["left"] == SourceUse(samples=0, epochs=0.0)
     list(loader)
-    assert loader.stats()["sources"] == {
-        "left": {"samples": 15, "epochs": 2.5},
-        "right": {"samples": 9, "epochs": 1.5},
-        "few": {"samples": 6, "epochs": 6.0},
+    assert loader.stats().sources == {
+        "left": SourceUse(samples=15, epochs=2.5),
+        "right": SourceUse(samples=9, epochs=1.5),
+        "few": SourceUse(samples=6, epochs=6.0),
     }
-    assert "sources" not in vidrec.Loader(sources["left"], 2, size=32).stats()
+    assert vidrec.Loader(sources["left"], 2, size=32).stats().sources is None
 
 
 def test_labels(sources):

@@ -101,7 +101,7 @@ def test_each_option_does_what_it_does_in_the_program(options, videos, tmp_path)
     done = program(videos, "-o", tmp_path / "program", *as_flags(options))
     assert (plain.returncode, done.returncode) == (0, 0), done.stderr
     report = vidrec.pack(videos, tmp_path / "function", **options)
-    assert report["failed"] == 0 and not report["unchanged"]
+    assert report.failed == 0 and not report.unchanged
     assert files(tmp_path / "function") == files(tmp_path / "program")
     if not set(options) & {"original"}:  # at their size, these videos are as they are by default
         assert files(tmp_path / "function") != files(tmp_path / "plain")
@@ -115,7 +115,7 @@ def test_inputs_are_read_with_the_same_options(videos, tmp_path):
     (tmp_path / "classes.txt").write_text("right\nup\nleft\n")
     options = {"root": videos, "classes": tmp_path / "classes.txt", "split": "train", "frames": 1}
     assert program(lists, "-o", tmp_path / "program", *as_flags(options)).returncode == 0
-    assert vidrec.pack(lists, tmp_path / "function", **options)["clips"] == 2
+    assert vidrec.pack(lists, tmp_path / "function", **options).clips == 2
     assert files(tmp_path / "function") == files(tmp_path / "program")
     assert vidrec.open(tmp_path / "function").classes == ["right", "up", "left"]
 
@@ -214,19 +214,19 @@ def test_a_dry_run_gives_the_estimate_and_writes_nothing(videos, tmp_path):
     assert not out.exists() and calls[-1] == (12, 12)
     shown = json.loads(program(videos, "-o", out, "--dry-run", "--json", *as_flags(options)).stdout)
     changing = {"seconds", "free_bytes"}
-    assert {k: v for k, v in estimate.items() if k not in changing} == {
+    assert {k: v for k, v in estimate.to_dict().items() if k not in changing} == {
         k: v for k, v in shown.items() if k not in changing
     }
-    assert (estimate["videos"], estimate["clips"], estimate["frames"], estimate["probed"]) == (12, 12, 36, 12)
-    assert estimate["seconds"] > 0 and estimate["free_bytes"] > 0
+    assert (estimate.videos, estimate.clips, estimate.frames, estimate.probed) == (12, 12, 36, 12)
+    assert estimate.seconds > 0 and estimate.free_bytes > 0
 
 
 def test_what_is_done_already_is_told(videos, tmp_path):
     out, options = tmp_path / "out", {"frames": 2, "short_side": 32}
-    assert vidrec.pack(videos, out, **options)["unchanged"] is False
-    assert vidrec.pack(videos, out, resume=True, **options)["unchanged"] is True
-    assert vidrec.pack(videos, out, retry_failed=True, **options)["unchanged"] is True
-    assert vidrec.pack(videos, out, force=True, **options)["unchanged"] is False
+    assert vidrec.pack(videos, out, **options).unchanged is False
+    assert vidrec.pack(videos, out, resume=True, **options).unchanged is True
+    assert vidrec.pack(videos, out, retry_failed=True, **options).unchanged is True
+    assert vidrec.pack(videos, out, force=True, **options).unchanged is False
 
 
 @pytest.mark.parametrize("options", [{"retry_failed": True}, {"draws": 2}], ids=lambda options: "-".join(options))

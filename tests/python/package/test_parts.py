@@ -14,23 +14,23 @@ def files(folder):
 def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
     options = {"frames": 3, "short_side": None, "quality": 80, "root": tmp_path}
     whole = vidrec.pack(videos, tmp_path / "whole", parts=3, jobs=2, threads=2, **options)
-    assert whole["clips"] > 0 and len(list((tmp_path / "whole").glob("*.rec"))) == 3
+    assert whole.clips > 0 and len(list((tmp_path / "whole").glob("*.rec"))) == 3
     plan = tmp_path / "plan"
     planned = vidrec.plan(videos, plan, parts=3, **options)
-    assert planned["parts"] == 3 and planned["videos"] == whole["clips"] and planned["missing"] == 0
-    assert vidrec.plan_status(plan)["missing"] == 3
+    assert planned.parts == 3 and planned.videos == whole.clips and planned.missing == 0
+    assert vidrec.plan_status(plan).missing == 3
     with pytest.raises(vidrec.UsageError, match="not done"):
         vidrec.publish(plan)
     seen = []
     for part in (2, 0, 1):
         packed = vidrec.pack_part(plan, part, threads=2, isolate=part == 0, progress=lambda done, total: seen.append(total))
-        assert not packed["unchanged"] and packed["failed"] == 0
-        assert vidrec.pack_part(str(plan), part)["unchanged"]
+        assert not packed.unchanged and packed.failed == 0
+        assert vidrec.pack_part(str(plan), part).unchanged
     assert seen and None not in seen
     status = vidrec.plan_status(plan)
-    assert status["done"] == 3 and [part["state"] for part in status["list"]] == ["done"] * 3
+    assert status.done == 3 and [part.state for part in status.list] == ["done"] * 3
     published = vidrec.publish(plan, tmp_path / "out", read_all=True)
-    assert published["clips"] == whole["clips"]
+    assert published.clips == whole.clips
     assert files(tmp_path / "out") == files(tmp_path / "whole")
     with pytest.raises(vidrec.UsageError, match="already"):
         vidrec.publish(plan, tmp_path / "out")
@@ -58,6 +58,6 @@ def test_missing_parts_can_be_allowed(videos, tmp_path):
     vidrec.plan([videos], plan, parts=2, frames=2)
     vidrec.pack_part(plan, 1)
     report = vidrec.publish(plan, tmp_path / "out", allow_missing=True)
-    lines = (tmp_path / "out" / report["failures_file"]).read_text().splitlines()
+    lines = (tmp_path / "out" / report.failures_file).read_text().splitlines()
     assert {json.loads(line)["stage"] for line in lines} == {"missing"}
-    assert report["failed"] == len(lines) > 0
+    assert report.failed == len(lines) > 0

@@ -88,7 +88,7 @@ def test_it_is_what_the_local_one_is(ds, remote, server, train):
     assert clips(remote) == clips(ds)
     assert clips(remote[2:9:3] + remote) == clips(ds[2:9:3] + ds)
     assert vidrec.inspect(remote) == vidrec.inspect(train) == vidrec.inspect(server.url + "/train")
-    assert vidrec.verify(remote, deep=True)["ok"] and vidrec.verify(server.url + "/train", timeout=30)["ok"]
+    assert vidrec.verify(remote, deep=True).ok and vidrec.verify(server.url + "/train", timeout=30).ok
     with pytest.raises(vidrec.UsageError, match="selections"):
         vidrec.verify(remote[:2])
     with pytest.raises(vidrec.UsageError, match="selections"):
@@ -109,8 +109,8 @@ def test_batches_are_the_same_bits(ds, remote, options):
     assert "remote" not in stats and ds.remote_stats() is None
     found, stats = batches(remote, **options)
     assert found == expected
-    assert stats["remote"]["requests"] > 0 and stats["remote"]["fetched_bytes"] > 0
-    assert remote.remote_stats()["requests"] >= stats["remote"]["requests"]
+    assert stats.remote.requests > 0 and stats.remote.fetched_bytes > 0
+    assert remote.remote_stats().requests >= stats.remote.requests
 
 
 def test_options_go_along_with_it(server, ds, tmp_path, monkeypatch):
@@ -184,13 +184,13 @@ def test_a_lost_object_is_an_error_of_the_clip(server, train, tmp_path):
 
 def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path):
     location = server.url + "/train"
-    assert vidrec.subset(location, tmp_path / "few", clips=[3, 4], timeout=30)["clips"] == 2
+    assert vidrec.subset(location, tmp_path / "few", clips=[3, 4], timeout=30).clips == 2
     assert clips(vidrec.open(tmp_path / "few")) == clips(ds[3:5])
-    assert vidrec.merge([remote, train], tmp_path / "both")["clips"] == 24
-    assert [p["clips"] for p in vidrec.split(location, tmp_path / "parts", ratios=[0.5, 0.5])] == [6, 6]
-    assert vidrec.reshard(remote, tmp_path / "three", shards=3)["shards"] == 3
-    assert vidrec.append(tmp_path / "few", remote[:2])["clips"] == 2
-    assert vidrec.relabel(remote, tmp_path / "renamed", rename_classes={"left": "up"})["clips"] == 12
+    assert vidrec.merge([remote, train], tmp_path / "both").clips == 24
+    assert [p.clips for p in vidrec.split(location, tmp_path / "parts", ratios=[0.5, 0.5])] == [6, 6]
+    assert vidrec.reshard(remote, tmp_path / "three", shards=3).shards == 3
+    assert vidrec.append(tmp_path / "few", remote[:2]).clips == 2
+    assert vidrec.relabel(remote, tmp_path / "renamed", rename_classes={"left": "up"}).clips == 12
     # A selection cannot share the files of what it is of.
     vidrec.relabel(ds[3:5], tmp_path / "some", rename_classes={"left": "up"})
     assert [c.source for c in vidrec.open(tmp_path / "some")] == [c.source for c in ds[3:5]]
@@ -202,13 +202,13 @@ def test_edits_take_data_sets_and_locations(server, remote, ds, train, tmp_path)
 def test_a_local_copy_has_the_same_files(server, train, tmp_path):
     told = []
     report = vidrec.fetch(server.url + "/train", tmp_path / "copy", progress=lambda done, total: told.append((done, total)))
-    assert (report["clips"], report["kept_bytes"]) == (12, 0)
+    assert (report.clips, report.kept_bytes) == (12, 0)
     content = lambda folder: {f.name: f.read_bytes() for f in folder.iterdir() if f.is_file()}
     assert content(tmp_path / "copy") == content(train)
-    assert told and told[-1] == (vidrec.inspect(train)["bytes"],) * 2
+    assert told and told[-1] == (vidrec.inspect(train).bytes,) * 2
     again = vidrec.fetch(server.url + "/train", tmp_path / "copy")
-    assert again["kept_bytes"] == again["bytes"] and again["remote"]["requests"] == 1
-    assert vidrec.fetch(server.url + "/train", tmp_path / "some", classes=["left"], clips=[0, 1, 11])["clips"] == 2
+    assert again.kept_bytes == again.bytes and again.remote.requests == 1
+    assert vidrec.fetch(server.url + "/train", tmp_path / "some", classes=["left"], clips=[0, 1, 11]).clips == 2
     with pytest.raises(vidrec.UsageError, match="on this machine"):
         vidrec.fetch(str(train), tmp_path / "other")
 

@@ -12,7 +12,7 @@ VECTORS = Path(__file__).parents[3] / "format-spec" / "vectors"
 
 def test_tracks_are_arrays_of_their_types_and_shapes():
     data = vidrec.open(VECTORS / "good" / "tracks.vidx")
-    assert data.tracks["gaze"]["shape"] == [1, 2] and data.tracks["never"]["timing"] == "times"
+    assert data.tracks["gaze"].shape == (1, 2) and data.tracks["never"].timing == "times"
     clip = data[0]
     assert "never" not in clip.track_names and clip.track("never") is None
     state = clip.track("state")

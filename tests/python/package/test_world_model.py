@@ -33,7 +33,7 @@ def test_it_learns_from_both_cameras_and_the_right_actions_and_sound(tmp_path):
         for i, clip in enumerate(batch.clips.tolist()):
             attributes = dataset[clip].attributes
             assert attributes["camera"] == "front"
-            first = batch.params[i]["frames"][0]
+            first = batch.params[i].frames[0]
             actions = np.load(tmp_path / f"data/{attributes['episode']}.npy")
             assert batch.track_masks["action"][i].all() and batch.track_masks["audio"][i].all()
             np.testing.assert_array_equal(batch.tracks["action"][i].numpy(), actions[2 * first : 2 * first + 11])

@@ -75,14 +75,14 @@ def test_a_pushed_data_set_is_opened_there(store, train, ds):
     location, told = store.location("train"), []
     report = vidrec.push(train, location, storage_options=store.options, progress=lambda *call: told.append(call))
     size = sum(map(len, files(train).values())) - len((train / "dataset.json").read_bytes())
-    assert (report["clips"], report["bytes"], report["kept_bytes"], report["found"]) == (12, size, 0, False)
-    assert report["output"] == location and report["notes"] == [] and report["remote"]["requests"] > 0
+    assert (report.clips, report.bytes, report.kept_bytes, report.found) == (12, size, 0, False)
+    assert report.output == location and report.notes == () and report.remote.requests > 0
     assert told[-1] == (size, size)
     assert store.files("train") == files(train)
     pushed = store.open("train")
     assert pushed.fingerprint == ds.fingerprint
     assert [clip.frames().tobytes() for clip in pushed] == [clip.frames().tobytes() for clip in ds]
-    assert vidrec.push(str(train), location, storage_options=store.options, timeout=30)["found"]
+    assert vidrec.push(str(train), location, storage_options=store.options, timeout=30).found
 
 
 def test_another_data_set_is_only_replaced_if_told(store, train, tmp_path):
@@ -92,7 +92,7 @@ def test_another_data_set_is_only_replaced_if_told(store, train, tmp_path):
         vidrec.push(tmp_path / "few", store.location("train"), storage_options=store.options)
     assert store.files("train") == files(train)
     report = vidrec.push(tmp_path / "few", store.location("train"), overwrite=True, storage_options=store.options)
-    assert report["removed"] == 2
+    assert report.removed == 2
     assert store.files("train") == files(tmp_path / "few")
 
 
@@ -152,7 +152,7 @@ def test_a_pack_writes_what_it_writes_to_a_folder(more, store, videos, tmp_path)
     there = vidrec.pack(
         videos, location, frames=3, progress=lambda *call: told.append(call), **more, **store.output()
     )
-    assert (there["clips"], there["bytes"], there["unchanged"]) == (here["clips"], here["bytes"], False)
+    assert (there.clips, there.bytes, there.unchanged) == (here.clips, here.bytes, False)
     assert store.files("train") == files(tmp_path / "train")
     # A caller that counts videos is told of nothing else.
     assert {total for _, total in told} == {12} and told[-1] == (12, 12)
@@ -203,7 +203,7 @@ def test_an_upload_is_stopped_and_continues(stop, raised, store, videos, tmp_pat
     assert list(store.scratch.iterdir())
     store.server.tell("clear")
     report = vidrec.pack(videos, store.location("train"), frames=3, **store.output())
-    assert report["clips"] == 12 and (report["unchanged"] or report["resumed_at"])
+    assert report.clips == 12 and (report.unchanged or report.resumed_at)
     vidrec.pack(videos, tmp_path / "here", frames=3)
     assert store.files("train") == files(tmp_path / "here")
 
@@ -225,22 +225,22 @@ def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, t
     whole = vidrec.pack(videos, tmp_path / "whole", parts=3, frames=3)
     plan, there = store.location("plan"), {"storage_options": store.options, "storage_timeout": 30}
     planned = vidrec.plan(videos, plan, parts=3, frames=3, **there)
-    assert (planned["parts"], planned["videos"], planned["missing"]) == (3, 12, 0)
-    assert vidrec.plan_status(plan, **there)["missing"] == 3
+    assert (planned.parts, planned.videos, planned.missing) == (3, 12, 0)
+    assert vidrec.plan_status(plan, **there).missing == 3
     with pytest.raises(vidrec.UsageError, match="not done.*vidrec.plan_status"):
         vidrec.publish(plan, **there)
     for part in (2, 0, 1):
         # The processes that decode cannot read the plan, and need not.
         packed = vidrec.pack_part(plan, part, isolate=part == 0, scratch=store.scratch, **there)
-        assert (packed["failed"], packed["unchanged"]) == (0, False)
-        assert vidrec.pack_part(plan, part, scratch=store.scratch, **there)["unchanged"]
-    assert vidrec.plan_status(plan, **there)["done"] == 3
+        assert (packed.failed, packed.unchanged) == (0, False)
+        assert vidrec.pack_part(plan, part, scratch=store.scratch, **there).unchanged
+    assert vidrec.plan_status(plan, **there).done == 3
     with pytest.raises(vidrec.UsageError, match="same bucket"):
         vidrec.publish(plan, tmp_path / "out", **there)
     with pytest.raises(vidrec.UsageError, match="same bucket"):
         vidrec.publish(plan, "s3://other/train", **there)
     published = vidrec.publish(plan, store.location("copy"), read_all=True, **there)
-    assert published["clips"] == whole["clips"]
+    assert published.clips == whole.clips
     assert store.files("copy") == files(tmp_path / "whole")
     vidrec.publish(plan, **there)
     assert store.open("plan").fingerprint == vidrec.open(tmp_path / "whole").fingerprint
@@ -256,7 +256,7 @@ def test_a_plan_in_a_store_without_conditions_wants_an_only_publisher(simple_sto
     vidrec.pack_part(plan, 0, scratch=store.scratch, **there)
     with pytest.raises(vidrec.UsageError, match="only_publisher=True"):
         vidrec.publish(plan, **there)
-    assert vidrec.publish(plan, only_publisher=True, **there)["clips"] == 12
+    assert vidrec.publish(plan, only_publisher=True, **there).clips == 12
 
 
 def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_path, monkeypatch):
@@ -273,11 +273,11 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
         {"storage_options"},
     )
     plan = store.location("train")
-    assert _parts.plan([videos], plan, 2, of_plan, of_storage)["parts"] == 2
+    assert _parts.plan([videos], plan, 2, of_plan, of_storage).parts == 2
     for part in (1, 0):
-        assert _parts.pack_part(plan, part, of_part, of_storage)["failed"] == 0
-    assert _parts.status(plan, of_storage)["done"] == 2
-    assert _parts.publish(plan, None, False, False, of_storage)["clips"] == 12
+        assert _parts.pack_part(plan, part, of_part, of_storage).failed == 0
+    assert _parts.status(plan, of_storage).done == 2
+    assert _parts.publish(plan, None, False, False, of_storage).clips == 12
     vidrec.pack(videos, tmp_path / "whole", parts=2, frames=3)
     assert len(store.open("train")) == 12 and store.open("train").fingerprint == vidrec.open(tmp_path / "whole").fingerprint
     assert len(commands) == 5 and SECRET not in str(commands)
@@ -310,5 +310,5 @@ def test_what_makes_no_sense_is_refused(store, train, videos, tmp_path):
 
 def test_a_dry_run_writes_nothing_there(store, videos):
     estimate = vidrec.pack(videos, store.location("train"), dry_run=True, **store.output())
-    assert estimate["videos"] == 12 and estimate["free_bytes"] > 0
+    assert estimate.videos == 12 and estimate.free_bytes > 0
     assert not list(store.bucket.iterdir()) and not list(store.scratch.iterdir())

@@ -1,0 +1,83 @@
+"""What functions of vidrec return: frozen dataclasses with the values that the program ``vidrec`` prints with ``--json``.
+
+>>> report = vidrec.verify("train")
+>>> report.ok, report.problems
+(True, ())
+>>> report.to_dict()
+{'ok': True, 'clips': 12, 'frames': 96, 'problems': [], 'notes': []}
+
+Sequences are tuples. A value that is not there is None. Sizes are in bytes and times in seconds.
+"""
+
+from ._result import Result
+from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
+from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, VerifyReport
+from .loads import DrawnColor, DrawnSample, LoaderStats, SourceUse
+from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
+from .plans import PartStatus, PlanStatus, WrittenPlan
+from .reports import (
+    Bin,
+    ClassStats,
+    Comparison,
+    Distribution,
+    DistributionBin,
+    Fingerprint,
+    Report,
+    SetFigures,
+    Shown,
+    SizeStats,
+    SourceNote,
+    Sources,
+    Spread,
+    Stats,
+    Summary,
+)
+from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
+
+__all__ = [
+    "Bin",
+    "CheckReport",
+    "CheckedSet",
+    "ClassStats",
+    "Comparison",
+    "DatasetInfo",
+    "Distribution",
+    "DistributionBin",
+    "DrawnColor",
+    "DrawnSample",
+    "EditReport",
+    "FailedVideo",
+    "Failure",
+    "FetchReport",
+    "Finding",
+    "Fingerprint",
+    "FoundClip",
+    "LoaderStats",
+    "ManifestColumns",
+    "PackEstimate",
+    "PackReport",
+    "PartStatus",
+    "PassedOver",
+    "PlanStatus",
+    "Problem",
+    "PushReport",
+    "RemoteStats",
+    "Report",
+    "Result",
+    "SetFigures",
+    "Shard",
+    "Shown",
+    "SizeStats",
+    "SourceNote",
+    "SourceUse",
+    "Sources",
+    "Spread",
+    "Stats",
+    "Summary",
+    "TrackFile",
+    "TrackSchema",
+    "VerifyReport",
+    "VideoWarning",
+    "WholeSize",
+    "WrittenPlan",
+]

@@ -1,0 +1,121 @@
+"""What a data set is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple
+
+from ..words import TrackTiming, TrackType
+from ._result import Result
+
+
+@dataclass(frozen=True, repr=False)
+class TrackFile(Result):
+    """The track file of a shard."""
+
+    file: str
+    """Its name, in the folder of the data set."""
+    bytes: int
+    """Its length in bytes."""
+    sha256: str
+    """Its SHA-256 in lower-case hexadecimal digits."""
+
+
+@dataclass(frozen=True, repr=False)
+class Shard(Result):
+    """A shard of a data set."""
+
+    record_file: str
+    """Name of the record file, in the folder of the data set."""
+    index_file: str
+    """Name of the index file, in the same folder."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    bytes: int
+    """Length of the record file in bytes."""
+    sha256: str
+    """SHA-256 of the record file in lower-case hexadecimal digits."""
+    index_crc32: Optional[int] = None
+    """CRC-32 of the index. None in data sets of earlier versions."""
+    track_file: Optional[TrackFile] = None
+    """The track file; None if the shard has none."""
+
+
+@dataclass(frozen=True, repr=False)
+class DatasetInfo(Result):
+    """What ``dataset.json`` says, but for its list of failures: :func:`vidrec.inspect` and :attr:`vidrec.Dataset.meta`."""
+
+    format: str
+    """Always ``vidrec``."""
+    format_version: int
+    """Major version of the format."""
+    clips: int
+    """Number of clips in all shards."""
+    frames: int
+    """Number of frames in all shards."""
+    bytes: int
+    """Total size of all record files in bytes."""
+    classes: Tuple[str, ...]
+    """Class names by label."""
+    shards: Tuple[Shard, ...]
+    """The shards in order. The numbers of clips continue from one shard to the next."""
+    tool: str
+    """The program that wrote the data set."""
+    settings: Dict[str, Any]
+    """The options that determined the bytes, by name."""
+    ffmpeg: Optional[str] = None
+    """Versions of FFmpeg's libraries; None if no video was decoded."""
+    draws: Optional[int] = None
+    """The number of consecutive clips that are draws of one video; None stands for 1."""
+
+
+@dataclass(frozen=True, repr=False)
+class TrackSchema(Result):
+    """What all values of a track have in common: :attr:`vidrec.Dataset.tracks`."""
+
+    name: str
+    """Its name."""
+    type: TrackType
+    """The type of its values."""
+    shape: Tuple[int, ...]
+    """The shape of one value; empty if a value is one number or one text."""
+    timing: TrackTiming
+    """How its values lie in time."""
+    nan: bool = False
+    """Whether numbers may be infinite or not a number."""
+
+
+@dataclass(frozen=True, repr=False)
+class Problem(Result):
+    """Something that is wrong with a data set."""
+
+    kind: str
+    """Identifier of the broken rule, such as ``jpeg-crc``, from ``format-spec/vidrec-v1.md``."""
+    file: str
+    """The file at fault."""
+    clip: Optional[int]
+    """Number of the clip in its shard."""
+    frame: Optional[int]
+    """Number of the frame in its clip."""
+    offset: Optional[int]
+    """Byte offset in the file."""
+    message: str
+    """What is wrong, in words."""
+
+
+@dataclass(frozen=True, repr=False)
+class VerifyReport(Result):
+    """Whether a data set is whole: :func:`vidrec.verify`."""
+
+    ok: bool
+    """Whether there are no problems."""
+    clips: int
+    """Number of clips in the shards that could be opened."""
+    frames: int
+    """Number of frames in the shards that could be opened."""
+    problems: Tuple[Problem, ...]
+    """Everything that is wrong, in order of location."""
+    notes: Tuple[str, ...]
+    """Notes that are not problems: what an interrupted pack or another writer left in the folder."""

@@ -1,0 +1,94 @@
+"""What loaders say of their work and of their batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, Optional, Tuple
+
+from ..words import ColorStep
+from ._result import Result
+from .writes import RemoteStats
+
+
+@dataclass(frozen=True, repr=False)
+class SourceUse(Result):
+    """How much a run has used of a source of a mix."""
+
+    samples: int
+    """Samples of it that all ranks together have used since the run began."""
+    epochs: float
+    """How many epochs of the source these are, with a fraction."""
+
+
+@dataclass(frozen=True, repr=False)
+class LoaderStats(Result):
+    """Counters since a loader was made or resumed: :meth:`vidrec.Loader.stats`.
+
+    A consumer that waits much is starved: more threads, smaller pictures or a faster disk help. A producer that waits
+    much is not the bottleneck.
+    """
+
+    batches: int
+    """Batches that were made, without failed ones."""
+    frames: int
+    """Frames that were decoded."""
+    bytes: int
+    """Bytes of JPEG that were decoded."""
+    tiles_decoded: int
+    """Tiles of those JPEGs that were decoded."""
+    tiles_skipped: int
+    """Tiles of those JPEGs that were not decoded, because they lie outside the crop."""
+    substituted_clips: int
+    """Clips that could not be read and were replaced, with ``on_bad_frame="substitute"``."""
+    short_clips: int
+    """Clips of the data set with fewer frames than a sample needs."""
+    skipped_clips: int
+    """Those of them that are in no epoch."""
+    ready: int
+    """Batches that are ready now."""
+    mean_ready: float
+    """Mean number of batches that were ready when one was asked for; 0 before the first."""
+    consumer_wait_seconds: float
+    """Seconds that training loops waited for a batch."""
+    producer_wait_seconds: float
+    """Seconds that the loader waited because enough batches were ready."""
+    remote: Optional[RemoteStats] = None
+    """What was fetched, if the data set is remote: by everybody who reads this open data set."""
+    sources: Optional[Dict[str, SourceUse]] = None
+    """Of a mix: how much of each source was used, by name. It follows from the place in the stream, whoever asks."""
+
+
+@dataclass(frozen=True, repr=False)
+class DrawnColor(Result):
+    """What happened to the colors of a clip."""
+
+    brightness: float
+    """Factor of brightness."""
+    contrast: float
+    """Factor of contrast."""
+    saturation: float
+    """Factor of saturation."""
+    order: Tuple[ColorStep, ColorStep, ColorStep]
+    """The order in which the three were applied."""
+    grayscale: bool
+    """Whether the clip was then made gray."""
+
+
+@dataclass(frozen=True, repr=False)
+class DrawnSample(Result):
+    """What was drawn for a clip of a batch: :attr:`vidrec.Batch.params`."""
+
+    sample: int
+    """The sample: the number of the clip, or of one of its views."""
+    view: int
+    """Number of the view of the clip; 0 where a clip has one view."""
+    frames: Tuple[int, ...]
+    """Frames of the clip that were taken."""
+    window: Optional[Tuple[float, float, float, float]]
+    """Left, top, width and height, in pixels, of the part of a frame that became the picture; None if frames differ in size."""
+    flip: bool
+    """Whether left and right changed places."""
+    color: DrawnColor
+    """What happened to the colors."""
+    instead_of: Optional[int]
+    """Number of the clip that this one replaces because it could not be read; None if it replaces none."""

@@ -1,0 +1,253 @@
+"""What a report gives: all figures of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Optional, Tuple
+
+from ..words import FindingKind
+from ._result import Result
+
+
+@dataclass(frozen=True, repr=False)
+class Fingerprint(Result):
+    """What identifies a data set: those with the same clips in the same order, packed to the same bytes, have the same."""
+
+    clips: int
+    """Number of clips."""
+    digest: str
+    """SHA-256, in hexadecimal, of the digests of the record files."""
+
+
+@dataclass(frozen=True, repr=False)
+class ClassStats(Result):
+    """One class."""
+
+    label: Optional[int]
+    """Its label; None for clips that have none."""
+    class_name: str = field(metadata={"key": "class"})
+    """Its name; empty if it has none."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(Result):
+    """A summary of some values. All fields are 0 if there are none."""
+
+    count: int
+    """The number of values."""
+    min: float
+    """The smallest value."""
+    mean: float
+    """The mean."""
+    max: float
+    """The largest value."""
+    sum: float
+    """The sum."""
+
+
+@dataclass(frozen=True, repr=False)
+class Bin(Result):
+    """A bin of a histogram."""
+
+    start: int = field(metadata={"key": "from"})
+    """The smallest value of the bin."""
+    below: int
+    """The smallest value above the bin."""
+    count: int
+    """The number of values in the bin."""
+
+
+@dataclass(frozen=True, repr=False)
+class SizeStats(Result):
+    """One size of frames."""
+
+    width: int
+    """Width in pixels; 0 if the frames of a clip differ."""
+    height: int
+    """Height in pixels; 0 if the frames of a clip differ."""
+    clips: int
+    """Number of clips."""
+
+
+@dataclass(frozen=True, repr=False)
+class Stats(Result):
+    """Statistics of a data set, as ``vidrec stats`` prints them."""
+
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    shards: int
+    """Number of shards."""
+    classes: Tuple[ClassStats, ...]
+    """Clips and frames of each class, in order of label. Clips without a label come first."""
+    frames_per_clip: Summary
+    """Frames per clip."""
+    frames_per_clip_bins: Tuple[Bin, ...]
+    """Clips by their number of frames, in bins of powers of two."""
+    seconds_per_clip: Summary
+    """Seconds from the first to the last frame of a clip, by their presentation times."""
+    clips_without_times: int
+    """Clips whose times do not advance, such as clips of one frame. They are not in ``seconds_per_clip``."""
+    bytes_per_frame: Summary
+    """Bytes per JPEG."""
+    bytes_per_frame_bins: Tuple[Bin, ...]
+    """JPEGs by their size in bytes, in bins of powers of two."""
+    sizes: Tuple[SizeStats, ...]
+    """Clips by the size of their frames, the most frequent size first."""
+    short_clips: int
+    """Clips whose video had too few frames, so that some frames are repeated."""
+    repeated_frames: int
+    """Frames that repeat an earlier frame of their clip."""
+    repaired_clips: int
+    """Clips that ``vidrec repair`` saved without some of their metadata."""
+    video_notes: Dict[str, Tuple[int, int]]
+    """The packer's notes about the videos, by name: the number of clips with the note, and the sum of its values."""
+    epoch_bytes: int
+    """JPEG bytes that an epoch over all frames of all clips reads."""
+    epoch_rgb_bytes: int
+    """Bytes of all frames decoded to RGB with one byte per channel, for the frames whose size is known."""
+
+
+@dataclass(frozen=True, repr=False)
+class Shown(Result):
+    """What a page shows."""
+
+    clips: int
+    """Number of clips."""
+    of_clips: int
+    """Number of clips of all data sets."""
+    height: int
+    """Height of their frames in pixels, at most."""
+    frames: int
+    """Frames of each clip, at most."""
+    quality: int
+    """JPEG quality."""
+
+
+@dataclass(frozen=True, repr=False)
+class SetFigures(Result):
+    """A data set of a report."""
+
+    name: str
+    """What the page calls it."""
+    bytes: int
+    """Bytes of its record files."""
+    fingerprint: Fingerprint
+    """What identifies it."""
+    tool: str
+    """The program that wrote it."""
+    ffmpeg: Optional[str]
+    """Versions of FFmpeg's libraries; None if no video was decoded."""
+    settings: Dict[str, Any]
+    """The options that determined the bytes, by name."""
+    draws: int
+    """The number of consecutive clips that are draws of one video."""
+    stats: Stats
+    """What ``vidrec stats`` says."""
+
+
+@dataclass(frozen=True, repr=False)
+class DistributionBin(Result):
+    """A bin of a :class:`Distribution`."""
+
+    name: str
+    """The word; of numbers, the value or the range as text."""
+    clips: Tuple[int, ...]
+    """The number of clips of each data set."""
+    start: Optional[float] = field(default=None, metadata={"key": "from"})
+    """The smallest value; None of words."""
+    below: Optional[float] = None
+    """The smallest value above the bin; equal to ``start`` if the bin is of one value."""
+
+
+@dataclass(frozen=True, repr=False)
+class Spread(Result):
+    """What some numbers are."""
+
+    min: float
+    """The smallest."""
+    median: float
+    """The lower of the two in the middle."""
+    mean: float
+    """The mean."""
+    max: float
+    """The largest."""
+
+
+@dataclass(frozen=True, repr=False)
+class Distribution(Result):
+    """How the clips of each data set are spread over the values of something."""
+
+    title: str
+    """What is counted, such as ``Frames a clip``."""
+    unit: str
+    """The unit of the values; empty for words and plain numbers."""
+    bins: Tuple[DistributionBin, ...]
+    """Bins of numbers, in order; or of words, the most frequent first."""
+    summaries: Tuple[Optional[Spread], ...]
+    """Of each data set: what its values are; None if they are words."""
+    without: Tuple[int, ...]
+    """Of each data set: its clips that have no value."""
+
+
+@dataclass(frozen=True, repr=False)
+class SourceNote(Result):
+    """A source, and what is to be said of it."""
+
+    source: str
+    """The source."""
+    note: str
+    """What changed; empty if it was added or removed."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sources(Result):
+    """Some sources."""
+
+    count: int
+    """How many there are."""
+    first: Tuple[SourceNote, ...]
+    """The first of them, in order of their clips."""
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """How a data set differs from the first one."""
+
+    set: int
+    """Which data set, counted from 0."""
+    added: Sources
+    """Sources that only this data set has."""
+    removed: Sources
+    """Sources that only the first data set has."""
+    changed: Sources
+    """Sources that both have, with other clips: another label, other times or other JPEGs."""
+    same: int
+    """Sources that both have, with the same clips."""
+
+
+@dataclass(frozen=True, repr=False)
+class Report(Result):
+    """All figures of a page: :func:`vidrec.report`."""
+
+    title: str
+    """Title of the page."""
+    page_bytes: int
+    """Bytes of the page; 0 if none was written."""
+    shown: Optional[Shown]
+    """What the page shows; None if none was written."""
+    sets: Tuple[SetFigures, ...]
+    """The data sets, in the order in which they were given."""
+    distributions: Tuple[Distribution, ...]
+    """How their clips are spread, in bins that all share."""
+    comparisons: Tuple[Comparison, ...]
+    """How each data set differs from the first."""
+    findings: Optional[Dict[FindingKind, int]]
+    """The number of findings of each kind; None if the data sets were not checked."""
+    notes: Tuple[str, ...]
+    """What a reader has to know: which clips are shown, at which size, and whether they were checked."""

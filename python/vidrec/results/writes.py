@@ -1,0 +1,114 @@
+"""What edits and copies of data sets give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Tuple
+
+from ._result import Result
+
+
+@dataclass(frozen=True, repr=False)
+class WholeSize(Result):
+    """The size of a data set."""
+
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+
+
+@dataclass(frozen=True, repr=False)
+class EditReport(Result):
+    """What an edit has written: :func:`vidrec.merge`, :func:`vidrec.split`, :func:`vidrec.subset` and so on."""
+
+    output: str
+    """Folder or location of the output."""
+    clips: int
+    """Number of clips written."""
+    frames: int
+    """Number of frames written."""
+    bytes: int
+    """Bytes of record and index files together."""
+    shards: int
+    """Number of shards written."""
+    left_out: int
+    """Clips of the inputs that are not in the output."""
+    not_found: Tuple[str, ...]
+    """What was named and is not in the data set, in the order in which it was named."""
+    notes: Tuple[str, ...]
+    """What else is worth knowing: settings that differ, things that were not copied."""
+    whole: Optional[WholeSize] = None
+    """Of :func:`vidrec.append`: the data set with what was added. None of other edits."""
+
+
+@dataclass(frozen=True, repr=False)
+class RemoteStats(Result):
+    """What was fetched of a remote data set so far: :meth:`vidrec.Dataset.remote_stats`."""
+
+    requests: int
+    """Requests that were sent, with retries and second requests."""
+    fetched_bytes: int
+    """Bytes that came back."""
+    cached_bytes: int
+    """Bytes that were read from the cache on local disk instead."""
+    retries: int
+    """Requests that were sent once more, because one failed."""
+    second_requests: int
+    """Requests that were sent because the answer to another one was late."""
+    cache_failures: int
+    """Failures to keep something, because the cache's disk is full or fails. What came was used all the same."""
+    in_flight_limit: int
+    """Requests that may be in flight at a time now."""
+    held_bytes: int
+    """Bytes of records that are held in memory for batches now, or on their way."""
+    most_held_bytes: int
+    """The most that these were so far."""
+    network_wait_seconds: float
+    """Seconds that readers waited for the network, over all threads."""
+
+
+@dataclass(frozen=True, repr=False)
+class FetchReport(Result):
+    """What was fetched: :func:`vidrec.fetch`."""
+
+    output: str
+    """The folder of the copy."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    shards: int
+    """Number of shards."""
+    bytes: int
+    """Total size of the record files, indexes and list of failures in bytes."""
+    kept_bytes: int
+    """Bytes of them that were in the folder before, and were proven again."""
+    remote: RemoteStats
+    """What went over the network."""
+
+
+@dataclass(frozen=True, repr=False)
+class PushReport(Result):
+    """What was uploaded: :func:`vidrec.push`."""
+
+    output: str
+    """The location of the data set."""
+    clips: int
+    """Number of clips."""
+    frames: int
+    """Number of frames."""
+    shards: int
+    """Number of shards."""
+    bytes: int
+    """Total size of the record files, indexes and list of failures in bytes."""
+    kept_bytes: int
+    """Bytes of them that were there before."""
+    found: bool
+    """Whether this data set was there already, so that nothing was to be done."""
+    removed: int
+    """Files of a replaced data set that were removed."""
+    notes: Tuple[str, ...]
+    """What could not be done after the data set was there."""
+    remote: RemoteStats
+    """What went over the network."""

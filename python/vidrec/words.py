@@ -1,0 +1,102 @@
+"""The words that options take and that results have, as types for annotations.
+
+A function that hands an option on can say so:
+
+>>> from vidrec.words import Crop
+>>> def loader(crop: Crop = "center") -> vidrec.Loader:
+...     return vidrec.Loader("train", crop=crop)
+"""
+
+from typing import Literal
+
+# Of packing.
+Rule = Literal["uniform", "endpoints", "random", "clip", "random-clip"]
+"""Which frames of a video are packed: ``sample`` of :func:`vidrec.pack`."""
+Short = Literal["repeat-last", "loop", "skip", "error"]
+"""What to do with a video of too few frames: ``short`` of :func:`vidrec.pack`."""
+AudioChannels = Literal["mono", "stereo", "source"]
+"""Channels of the sound that is packed: ``audio_channels`` of :func:`vidrec.pack`."""
+SegmentClock = Literal["player", "first-frame"]
+"""What the times of a manifest count from: ``segment_clock`` of :func:`vidrec.pack`."""
+OnError = Literal["skip", "stop"]
+"""What to do with a video that cannot be packed: ``on_error`` of :func:`vidrec.pack`."""
+Stage = Literal[
+    "open",
+    "stream",
+    "decode",
+    "sample",
+    "scale",
+    "limit",
+    "timeout",
+    "encode",
+    "track",
+    "short",
+    "copy",
+    "crash",
+    "internal",
+]
+"""Where in the work a video failed: :attr:`vidrec.results.Failure.stage`."""
+PartState = Literal["done", "running", "failed", "missing"]
+"""What is known of a part of a plan: :attr:`vidrec.results.PartStatus.state`."""
+
+# Of reading.
+Io = Literal["map", "read", "read-uncached"]
+"""How local files are read: ``io`` of :func:`vidrec.open`."""
+TrackType = Literal["f32", "f64", "i16", "i32", "i64", "u8", "utf-8"]
+"""Type of the values of a track: :attr:`vidrec.results.TrackSchema.type`."""
+TrackTiming = Literal["frames", "times", "spans", "rate"]
+"""How the values of a track lie in time: :attr:`vidrec.results.TrackSchema.timing`."""
+FindingKind = Literal[
+    "black",
+    "uniform",
+    "dark",
+    "blown-out",
+    "frozen",
+    "repeated-frames",
+    "scene-cut",
+    "near-duplicate",
+    "leak",
+    "label-conflict",
+    "corrupt",
+    "substituted",
+    "failed",
+]
+"""What a check finds: ``only`` and ``skip`` of :func:`vidrec.check`."""
+
+# Of loading.
+ShortClips = Literal["repeat", "pad", "skip", "error"]
+"""What happens to a clip with too few frames: ``short`` of :class:`vidrec.Loader`."""
+Temporal = Literal["uniform", "random-segments", "clip", "clip-center", "views", "dense"]
+"""How frames of a clip are chosen: ``temporal`` of :class:`vidrec.Loader`."""
+Crop = Literal[
+    "center", "random", "random-resized", "multi-scale", "multi-scale-fixed", "cover", "cover-random", "three"
+]
+"""Part of the frame: ``crop`` of :class:`vidrec.Loader`."""
+Missing = Literal["error", "mask"]
+"""What happens where a clip lacks a track, or an episode a camera."""
+CamerasCrop = Literal["same", "own"]
+"""Whether cameras share what is drawn: ``cameras_crop`` of :class:`vidrec.Loader`."""
+Channels = Literal["rgb", "gray", "ycbcr"]
+"""What the channels of pictures are: ``channels`` of :class:`vidrec.Loader`."""
+Dtype = Literal["uint8", "float16", "bfloat16", "float32"]
+"""Type of a sample: ``dtype`` of :class:`vidrec.Loader`."""
+Layout = Literal["BTCHW", "BCTHW", "BTHWC"]
+"""Order of dimensions: ``layout`` of :class:`vidrec.Loader`."""
+Order = Literal["sequential", "shuffled", "blocks", "homes"]
+"""Order of samples: ``order`` of :class:`vidrec.Loader`."""
+Draws = Literal["rotate", "all"]
+"""Which draws of a video an epoch has: ``draws`` of :class:`vidrec.Loader`."""
+LastBatch = Literal["drop", "pad", "wrap"]
+"""What happens to clips that do not fill a batch: ``last`` of :class:`vidrec.Loader`."""
+OnBadFrame = Literal["error", "substitute"]
+"""What happens to a clip that cannot be read: ``on_bad_frame`` of :class:`vidrec.Loader`."""
+Output = Literal["torch", "numpy"]
+"""What batches hold: ``output`` of :class:`vidrec.Loader`."""
+ColorStep = Literal["brightness", "contrast", "saturation"]
+"""A change of colors: :attr:`vidrec.results.DrawnColor.order`."""
+TrackHow = Literal["nearest", "linear", "previous"]
+"""What stands for a time between two values of a track: ``how`` of :func:`vidrec.track`."""
+TrackAnchor = Literal["first", "last", "each"]
+"""From which frame a window counts: ``anchor`` of :func:`vidrec.track`."""
+MixLabels = Literal["joined", "separate"]
+"""The labels of a mix: ``labels`` of :func:`vidrec.mix`."""

@@ -1,0 +1,108 @@
+"""mypy and pyright find nothing in the package, in the examples, and in the Python of the guide."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vidrec
+
+for name in ("torch", "mypy", "pyright"):
+    pytest.importorskip(name)
+ROOT = Path(__file__).parents[3]
+PACKAGE = Path(vidrec.__file__).parent
+PAGES = [ROOT / "README.md", ROOT / "python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Pages use names again, and define functions without types. Packages that are not installed are not looked at. Torch has
+# functions without types.
+MYPY = """
+[mypy]
+strict = true
+explicit_package_bases = true
+ignore_missing_imports = true
+disallow_subclassing_any = false
+allow_redefinition = true
+untyped_calls_exclude = torch
+
+[mypy-guide.*]
+disallow_untyped_defs = false
+disallow_incomplete_defs = false
+disallow_untyped_calls = false
+"""
+# Packages without types of their own are not looked into. What a loop over batches sets is used after it.
+PYRIGHT = {
+    "useLibraryCodeForTypes": False,
+    "reportMissingImports": False,
+    "reportMissingModuleSource": False,
+    "reportPossiblyUnboundVariable": False,
+    "pythonVersion": "3.9",
+}
+WRONG = """
+import vidrec
+
+vidrec.Loader("train", crop="centre")
+vidrec.pack("videos", "train").klips
+vidrec.pack("videos", "train", dry_run=True).failures
+for batch in vidrec.Loader("train"):
+    batch.frame
+"""
+
+
+def python_of(page):
+    """The blocks of a page at their lines, after the import that they take for granted."""
+    lines, inside = [], False
+    for line in page.read_text("utf-8").splitlines():
+        inside = inside and not line.startswith("```")
+        lines.append(line if inside and not line.startswith("--8<--") else "")
+        inside = inside or re.fullmatch("```python( .*)?", line) is not None
+    assert not lines[0]
+    return "\n".join(["import vidrec", *lines[1:], ""])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Copies of the examples, and the guide's pages as modules."""
+    folder = tmp_path_factory.mktemp("types")
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=lambda _, names: {n for n in names if n.endswith(".rs")})
+    (folder / "guide").mkdir()
+    for page in PAGES:
+        name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
+        (folder / "guide" / f"{name}.py").write_text(python_of(page), "utf-8")
+    (folder / "mypy.ini").write_text(MYPY)
+    (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT))
+    (folder / "wrong.py").write_text(WRONG)
+    return folder
+
+
+def mypy(folder, *what):
+    return checked(folder, "mypy", *what, MYPY_CACHE_DIR=str(folder / "cache"))
+
+
+def pyright(folder, *what):
+    return checked(folder, "pyright", "--pythonpath", sys.executable, *what)
+
+
+def checked(folder, tool, *arguments, **environment):
+    """What a checker says."""
+    command = [sys.executable, "-m", tool, *arguments]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout if done.returncode else ""
+
+
+def test_mypy_finds_nothing(folder):
+    assert mypy(folder, "--package", "vidrec") == ""
+    assert mypy(folder, "examples", "guide") == ""
+
+
+def test_pyright_finds_nothing(folder):
+    assert pyright(folder, PACKAGE, "examples", "guide") == ""
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_mistakes_are_found(folder, checker):
+    found = checker(folder, "wrong.py")
+    assert {int(line) for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", found)} == {4, 5, 6, 8}, found
