@@ -99,6 +99,28 @@ fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
 }
 
 #[test]
+fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
+    let temp = tempfile::tempdir().unwrap();
+    let of_years = |name: &str, years: &[Value]| {
+        let mut writer = Writer::create(temp.path().join(name), WriterOptions::default()).unwrap();
+        for year in years {
+            let attributes = JsonObject::of(json!({"video": {"codec": "h264", "creation_year": year}})).unwrap();
+            let frame = FrameData { jpeg: &common::jpeg((64, 48), 1), pts: 0, source_index: None };
+            writer.append(&ClipInfo { attributes, ..ClipInfo::default() }, &[frame]).unwrap();
+        }
+        writer.finish().unwrap();
+        let told = figures(&format!("report {name}"), temp.path());
+        let all = told["distributions"].as_array().unwrap().clone();
+        all.into_iter().find(|one| one["title"].as_str().unwrap().starts_with("Year"))
+    };
+    let years = of_years("some", &[2019.into(), 2019.into(), 2004.into(), Value::Null, "2020".into(), 1e9.into(), (-5).into()]);
+    let years = years.unwrap();
+    let bins = json!([{"name": "2004", "from": 2004.0, "below": 2004.0, "clips": [1]}, {"name": "2019", "from": 2019.0, "below": 2019.0, "clips": [2]}]);
+    assert_eq!((&years["bins"], &years["without"], &years["unit"]), (&bins, &json!([4]), &json!("year")));
+    assert_eq!(of_years("none", &[Value::Null]), None);
+}
+
+#[test]
 fn figures_are_those_of_stats_and_pages_are_the_same_for_any_threads() {
     let temp = tempfile::tempdir().unwrap();
     let clips: Vec<_> = (0..30).map(|i| made(format!("{i}.mp4"), i % 3, 1 + i % 4, i)).collect();
