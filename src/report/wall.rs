@@ -44,12 +44,13 @@ impl ShownClip {
 
 /// Bytes of the element around a strip, and of what separates facts, at most.
 const PER_CLIP: u64 = 64;
-/// Clips of which strips of several sizes are made, to find the largest size that fits.
-const PROBES: usize = 32;
+/// Clips of which strips of several sizes are made, to find the largest size that fits. Of remote data sets, about as many
+/// stay in memory meanwhile.
+const PROBES: usize = 48;
 /// Clips between two calls of the progress callback.
 const TOGETHER: usize = 64;
 /// How much larger than expected the strips may turn out.
-const MARGIN: f64 = 1.03;
+const MARGIN: f64 = 1.06;
 
 impl Wall {
     /// As many of the clips, from the first, as fit into `room` bytes, with strips as large as fit then.
@@ -59,22 +60,20 @@ impl Wall {
         workshop: &Workshop<'_>,
         counter: &mut Counter<'_, '_>,
     ) -> Result<Wall> {
-        let Fit { size, most, mut made } = workshop.fitting(room, by_worth)?;
-        let (mut clips, mut bytes) = (Vec::new(), 0);
-        'all: for some in by_worth[..most].chunks(TOGETHER) {
-            let missing: Vec<Chosen> = some.iter().copied().filter(|place| !made.contains_key(place)).collect();
-            made.extend(workshop.made(&missing, size, workshop.looks_for)?);
-            for clip in some.iter().filter_map(|place| made.remove(place)) {
-                bytes += clip.bytes();
-                if bytes > room {
-                    break 'all;
+        let mut fit = workshop.fitting(room, by_worth)?;
+        loop {
+            let (size, should_fit) = (fit.size, fit.most == by_worth.len());
+            let wall = workshop.filled(room, by_worth, fit, counter)?;
+            // Nothing is read twice over a network: rather, a few clips are not shown.
+            let may_be_read_again = !workshop.sets.iter().any(|set| set.set.is_remote());
+            let smaller = size.smaller().filter(|_| should_fit && may_be_read_again);
+            match smaller {
+                Some(size) if wall.clips.len() < by_worth.len() => {
+                    fit = Fit { size, most: by_worth.len(), made: HashMap::new(), again: true };
                 }
-                counter.add(clip.frames, 0)?;
-                clips.push(clip);
+                _ => return Ok(wall),
             }
         }
-        clips.sort_by_key(|clip| clip.place);
-        Ok(Wall { size, clips })
     }
 
     /// What a check saw of the clips: data set, clip, and what was seen.
@@ -93,6 +92,8 @@ struct Fit {
     size: StripSize,
     most: usize,
     made: HashMap<Chosen, ShownClip>,
+    /// Whether more clips should have fit at a larger size.
+    again: bool,
 }
 
 /// What clips are made with.
@@ -111,11 +112,32 @@ struct Tools {
 }
 
 impl Workshop<'_> {
+    /// As many of the clips that should fit as do.
+    fn filled(&self, room: u64, by_worth: &[Chosen], fit: Fit, counter: &mut Counter<'_, '_>) -> Result<Wall> {
+        let Fit { size, most, mut made, again } = fit;
+        let (mut clips, mut bytes) = (Vec::new(), 0);
+        'all: for some in by_worth[..most].chunks(TOGETHER) {
+            let missing: Vec<Chosen> = some.iter().copied().filter(|place| !made.contains_key(place)).collect();
+            made.extend(self.made(&missing, size, self.looks_for)?);
+            for clip in some.iter().filter_map(|place| made.remove(place)) {
+                bytes += clip.bytes();
+                if bytes > room {
+                    break 'all;
+                }
+                // What is made once more was counted.
+                if again { counter.tell()? } else { counter.add(clip.frames, 0)? }
+                clips.push(clip);
+            }
+        }
+        clips.sort_by_key(|clip| clip.place);
+        Ok(Wall { size, clips })
+    }
+
     /// The largest size of strips at which all of the clips fit into `room` bytes, or the smallest one and as many clips as
     /// fit then.
     fn fitting(&self, room: u64, by_worth: &[Chosen]) -> Result<Fit> {
         let probes: Vec<Chosen> = by_worth.iter().copied().step_by(by_worth.len().div_ceil(PROBES).max(1)).collect();
-        let mut fit = Fit { size: StripSize::ALL[0], most: 0, made: HashMap::new() };
+        let mut fit = Fit { size: StripSize::ALL[0], most: 0, made: HashMap::new(), again: false };
         for size in StripSize::ALL {
             let looks_for = self.looks_for.filter(|_| fit.made.is_empty());
             let mut seen: HashMap<_, _> = fit.made.drain().map(|(place, clip)| (place, clip.seen)).collect();
