@@ -50,7 +50,8 @@ def report(
     budget : int or str, default "25MB"
         The most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
     check : bool, optional
-        Look for findings, as :func:`check` does, which reads all frames. Default: if all data sets are local.
+        Look for findings in all clips, as :func:`check` does, which reads all frames. Default: if all data sets are local;
+        otherwise in the clips that the page shows.
     seed : int, default 0
         For the choice of the clips.
     threads : int, optional
@@ -64,8 +65,8 @@ def report(
     -------
     vidrec.results.Report
         All figures of the page: ``title``, ``page_bytes``, ``shown`` (what the page shows), ``sets`` (``name``, ``stats``,
-        ``settings`` and more of each), ``distributions``, ``comparisons``, ``findings`` (the number of each kind, or None)
-        and ``notes`` (which clips are shown, and whether they were checked).
+        ``settings`` and more of each), ``distributions``, ``comparisons``, ``checked`` (the number of clips that were checked),
+        ``findings`` (the number of each kind, or None) and ``notes`` (which clips are shown, and which were checked).
 
     Raises
     ------

@@ -14,16 +14,16 @@ use crate::{Clip, Dataset, Error, ErrorKind, Result};
 
 /// What is found when a clip is looked at.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub found: Vec<Found>,
-    pub print: Option<Print>,
+pub(crate) struct Seen {
+    pub(super) found: Vec<Found>,
+    pub(super) print: Option<Print>,
     /// Frames that were decoded.
     pub frames: u64,
 }
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     pub frames: bool,
     pub prints: bool,
     pub faults: bool,
@@ -40,7 +40,7 @@ impl Wanted {
 }
 
 /// What a thread looks at clips with.
-pub(super) struct Eyes {
+pub(crate) struct Eyes {
     glances: Glances,
     cosines: Cosines,
     spare: Glance,

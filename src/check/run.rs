@@ -56,17 +56,22 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
         let pool = threads::pool(options.threads)?;
         (0..sets.len()).try_for_each(|set| all.look_at(set, &pool, &mut counter))?;
     }
-    if all.wanted.prints {
-        let go_on = &mut || counter.tell();
-        all.findings.extend(pairs::findings(sets, &all.compared, &all.prints, options, go_on)?);
-    }
-    let mut failed_videos = vec![0; sets.len()];
-    if options.wants(FindingKind::Failed) {
-        let (found, counts) = failures::findings(sets)?;
-        all.findings.extend(found);
-        failed_videos = counts;
-    }
-    Ok(all.into_report(&failed_videos))
+    all.into_report(&mut || counter.tell())
+}
+
+/// A check of some clips, at which the caller has looked: data set, clip and what was seen, in that order.
+#[cfg(feature = "report")]
+pub(crate) fn check_seen(
+    sets: &[Dataset],
+    seen: impl IntoIterator<Item = (usize, u64, Seen)>,
+    options: &CheckOptions,
+    progress: &mut ProgressFn<'_>,
+) -> Result<CheckReport> {
+    refuse(sets, options)?;
+    let mut some = Collected::new(sets, options);
+    seen.into_iter().try_for_each(|(set, clip, seen)| some.take(set, clip, seen))?;
+    let mut counter = Counter::new(Some(some.clips), progress);
+    some.into_report(&mut || counter.tell())
 }
 
 fn refuse(sets: &[Dataset], options: &CheckOptions) -> Result<()> {
@@ -140,7 +145,21 @@ impl<'a> Collected<'a> {
         Ok(())
     }
 
-    fn into_report(mut self, failed_videos: &[u64]) -> CheckReport {
+    /// Compares the clips with each other, and says what was found. `go_on` may stop that.
+    fn into_report(mut self, go_on: &mut impl FnMut() -> Result<()>) -> Result<CheckReport> {
+        if self.wanted.prints {
+            self.findings.extend(pairs::findings(self.sets, &self.compared, &self.prints, self.options, go_on)?);
+        }
+        let mut failed_videos = vec![0; self.sets.len()];
+        if self.options.wants(FindingKind::Failed) {
+            let (found, counts) = failures::findings(self.sets)?;
+            self.findings.extend(found);
+            failed_videos = counts;
+        }
+        Ok(self.told(&failed_videos))
+    }
+
+    fn told(mut self, failed_videos: &[u64]) -> CheckReport {
         // Stable: within a kind, in the order in which they were found, which is that of the clips.
         self.findings.sort_by_key(|finding| finding.kind);
         let mut counts: BTreeMap<FindingKind, u64> = self.options.kinds.iter().map(|&kind| (kind, 0)).collect();

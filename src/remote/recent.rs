@@ -21,6 +21,8 @@ pub(super) struct Recent {
     stretches: VecDeque<Stretch>,
     /// Of a file, where the last stretch of a sequence ends, and how long it was. The latest first.
     sequences: VecDeque<(u64, (u64, u64))>,
+    /// How many readers want nothing beyond what is around a range.
+    pub frugal: u32,
 }
 
 #[derive(Debug)]
@@ -54,7 +56,7 @@ impl Recent {
         }
         let (next, size) = self.sequence(file);
         // Of a sequence that has grown, the reader is in the last stretch.
-        if size >= REQUEST_BYTES / 2 && at == next && next < length {
+        if self.frugal == 0 && size >= REQUEST_BYTES / 2 && at == next && next < length {
             self.begin(file, next..next.saturating_add(REQUEST_BYTES).min(length), &start)?;
         }
         Ok(found)
@@ -63,7 +65,8 @@ impl Recent {
     /// A new stretch for the part of `range` from `at` on.
     fn next(&self, (file, length): (u64, u64), at: u64, range: &Range<u64>, around: &Range<u64>) -> Range<u64> {
         let (next, last) = self.sequence(file);
-        let grown = if at == next && at > 0 { (last * 2).min(REQUEST_BYTES) } else { 0 };
+        let follows = self.frugal == 0 && at == next && at > 0;
+        let grown = if follows { (last * 2).min(REQUEST_BYTES) } else { 0 };
         // At most a request; but always the range itself.
         let end = around.end.min(at.saturating_add(REQUEST_BYTES)).max(range.end);
         at..end.max(at.saturating_add(grown)).min(length)
@@ -159,5 +162,12 @@ mod tests {
             recent.find((8, 10_000), &range, around, start).unwrap();
         }
         assert_eq!(started.take(), [500..1000, 9000..9100]);
+        // One after the other, but nothing beyond what is around.
+        let mut recent = Recent { frugal: 1, ..Recent::default() };
+        for at in (0..90 << 20).step_by(6 << 20) {
+            recent.find((9, length), &(at..at + 100), at..at + (6 << 20), start).unwrap();
+            recent.find((9, length), &(at + (6 << 20) - 100..at + (6 << 20)), at..at + (6 << 20), start).unwrap();
+        }
+        assert_eq!(started.take(), Vec::from_iter((0..90 << 20).step_by(6 << 20).map(|at| at..at + (6 << 20))));
     }
 }

@@ -36,6 +36,18 @@ pub(crate) struct Remote {
     cache: PerProcess<Mutex<Option<Arc<PageCache>>>>,
 }
 
+/// See [`Remote::frugal`].
+#[cfg(feature = "report")]
+#[derive(Debug)]
+pub(crate) struct Frugal(Arc<Remote>);
+
+#[cfg(feature = "report")]
+impl Drop for Frugal {
+    fn drop(&mut self) {
+        self.0.count_frugal(-1);
+    }
+}
+
 impl Remote {
     pub fn new(storage: &Storage) -> Result<Arc<Self>> {
         let memory = Memory::new(storage.memory_bytes);
@@ -116,6 +128,19 @@ impl Remote {
         let link = Arc::new(Link::new(client, self.counters.clone(), self.storage.timeout));
         links.insert(address.store.clone(), link.clone());
         Ok(link)
+    }
+
+    /// While what this returns lives, reads without a plan bring nothing beyond what is said to be around them.
+    #[cfg(feature = "report")]
+    pub fn frugal(self: &Arc<Self>) -> Frugal {
+        self.count_frugal(1);
+        Frugal(self.clone())
+    }
+
+    #[cfg(feature = "report")]
+    fn count_frugal(&self, more: i32) {
+        let mut recent = self.recent.get().lock().unwrap_or_else(PoisonError::into_inner);
+        recent.frugal = recent.frugal.saturating_add_signed(more);
     }
 
     /// Starts to do something that a request gives.

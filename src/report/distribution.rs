@@ -13,7 +13,7 @@ use super::survey::{Number, Survey, Word};
 pub struct Distribution {
     /// What is counted, such as `frames a clip`.
     pub title: String,
-    /// The unit of the values; empty for words and plain numbers.
+    /// The unit of the values; empty for words and plain numbers; `year` for years.
     pub unit: &'static str,
     /// Bins of numbers, in order; or of words, the most frequent first.
     pub bins: Vec<DistributionBin>,
@@ -70,6 +70,7 @@ pub(super) fn all(surveys: &[Survey]) -> Vec<Distribution> {
         (Number::Rate, "Packed frames a second", "/s"),
         (Number::BytesPerFrame, "Bytes a frame, mean of each clip", "B"),
         (Number::Aspect, "Width by height", ""),
+        (Number::Year, "Year of the video, by its container", "year"),
     ];
     let words = [
         (Word::Size, "Size of the frames"),

@@ -25,7 +25,9 @@ pub struct Report {
     pub distributions: Vec<Distribution>,
     /// How each data set differs from the first.
     pub comparisons: Vec<Comparison>,
-    /// The number of findings of each kind; `None` if the data sets were not checked.
+    /// What was checked; `None` if nothing was.
+    pub checked: Option<Checked>,
+    /// The number of findings of each kind among the clips that were checked; `None` if none was.
     pub findings: Option<BTreeMap<FindingKind, u64>>,
     /// What a reader has to know: which clips are shown, at which size, and whether they were checked.
     pub notes: Vec<String>,
@@ -51,6 +53,18 @@ pub struct SetFigures {
     pub draws: u32,
     /// What `vidrec stats` says.
     pub stats: Stats,
+}
+
+/// What was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Number of clips: all, or those that the page shows.
+    pub clips: u64,
+    /// Number of clips of all data sets.
+    pub of_clips: u64,
+    /// Number of their frames that were decoded.
+    pub frames: u64,
 }
 
 /// What a page shows.

@@ -17,7 +17,8 @@ pub(super) struct Group<'a> {
 #[derive(Serialize)]
 struct Shown<'a> {
     text: &'a str,
-    frames: &'a [u32],
+    /// The first of its frames.
+    frame: Option<u32>,
     /// How many clips and videos it is about.
     count: usize,
     /// The first of its clips: data set, number, source, class.
@@ -27,13 +28,18 @@ struct Shown<'a> {
 }
 
 /// The most findings of a kind that the page lists, the most clips or videos of one, and of all of a kind about.
-const MOST: usize = 500;
+pub(super) const MOST: usize = 500;
 const MOST_CLIPS: usize = 60;
 const MOST_OF_KIND: usize = 2000;
 
+/// Bytes of a page to leave for findings that come when its clips are made; of more findings, fewer are listed.
+pub(super) fn room(room: u64, clips: usize) -> u64 {
+    (2048 + 1024 * clips as u64).min(room / 10)
+}
+
 impl<'a> Group<'a> {
-    /// The findings in groups, in order of the kinds.
-    pub fn all(report: &'a CheckReport) -> Vec<Self> {
+    /// The findings in groups, in order of the kinds; at most `most` of each kind are listed.
+    pub fn all(report: &'a CheckReport, most: usize) -> Vec<Self> {
         let group = |findings: &'a [Finding]| {
             let mut listed = 0;
             let has_room = |finding: &&Shown<'_>| {
@@ -41,7 +47,7 @@ impl<'a> Group<'a> {
                 listed += finding.clips.len() + finding.videos.len();
                 before < MOST_OF_KIND
             };
-            let shown: Vec<_> = findings.iter().take(MOST).map(Shown::of).collect();
+            let shown: Vec<_> = findings.iter().take(most).map(Shown::of).collect();
             let room = shown.iter().take_while(has_room).count();
             let findings_shown = shown.into_iter().take(room).collect();
             Group { kind: findings[0].kind, count: findings.len(), findings: findings_shown }
@@ -56,7 +62,7 @@ impl<'a> Shown<'a> {
         let videos = finding.videos.iter().take(MOST_CLIPS);
         Shown {
             text: &finding.text,
-            frames: &finding.frames,
+            frame: finding.frames.first().copied(),
             count: finding.clips.len() + finding.videos.len(),
             clips: clips.map(|clip| (clip.set, clip.clip, clip.source.as_str(), clip.class.as_deref())).collect(),
             videos: videos.map(|video| (video.set, video.source.as_str())).collect(),

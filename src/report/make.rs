@@ -3,26 +3,27 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::class_balance::ClassBalance;
-use super::compare::{self, Comparison};
-use super::distribution::{self, Distribution};
-use super::figures::{Report, SetFigures, Shown};
-use super::findings::Group;
+use super::choice::{self, Chosen};
+use super::compare;
+use super::distribution;
+use super::figures::{Checked, Report, SetFigures, Shown};
+use super::findings;
+use super::head::Head;
 use super::json::in_script;
-use super::options::{NamedSet, ReportOptions};
+use super::notes;
+use super::options::{Extent, NamedSet, ReportOptions};
+use super::page;
 use super::survey::Survey;
-use super::wall::Wall;
-use super::{choice, notes, page};
-use crate::check::{CheckOptions, CheckReport, check};
+use super::wall::{Wall, Workshop};
+use crate::check::{CheckOptions, CheckReport, Finding, Wanted, check, check_seen};
 use crate::progress::Counter;
-use crate::{Dataset, Error, JsonObject, ProgressFn, Result, stats, threads};
+use crate::{Dataset, Error, ProgressFn, Result, stats, threads};
 
 /// Describes data sets, and writes a page about them to `out`, if that is given. A file that is there is replaced.
 ///
 /// The page is one HTML file without any reference to something outside. The same data sets, names and options give the
-/// same bytes, for any number of threads. Frames that cannot be decoded are shown in gray.
+/// same bytes, for any number of threads. Frames that cannot be decoded are shown in gray. Of a remote data set, this reads
+/// the index and the clips that are shown, unless all are to be checked.
 ///
 /// ```no_run
 /// use vidrec::report::{NamedSet, ReportOptions, report};
@@ -52,7 +53,8 @@ pub fn report(
             Error::usage("a report is about whole data sets, not about selections of clips").file(&selection.name)
         );
     }
-    let checked = checked(sets, options, progress)?;
+    let job = Job { sets, options, extent: options.extent(sets) };
+    let found = (job.extent == Extent::All).then(|| check(&job.datasets(), &job.check_options(), progress)).transpose()?;
     let mut surveys = sets.iter().map(|set| Survey::of(&set.set, sets.len() > 1)).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let mut report = Report {
@@ -62,22 +64,15 @@ pub fn report(
         sets: sets.iter().map(figures).collect::<Result<_>>()?,
         distributions: distribution::all(&surveys),
         comparisons: compare::all(sets, &mut surveys)?,
-        findings: checked.as_ref().map(|checked| checked.counts.clone()),
-        notes: vec![notes::of_check(checked.as_ref(), options)],
+        checked: None,
+        findings: None,
+        notes: Vec::new(),
     };
-    if let Some(out) = out {
-        write(&mut report, checked.as_ref(), &surveys, sets, out, options, progress)?;
+    match out {
+        Some(out) => job.write(&mut report, found, &surveys, out, progress)?,
+        None => job.describe_check(&mut report, found.as_ref()),
     }
     Ok(report)
-}
-
-fn checked(sets: &[NamedSet], options: &ReportOptions, progress: &mut ProgressFn<'_>) -> Result<Option<CheckReport>> {
-    if !options.check.unwrap_or(!sets.iter().any(|set| set.set.is_remote())) {
-        return Ok(None);
-    }
-    let sets: Vec<Dataset> = sets.iter().map(|set| set.set.clone()).collect();
-    let options = CheckOptions { threads: options.threads, ..CheckOptions::default() };
-    check(&sets, &options, progress).map(Some)
 }
 
 fn figures(set: &NamedSet) -> Result<SetFigures> {
@@ -94,120 +89,104 @@ fn figures(set: &NamedSet) -> Result<SetFigures> {
     })
 }
 
-/// Everything on the page but its clips.
-#[derive(Serialize)]
-struct Head<'a> {
-    title: &'a str,
-    /// Says which page this is, where flags are kept.
-    key: String,
-    sets: Vec<PageSet<'a>>,
-    classes: ClassBalance<'a>,
-    distributions: &'a [Distribution],
-    comparisons: &'a [Comparison],
-    findings: Option<Vec<Group<'a>>>,
-    notes: &'a [String],
+/// What is asked for.
+struct Job<'a> {
+    sets: &'a [NamedSet],
+    options: &'a ReportOptions,
+    extent: Extent,
 }
 
-#[derive(Serialize)]
-struct PageSet<'a> {
-    name: &'a str,
-    clips: u64,
-    frames: u64,
-    shards: u64,
-    seconds: f64,
-    bytes: u64,
-    epoch_bytes: u64,
-    epoch_rgb_bytes: u64,
-    classes: usize,
-    digest: &'a str,
-    tool: &'a str,
-    ffmpeg: Option<&'a str>,
-    draws: u32,
-    short_clips: u64,
-    repeated_frames: u64,
-    repaired_clips: u64,
-    video_notes: &'a std::collections::BTreeMap<String, (u64, u64)>,
-    settings: &'a JsonObject,
-}
-
-impl<'a> PageSet<'a> {
-    fn of(set: &'a SetFigures) -> Self {
-        let stats = &set.stats;
-        PageSet {
-            name: &set.name,
-            clips: stats.clips,
-            frames: stats.frames,
-            shards: stats.shards,
-            seconds: stats.seconds_per_clip.sum,
-            bytes: set.bytes,
-            epoch_bytes: stats.epoch_bytes,
-            epoch_rgb_bytes: stats.epoch_rgb_bytes,
-            classes: stats.classes.iter().filter(|class| class.label.is_some() && class.clips > 0).count(),
-            digest: &set.fingerprint.digest,
-            tool: &set.tool,
-            ffmpeg: set.ffmpeg.as_deref(),
-            draws: set.draws,
-            short_clips: stats.short_clips,
-            repeated_frames: stats.repeated_frames,
-            repaired_clips: stats.repaired_clips,
-            video_notes: &stats.video_notes,
-            settings: &set.settings,
-        }
+impl Job<'_> {
+    fn datasets(&self) -> Vec<Dataset> {
+        self.sets.iter().map(|set| set.set.clone()).collect()
     }
-}
 
-impl<'a> Head<'a> {
-    fn of(report: &'a Report, checked: Option<&'a CheckReport>) -> Self {
-        let digests: Vec<&str> = report.sets.iter().map(|set| set.fingerprint.digest.as_str()).collect();
-        Head {
-            title: &report.title,
-            key: digests.join("+"),
-            sets: report.sets.iter().map(PageSet::of).collect(),
-            classes: ClassBalance::of(&report.sets),
-            distributions: &report.distributions,
-            comparisons: &report.comparisons,
-            findings: checked.map(Group::all),
-            notes: &report.notes,
-        }
+    fn check_options(&self) -> CheckOptions {
+        CheckOptions { threads: self.options.threads, ..CheckOptions::default() }
     }
-}
 
-fn write(
-    report: &mut Report,
-    checked: Option<&CheckReport>,
-    surveys: &[Survey],
-    sets: &[NamedSet],
-    out: &Path,
-    options: &ReportOptions,
-    progress: &mut ProgressFn<'_>,
-) -> Result<()> {
-    let head = in_script(&Head::of(report, checked))?;
-    let empty = page::empty_bytes(&report.title, &head);
-    let Some(room) = options.budget.checked_sub(empty) else {
-        return Err(Error::usage("the figures alone are larger than the page may be")
-            .expected(format!("at most {} bytes", options.budget))
-            .found(empty)
-            .help("give a larger budget"));
-    };
-    let findings = checked.map_or(&[][..], |checked| &checked.findings);
-    let by_worth = choice::by_worth(surveys, findings, options.clips, options.seed);
-    let pool = threads::pool(options.threads)?;
-    let mut counter = Counter::new(Some(by_worth.len() as u64), progress);
-    let wall = Wall::within(room, &by_worth, sets, &pool, &mut counter)?;
-    let found: HashSet<(usize, u64)> =
-        findings.iter().flat_map(|finding| &finding.clips).map(|clip| (clip.set, clip.clip)).collect();
-    let shown = Shown {
-        clips: wall.clips.len() as u64,
-        of_clips: surveys.iter().map(|survey| survey.labels.len() as u64).sum(),
-        height: wall.size.height,
-        frames: wall.size.frames,
-        quality: wall.size.quality,
-    };
-    let found = wall.clips.iter().filter(|clip| found.contains(&(clip.place.set, clip.place.clip))).count() as u64;
-    let longest = report.sets.iter().map(|set| set.stats.frames_per_clip.max as u64).max().unwrap_or(0);
-    report.notes.splice(0..0, notes::of_clips(&shown, longest, found, options));
-    report.shown = Some(shown);
-    let head = in_script(&Head::of(report, checked))?;
-    report.page_bytes = page::write(out, &report.title, &head, &wall.clips)?;
-    Ok(())
+    /// Writes the page, and says what it shows. `found` is what a check of all clips has found.
+    fn write(
+        &self,
+        report: &mut Report,
+        mut found: Option<CheckReport>,
+        surveys: &[Survey],
+        out: &Path,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<()> {
+        let findings = found.as_ref().map_or(&[][..], |found| &found.findings);
+        let by_worth = choice::by_worth(surveys, findings, self.options.clips, self.options.seed);
+        self.describe_check(report, found.as_ref());
+        let head = in_script(&Head::of(report, found.as_ref(), findings::MOST))?;
+        let room = self.room(page::empty_bytes(&report.title, &head))?;
+        let for_findings = if self.extent == Extent::Shown { findings::room(room, by_worth.len()) } else { 0 };
+        let mut wall = self.wall(room - for_findings, &by_worth, progress)?;
+        self.describe_wall(report, &wall, findings);
+        if self.extent == Extent::Shown {
+            found = Some(check_seen(&self.datasets(), wall.take_seen(), &self.check_options(), progress)?);
+            self.describe_check(report, found.as_ref());
+        }
+        let mut most = findings::MOST;
+        let mut head = in_script(&Head::of(report, found.as_ref(), most))?;
+        while most > 0 && page::empty_bytes(&report.title, &head) + wall.bytes() > self.options.budget {
+            most /= 2;
+            head = in_script(&Head::of(report, found.as_ref(), most))?;
+        }
+        report.page_bytes = page::write(out, &report.title, &head, &wall.clips)?;
+        Ok(())
+    }
+
+    /// Bytes of the page beside those that it has without clips.
+    fn room(&self, empty: u64) -> Result<u64> {
+        let too_small = || {
+            Error::usage("the figures alone are larger than the page may be")
+                .expected(format!("at most {} bytes", self.options.budget))
+                .found(empty)
+                .help("give a larger budget")
+        };
+        self.options.budget.checked_sub(empty).ok_or_else(too_small)
+    }
+
+    /// The clips with their strips. If only clips that are shown are checked, that is when they are looked at.
+    fn wall(&self, room: u64, by_worth: &[Chosen], progress: &mut ProgressFn<'_>) -> Result<Wall> {
+        // Clips that lie one behind the other by chance are no reason to read on.
+        #[cfg(feature = "remote")]
+        let _frugal: Vec<_> =
+            self.sets.iter().flat_map(|set| set.set.remotes()).map(|remote| remote.frugal()).collect();
+        let pool = threads::pool(self.options.threads)?;
+        let looks_for = (self.extent == Extent::Shown).then(|| Wanted::of(&self.check_options()));
+        let mut counter = Counter::new(Some(by_worth.len() as u64), progress);
+        Wall::within(room, by_worth, &Workshop { sets: self.sets, pool: &pool, looks_for }, &mut counter)
+    }
+
+    /// Says which clips are shown, and how. `findings` are those for which clips were chosen.
+    fn describe_wall(&self, report: &mut Report, wall: &Wall, findings: &[Finding]) {
+        let clips: HashSet<(usize, u64)> =
+            findings.iter().flat_map(|finding| &finding.clips).map(|clip| (clip.set, clip.clip)).collect();
+        let shown = Shown {
+            clips: wall.clips.len() as u64,
+            of_clips: self.clips(),
+            height: wall.size.height,
+            frames: wall.size.frames,
+            quality: wall.size.quality,
+        };
+        let of_findings = wall.clips.iter().filter(|clip| clips.contains(&(clip.place.set, clip.place.clip))).count();
+        let longest = report.sets.iter().map(|set| set.stats.frames_per_clip.max as u64).max().unwrap_or(0);
+        report.notes.splice(0..0, notes::of_clips(&shown, longest, of_findings as u64, self.options));
+        report.shown = Some(shown);
+    }
+
+    /// Says what was checked, in place of what was said of it before.
+    fn describe_check(&self, report: &mut Report, found: Option<&CheckReport>) {
+        report.checked =
+            found.map(|found| Checked { clips: found.clips, of_clips: self.clips(), frames: found.frames });
+        report.findings = found.map(|found| found.counts.clone());
+        report.notes.pop();
+        report.notes.push(notes::of_check(report.checked.as_ref(), self.extent));
+    }
+
+    /// Number of clips of all data sets.
+    fn clips(&self) -> u64 {
+        self.sets.iter().map(|set| set.set.len()).sum()
+    }
 }

@@ -10,6 +10,7 @@ mod distribution;
 mod facts;
 mod figures;
 mod findings;
+mod head;
 mod json;
 mod make;
 mod notes;
@@ -22,6 +23,6 @@ mod wall;
 
 pub use self::compare::{Comparison, SourceNote, Sources};
 pub use self::distribution::{Distribution, DistributionBin, Spread};
-pub use self::figures::{Report, SetFigures, Shown};
+pub use self::figures::{Checked, Report, SetFigures, Shown};
 pub use self::make::report;
 pub use self::options::{NamedSet, ReportOptions};

@@ -1,9 +1,8 @@
 //! What a reader of a page has to know, in sentences.
 
-use super::figures::Shown;
-use super::options::ReportOptions;
+use super::figures::{Checked, Shown};
+use super::options::{Extent, ReportOptions};
 use super::strip::StripSize;
-use crate::check::CheckReport;
 
 /// Which clips are shown, and how.
 pub(super) fn of_clips(shown: &Shown, longest: u64, found: u64, options: &ReportOptions) -> Vec<String> {
@@ -44,15 +43,24 @@ pub(super) fn of_clips(shown: &Shown, longest: u64, found: u64, options: &Report
     notes
 }
 
-/// Whether the data sets were checked.
-pub(super) fn of_check(report: Option<&CheckReport>, options: &ReportOptions) -> String {
-    match report {
-        Some(report) => format!("Checked: {}, {} decoded.", count(report.clips, "clip"), count(report.frames, "frame")),
-        None if options.check.is_none() => {
-            "Not checked: data sets in object storage are checked on demand (--check), because that reads all of them."
-                .into()
+/// Which clips were checked.
+pub(super) fn of_check(checked: Option<&Checked>, extent: Extent) -> String {
+    match (checked, extent) {
+        (Some(checked), Extent::Shown) if checked.clips < checked.of_clips => format!(
+            "Only the {} shown here, of {}, {} checked, and compared with each other ({} decoded): data sets in object \
+             storage are read as a whole on demand (--check).",
+            count(checked.clips, "clip"),
+            grouped(checked.of_clips),
+            if checked.clips == 1 { "was" } else { "were" },
+            count(checked.frames, "frame")
+        ),
+        (Some(checked), _) => {
+            format!("Checked: {}, {} decoded.", count(checked.clips, "clip"), count(checked.frames, "frame"))
         }
-        None => "Not checked (--no-check).".into(),
+        (None, Extent::None) => "Not checked (--no-check).".into(),
+        (None, _) => "Not checked: of data sets in object storage, only clips that a page shows are checked, unless all \
+                      are wanted (--check)."
+            .into(),
     }
 }
 

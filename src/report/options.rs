@@ -27,12 +27,32 @@ pub struct ReportOptions {
     pub clips: u64,
     /// The most bytes that the page may have. Default 25 MB. Strips get smaller, and then fewer, to keep it.
     pub budget: u64,
-    /// Whether to look for findings, which decodes every frame. `None`, the default: if all data sets are local.
+    /// Whether to look for findings in all clips, which decodes every frame. `None`, the default: if all data sets are
+    /// local; otherwise in those clips that the page shows.
     pub check: Option<bool>,
     /// Seed for the choice of the clips. Default 0.
     pub seed: u64,
     /// The number of threads that decode frames; `None`, the default, for one per core. The page is the same for any.
     pub threads: Option<usize>,
+}
+
+/// Which clips are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    None,
+    /// Those that the page shows.
+    Shown,
+    All,
+}
+
+impl ReportOptions {
+    pub(super) fn extent(&self, sets: &[NamedSet]) -> Extent {
+        match self.check {
+            Some(false) => Extent::None,
+            None if sets.iter().any(|set| set.set.is_remote()) => Extent::Shown,
+            None | Some(true) => Extent::All,
+        }
+    }
 }
 
 impl Default for ReportOptions {

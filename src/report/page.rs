@@ -12,7 +12,8 @@ use crate::Result;
 use crate::disk::AtomicFile;
 
 const TEMPLATE: &str = include_str!("page/page.html");
-const STYLE: &str = concat!(include_str!("page/base.css"), include_str!("page/parts.css"));
+const STYLE: &str =
+    concat!(include_str!("page/base.css"), include_str!("page/parts.css"), include_str!("page/print.css"));
 /// In the order in which one uses the other.
 const SCRIPT: &str = concat!(
     "\"use strict\";\n",

@@ -31,6 +31,11 @@ impl StripSize {
         StripSize { height: 64, frames: 4, quality: 50 },
         StripSize { height: 48, frames: 3, quality: 45 },
     ];
+
+    /// The next smaller size.
+    pub fn smaller(self) -> Option<Self> {
+        Self::ALL.into_iter().skip_while(|&size| size != self).nth(1)
+    }
 }
 
 /// A strip.

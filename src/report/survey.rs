@@ -33,6 +33,7 @@ pub(super) enum Number {
     Rate,
     BytesPerFrame,
     Aspect,
+    Year,
 }
 
 /// A word of each clip.
@@ -115,6 +116,8 @@ impl Survey {
                         self.word(word, text);
                     }
                 }
+                let year = value.get("creation_year").and_then(Value::as_u64).and_then(|year| u16::try_from(year).ok());
+                self.numbers.entry(Number::Year).or_default().extend(year.map(f64::from));
                 continue;
             }
             if self.attributes.len() >= MOST_ATTRIBUTES && !self.attributes.contains_key(&name) {

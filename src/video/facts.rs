@@ -17,6 +17,10 @@ pub struct VideoFacts {
     pub claimed_frames: Option<u64>,
     /// Seconds that the container claims for the stream, or for the whole file if it claims none for the stream.
     pub claimed_seconds: Option<f64>,
+    /// Year in which the file was made, in UTC, if the container gives a date between 1900 and 2100 (FFmpeg's tag
+    /// `creation_time`). Cameras write when they recorded, editors and web sites when they wrote the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_year: Option<u16>,
     /// Seconds from the first frame to the end of the last, by the times of the packets, if they have times.
     pub stream_seconds: Option<f64>,
     /// FFmpeg's name of the pixel format of the first frame.

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
 use vidrec::jpeg::Encoder;
-use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Writer, WriterOptions, no_progress};
+use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress};
 
-use crate::common::{damage, names};
+use crate::common::{self, damage, names};
 
 /// How a picture is encoded.
 #[derive(Clone, Copy)]
@@ -429,15 +431,27 @@ fn damage_anywhere_is_a_finding_and_a_remote_data_set_gives_the_same() {
     assert!(broken["counts"]["corrupt"].as_u64().unwrap() >= 1, "{broken}");
 }
 
-/// `cargo test --release --test cli hundred_thousand -- --ignored --nocapture` says how long they take, and how much memory.
+/// `cargo test --release --test cli a_hundred_thousand_clips -- --ignored --nocapture` says how long they take, and how much
+/// memory.
 #[test]
 #[ignore = "a measurement"]
 fn a_hundred_thousand_clips() {
+    measure(100_000, 4);
+}
+
+/// `cargo test --release --test cli a_million_clips -- --ignored --nocapture` does the same for clips of one frame.
+#[test]
+#[ignore = "a measurement, and 1 GB of disk"]
+fn a_million_clips() {
+    measure(1_000_000, 1);
+}
+
+fn measure(clips: u64, frames: usize) {
     let place = Place::new();
     let mut writer = Writer::create(place.at("set"), WriterOptions::default()).unwrap();
     let mut encoder = Encoder::new(80).unwrap();
     let (mut planes, mut jpeg) = (Planes::new(64, 48).unwrap(), Vec::new());
-    for clip in 0..100_000u64 {
+    for clip in 0..clips {
         // Every hundredth shows the same as the one before.
         let seed = clip - u64::from(clip % 100 == 99);
         for (i, value) in planes.y.iter_mut().enumerate() {
@@ -446,39 +460,27 @@ fn a_hundred_thousand_clips() {
         jpeg.clear();
         encoder.encode(&planes, &mut jpeg).unwrap();
         let info = ClipInfo { source: format!("{clip}.mp4"), ..ClipInfo::default() };
-        writer.append(&info, &[0, 1, 2, 3].map(|pts| FrameData { jpeg: &jpeg, pts, source_index: None })).unwrap();
+        let frame = |pts| FrameData { jpeg: &jpeg, pts, source_index: None };
+        writer.append(&info, &[0, 1, 2, 3].map(frame)[..frames]).unwrap();
     }
     writer.finish().unwrap();
-    let start = std::time::Instant::now();
-    let options = CheckOptions::default();
-    let report = check(&[Dataset::open(place.at("set")).unwrap()], &options, &mut no_progress).unwrap();
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let memory = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    println!("{} clips, {} frames in {:.1} s; {memory}", report.clips, report.frames, start.elapsed().as_secs_f64());
-    assert_eq!((report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]), (100_000, 1000));
-}
-
-#[cfg(feature = "pack")]
-#[test]
-fn failures_are_found_in_the_words_they_failed_with() {
-    let place = Place::new();
-    fs::create_dir_all(place.at("videos/a")).unwrap();
-    let ffmpeg =
-        ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "videos/a/ok.mp4"];
-    let status = Command::new("ffmpeg").args(ffmpeg).current_dir(place.0.path()).status();
-    assert!(status.expect("scripts/setup.sh installs ffmpeg").success());
-    ["x", "y"].iter().for_each(|name| fs::write(place.at(&format!("videos/a/{name}.mp4")), "no video").unwrap());
-    place.run("pack videos -o set", 3);
-    let report = place.json("check set --only failed", 3);
-    let finding = &report["findings"][0];
-    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report}");
-    assert_eq!(finding["videos"], json!([{"set": 0, "source": "a/x.mp4"}, {"set": 0, "source": "a/y.mp4"}]));
-    let text = finding["text"].as_str().unwrap();
-    assert!(text.starts_with("2 videos were not packed: open: ") && text.contains("Invalid data"), "{text}");
-    assert_eq!((&report["sets"][0]["failed_videos"], &report["frames"]), (&json!(2), &json!(0)));
-    let list = fs::read_dir(place.at("set")).unwrap().map(|entry| entry.unwrap().path());
-    let list = list.into_iter().find(|path| path.to_string_lossy().contains("failures-")).unwrap();
-    fs::write(list, "{}\n").unwrap();
-    let report = place.json("check set", 3);
-    assert!(report["findings"][0]["text"].as_str().unwrap().contains("failures-digest"), "{report}");
+    let before = common::most_memory();
+    let (start, mut looked_at_all) = (Instant::now(), None);
+    let progress = &mut |progress: &Progress| {
+        if progress.done == clips {
+            looked_at_all.get_or_insert_with(Instant::now);
+        }
+        ControlFlow::Continue(())
+    };
+    let report = check(&[Dataset::open(place.at("set")).unwrap()], &CheckOptions::default(), progress).unwrap();
+    println!(
+        "{} clips, {} frames in {:.1} s, with {:.1} s in which clips are compared with each other; {}; to write them took {before}",
+        report.clips,
+        report.frames,
+        start.elapsed().as_secs_f64(),
+        looked_at_all.unwrap().elapsed().as_secs_f64(),
+        common::most_memory()
+    );
+    let frozen = if frames > 1 { clips } else { 0 };
+    assert_eq!((report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]), (frozen, clips / 100));
 }

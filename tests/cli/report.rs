@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
+use vidrec::report::{NamedSet, ReportOptions, report};
 use vidrec::{ClipInfo, FrameData, JsonObject, Writer, WriterOptions};
 
 use crate::common;
@@ -96,6 +97,28 @@ fn the_page_loads_nothing_and_what_is_hostile_stays_text() {
     assert_eq!(list[5]["source"], json!(format!("{HOSTILE}/5.mp4")));
     assert_eq!((&list[5]["class"], &list[5]["strip"]["times"]), (&json!(HOSTILE), &json!([0.0, 0.04, 0.08])));
     assert_eq!(embedded(&page, "data")["classes"]["classes"][0]["clips"], json!([3]));
+}
+
+#[test]
+fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
+    let temp = tempfile::tempdir().unwrap();
+    let of_years = |name: &str, years: &[Value]| {
+        let mut writer = Writer::create(temp.path().join(name), WriterOptions::default()).unwrap();
+        for year in years {
+            let attributes = JsonObject::of(json!({"video": {"codec": "h264", "creation_year": year}})).unwrap();
+            let frame = FrameData { jpeg: &common::jpeg((64, 48), 1), pts: 0, source_index: None };
+            writer.append(&ClipInfo { attributes, ..ClipInfo::default() }, &[frame]).unwrap();
+        }
+        writer.finish().unwrap();
+        let told = figures(&format!("report {name}"), temp.path());
+        let all = told["distributions"].as_array().unwrap().clone();
+        all.into_iter().find(|one| one["title"].as_str().unwrap().starts_with("Year"))
+    };
+    let years = of_years("some", &[2019.into(), 2019.into(), 2004.into(), Value::Null, "2020".into(), 1e9.into(), (-5).into()]);
+    let years = years.unwrap();
+    let bins = json!([{"name": "2004", "from": 2004.0, "below": 2004.0, "clips": [1]}, {"name": "2019", "from": 2019.0, "below": 2019.0, "clips": [2]}]);
+    assert_eq!((&years["bins"], &years["without"], &years["unit"]), (&bins, &json!([4]), &json!("year")));
+    assert_eq!(of_years("none", &[Value::Null]), None);
 }
 
 #[test]
@@ -195,7 +218,8 @@ fn a_damaged_frame_is_shown_as_such() {
     assert_eq!((&list[9]["strip"]["damaged"], &list[10]["strip"]["damaged"]), (&json!([]), &json!([2])));
 }
 
-/// Prints what a page about 100,000 clips costs: `cargo test --release --test cli report::many_clips -- --ignored --nocapture`.
+/// Prints what a page about 100,000 clips costs:
+/// `cargo test --release --test cli report::many_clips -- --ignored --nocapture`.
 #[test]
 #[ignore = "a minute, and 400 MB of disk"]
 fn many_clips_cost_little() {
@@ -209,24 +233,96 @@ fn many_clips_cost_little() {
         writer.append(&info, &[frame(0), frame(1)]).unwrap();
     }
     writer.finish().unwrap();
-    let start = std::time::Instant::now();
-    let told = figures("report set -o page.html --no-check", temp.path());
-    println!("{:.1} s, {} bytes: {}", start.elapsed().as_secs_f64(), told["page_bytes"], told["notes"]);
-    assert_eq!(told["shown"]["clips"], 1000);
+    let before = common::most_memory();
+    for check in [Some(false), None] {
+        let set = vidrec::Dataset::open(temp.path().join("set")).unwrap();
+        let sets = [NamedSet { name: "set".into(), set }];
+        let start = std::time::Instant::now();
+        let options = ReportOptions { check, ..ReportOptions::default() };
+        let told = report(&sets, Some(&temp.path().join("page.html")), &options, &mut vidrec::no_progress).unwrap();
+        let (seconds, memory) = (start.elapsed().as_secs_f64(), common::most_memory());
+        println!("{seconds:.1} s, {memory} (to write them {before}), {} bytes: {:?}", told.page_bytes, told.notes);
+        assert_eq!(told.shown.unwrap().clips, 1000);
+    }
 }
 
 #[test]
-fn a_remote_data_set_is_checked_on_demand_only() {
+fn of_a_remote_data_set_the_clips_that_are_shown_are_checked() {
     let served = Served::new();
     let page = |line: &str| {
         let told = served.json(&format!("report {line} -o page.html --clips 5 --json"));
-        (told, embedded(&fs::read_to_string(served.path("page.html")).unwrap(), "clip-list"))
+        (told, fs::read_to_string(served.path("page.html")).unwrap())
     };
-    let (local, clips) = page("set --no-check");
-    let (remote, same_clips) = page("U/set");
-    assert_eq!((&local["sets"][0]["stats"], &clips), (&remote["sets"][0]["stats"], &same_clips));
-    assert_eq!((clips.as_array().unwrap().len(), &remote["findings"]), (5, &Value::Null));
+    let list = |text: &str| embedded(text, "clip-list");
+    let (local, plain) = page("set --no-check");
+    let (remote, text) = page("U/set");
+    assert_eq!((&local["sets"][0]["stats"], list(&plain)), (&remote["sets"][0]["stats"], list(&text)));
+    let clips = list(&text);
+    let frames: u64 = clips.as_array().unwrap().iter().map(|clip| clip["frames"].as_u64().unwrap()).sum();
+    assert_eq!(remote["checked"], json!({"clips": 5, "of_clips": 24, "frames": frames}));
     let note = remote["notes"].as_array().unwrap().last().unwrap().as_str().unwrap();
-    assert!(note.starts_with("Not checked: data sets in object storage"), "{note}");
-    assert_eq!(page("U/set --check").0["findings"], page("set").0["findings"]);
+    assert!(note.starts_with("Only the 5 clips shown here, of 24, were checked"), "{note}");
+    assert_eq!(&embedded(&text, "data")["checked"], &remote["checked"]);
+    // All of the clips that are found are among those that are shown, and what is found of them is what a check finds.
+    let shown: Vec<_> = clips.as_array().unwrap().iter().map(|clip| &clip["clip"]).collect();
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for group in embedded(&text, "data")["findings"].as_array().unwrap() {
+        for one in group["findings"].as_array().unwrap() {
+            found.push((group["kind"].clone(), one["clips"][0][1].clone(), one["text"].clone()));
+        }
+    }
+    let run = served.run("check set --json --skip near-duplicate,leak,label-conflict,failed");
+    let told: Value = serde_json::from_slice(&run.stdout).unwrap();
+    for one in told["findings"].as_array().unwrap() {
+        if shown.contains(&&one["clips"][0]["clip"]) {
+            expected.push((one["kind"].clone(), one["clips"][0]["clip"].clone(), one["text"].clone()));
+        }
+    }
+    assert!(!found.is_empty(), "of the clips, every second has damaged frames");
+    assert_eq!(found, expected);
+    // All clips on demand; and without a page, no clip is shown.
+    let (all, whole) = (page("U/set --check").0, page("set").0);
+    assert_eq!((&all["findings"], &all["checked"]), (&whole["findings"], &whole["checked"]));
+    assert_eq!(whole["checked"]["clips"], 24);
+    let none = served.json("report U/set --json");
+    assert_eq!((&none["checked"], &none["findings"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn of_a_remote_data_set_no_record_is_read_that_is_not_shown() {
+    let temp = tempfile::tempdir().unwrap();
+    let clips: Vec<_> = (0..120).map(|i| made(format!("{i}.mp4"), i % 3, 6, i)).collect();
+    write(temp.path(), "set", (96, 72), &clips);
+    let server = fault_proxy::Origin::serve(temp.path()).unwrap();
+    let set = vidrec::Dataset::open(temp.path().join("set")).unwrap();
+    let read = |line: &str| {
+        let before = server.counts().paths;
+        let told = figures(&format!("report {}/set -o page.html {line}", server.url()), temp.path());
+        let mut bytes = 0;
+        for (path, (_, sum)) in server.counts().paths.iter().filter(|(path, _)| path.ends_with(".rec")) {
+            bytes += sum - before.get(path).map_or(0, |(_, before)| *before);
+        }
+        let page = fs::read_to_string(temp.path().join("page.html")).unwrap();
+        let record = |clip: &Value| -> u64 {
+            let frames = set.clip(clip["clip"].as_u64().unwrap()).unwrap();
+            // Magic number, length, header, and padding.
+            frames.frames().map(|frame| (frame.unwrap().jpeg().len() as u64 + 32).next_multiple_of(4)).sum()
+        };
+        let shown: u64 = embedded(&page, "clip-list").as_array().unwrap().iter().map(record).sum();
+        (told, bytes, shown)
+    };
+    // Both ends of the record file are compared when it is opened.
+    let ends = 2 * 4096;
+    for line in ["--clips 12", "--clips 40", "--clips 40 --threads 1"] {
+        let (told, bytes, shown) = read(line);
+        let clips = told["shown"]["clips"].as_u64().unwrap();
+        assert_eq!(told["checked"], json!({"clips": clips, "of_clips": 120, "frames": 6 * clips}));
+        assert!(bytes <= shown + ends && bytes >= shown * 9 / 10, "{line}: {bytes} bytes read, {shown} shown");
+    }
+    // How many fit is found out by a few of them.
+    let (told, ..) = read("--budget 300kB");
+    assert_eq!(told["checked"]["clips"], told["shown"]["clips"]);
+    assert!(told["shown"]["clips"].as_u64().unwrap() < 120 && told["page_bytes"].as_u64().unwrap() <= 300_000);
+    let (_, bytes, shown) = read("--clips 12 --check");
+    assert!(bytes > 5 * shown, "{bytes} bytes read, {shown} shown");
 }

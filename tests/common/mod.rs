@@ -11,6 +11,7 @@ pub mod skip;
 pub mod small_disk;
 pub mod until;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -89,4 +90,11 @@ pub fn damage(dir: &Path, clip: u64, frame: u32) {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[offset + 32 + length / 2] ^= 4;
     std::fs::write(&path, bytes).unwrap();
+}
+
+/// The most memory that this process has had so far, in the words of Linux; empty elsewhere. Pages of mapped files count.
+pub fn most_memory() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -155,6 +155,31 @@ fn container_times(path: &Path) -> (Vec<f64>, f64) {
 }
 
 #[test]
+fn the_year_of_the_container_is_stored_if_it_is_one() {
+    let bench = Bench::new();
+    // NUT keeps any text.
+    let files = [
+        ("a.mp4", "2019-07-03T12:34:56Z", Some(2019)),
+        ("b.mkv", "2004-12-31T23:59:59Z", Some(2004)),
+        ("c.nut", "1998-01-01T00:00:00Z", Some(1998)),
+        ("d.nut", "2200-01-01T00:00:00Z", None),
+        ("e.nut", "\u{1f600}19-07-03", None),
+        ("f.mp4", "", None),
+    ];
+    for (name, date, _) in &files {
+        let tag = if date.is_empty() { String::new() } else { format!(" -metadata creation_time={date}") };
+        bench.make(&format!("videos/{name}"), &format!("-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v mpeg4{tag}"));
+    }
+    let set = bench.packed(&bench.path("videos"), &["-n", "2"]);
+    for (clip, (name, _, year)) in set.clips().zip(files) {
+        let (clip, expected) = (clip.unwrap(), year.map_or(Value::Null, Value::from));
+        let video: Value = clip.attributes().unwrap().get("video").unwrap().unwrap();
+        assert_eq!((clip.source().unwrap(), &video["creation_year"]), (name, &expected));
+        assert_eq!(video.get("creation_year").is_some(), year.is_some(), "{name}: nothing is stored without a year");
+    }
+}
+
+#[test]
 fn segments_are_on_the_clock_of_a_player() {
     let bench = Bench::new();
     let plain = bench.make("plain.mp4", "-f lavfi -i testsrc2=s=64x48:r=25:d=1.2 -c:v libx264 -bf 2");

@@ -98,17 +98,19 @@ class Browser:
             assert time.monotonic() < until, f"never true: {expression}"
             time.sleep(0.02)
 
-    def key(self, key):
+    def key(self, key, shift=False):
         text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
-        code = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
-        held = {"key": key, "windowsVirtualKeyCode": code.get(key, 0)}
+        code = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        held = {"key": key, "windowsVirtualKeyCode": code.get(key, 0), "modifiers": 8 if shift else 0}
         self.call("Input.dispatchKeyEvent", type="keyDown", **held, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **held)
 
-    def size(self, width, height, dark=False, mobile=False):
+    def size(self, width, height, dark=False, mobile=False, still=False, media=""):
+        """The size of the window, and what the reader prefers: a dark page, or one in which nothing moves."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if mobile else 1, mobile=mobile)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme])
+        motion = {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme, motion])
 
     def screenshot(self, path):
         with open(path, "wb") as out:

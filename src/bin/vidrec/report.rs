@@ -14,7 +14,7 @@ use crate::{Outcome, Run, output, threads, watch};
 /// and flagged; `vidrec subset --exclude` reads the list of the flagged ones. Of several data sets, such as two versions
 /// or train and val, the page shows one beside the other, and what was added, removed and changed since the first.
 ///
-/// Of a remote data set, this reads the index and the frames that are shown; --check reads all frames.
+/// Of a remote data set, this reads the index and the clips that are shown, and checks only these; --check reads all.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data sets.
@@ -32,7 +32,8 @@ pub struct Args {
     /// The most bytes that the page may have. Frames are shown smaller, and then fewer clips, to keep it.
     #[arg(long, default_value = "25MB", value_name = "SIZE", value_parser = vidrec::parse_bytes)]
     budget: u64,
-    /// Look for findings in remote data sets too, as `vidrec check` does, which reads all of them.
+    /// Look for findings in all clips of remote data sets too, as `vidrec check` does, and not only in those that are
+    /// shown.
     #[arg(long, conflicts_with = "no_check")]
     check: bool,
     /// Do not look for findings.

@@ -3,9 +3,9 @@
 /// The frames of a clip as a slider: by pointer, touch and keys. `changed` learns which frame is shown. `frame` is the one
 /// to begin with.
 function player(clip, changed, frame) {
-  const canvas = el("canvas", { "aria-hidden": "true" });
-  const seek = el("span", { class: "seek" });
   const shown = clip.strip?.frames.length ?? 0;
+  const canvas = shown ? el("canvas", { "aria-hidden": "true" }) : null;
+  const seek = el("span", { class: "seek" });
   const node = el("div", {
     class: "picture", role: "slider", tabindex: "0", "aria-label": `Frames of ${clip.source}`,
     "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),

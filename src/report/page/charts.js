@@ -32,7 +32,7 @@ function valueTable(distribution, all) {
 function spreadText(distribution) {
   const texts = distribution.summaries.map((spread) => spread && (spread.min === spread.max
     ? `all ${withUnit(spread.min, distribution.unit)}`
-    : `median ${withUnit(spread.median, distribution.unit)}, ${distribution.unit === "B" ? bytes(spread.min) : short(spread.min)} to ${withUnit(spread.max, distribution.unit)}`));
+    : `median ${withUnit(spread.median, distribution.unit)}, ${plain(spread.min, distribution.unit)} to ${withUnit(spread.max, distribution.unit)}`));
   return manySets ? "" : texts[0] ?? "";
 }
 
@@ -65,7 +65,7 @@ function histogram(distribution) {
   bins.forEach((bin, i) => {
     const single = bin.below === bin.from;
     if (i % every === 0) {
-      drawing.append(svg("text", { x: single ? i * column + (column - gap) / 2 : i * column, y: HEIGHT - 4, "text-anchor": single ? "middle" : "start" }, unit === "B" ? bytes(bin.from) : short(bin.from)));
+      drawing.append(svg("text", { x: single ? i * column + (column - gap) / 2 : i * column, y: HEIGHT - 4, "text-anchor": single ? "middle" : "start" }, plain(bin.from, unit)));
     }
     const text = binText(bin, unit, all);
     drawing.append(svg("rect", { class: "hit", x: i * column, y: 0, width: column, height: base, onpointerenter: () => { readout.textContent = text; } }, svg("title", {}, text)));

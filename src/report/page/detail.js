@@ -5,7 +5,7 @@ const detail = (() => {
 
   function valueText(name, value) {
     if (name === "bytes" || name === "bytes per frame") return bytes(value);
-    return typeof value === "number" ? numbers.format(value) : String(value);
+    return typeof value === "number" && name !== "video.creation_year" ? numbers.format(value) : String(value);
   }
 
   function table(clip) {

@@ -13,7 +13,7 @@ function finding(entry) {
       entry.count > entry.videos.length ? el("p", { class: "quiet" }, `and ${whole.format(entry.count - entry.videos.length)} more`) : null);
   }
   const members = entry.clips.map(foundClip);
-  const cards = members.map((clip) => card(clip, members.length === 1 ? entry.frames[0] : undefined));
+  const cards = members.map((clip) => card(clip, members.length === 1 ? entry.frame ?? undefined : undefined));
   if (members.length === 1) return el("div", { class: "finding" }, cards[0], el("p", {}, entry.text));
   const flagOthers = el("button", { type: "button", class: "text", onclick: () => flags.set(members.slice(1), true) }, "flag all but the first");
   return el("div", { class: "finding" }, el("p", {}, entry.text, " ", flagOthers), el("div", { class: "row" }, cards),
@@ -51,14 +51,15 @@ function drawFindings(state) {
     section.replaceChildren(head, el("p", { class: "all-good" }, report.notes.at(-1)));
     return;
   }
+  const some = report.checked.clips < report.checked.of_clips ? el("p", { class: "notice" }, report.notes.at(-1)) : null;
   if (!report.findings.length) {
-    section.replaceChildren(head, el("p", { class: "all-good" }, "Nothing was found that a person should look at."));
+    section.replaceChildren(...[head, some].filter(Boolean), el("p", { class: "all-good" }, "Nothing was found that a person should look at."));
     return;
   }
   const kinds = report.findings.map((entry) => entry.kind);
   const current = kinds.includes(state.kind) ? state.kind : undefined;
   const link = (kind, title, n) => el("li", {}, el("a", { href: hashOf({ view: "findings", kind }), "aria-current": (kind ?? "") === (current ?? "") ? "true" : null }, title, " ", el("span", {}, whole.format(n))));
-  section.replaceChildren(head,
+  section.replaceChildren(...[head, some].filter(Boolean),
     el("ul", { class: "kinds" }, link(undefined, "All", findingCount), report.findings.map((entry) => link(entry.kind, kindTitle(entry.kind), entry.count))),
     ...report.findings.filter((entry) => !current || entry.kind === current).map(group));
 }

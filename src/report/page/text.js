@@ -48,5 +48,6 @@ const share = (part, all) => (all ? `${((100 * part) / all).toFixed(part && part
 /// The last part of a path.
 const fileName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-/// A value with its unit, of a distribution.
-const withUnit = (value, unit) => (unit === "B" ? bytes(value) : short(value) + (unit ? (unit[0] === "/" ? unit : ` ${unit}`) : ""));
+/// A value of a distribution without its unit, and with it. Years have neither a unit nor separated thousands.
+const plain = (value, unit) => (unit === "B" ? bytes(value) : unit === "year" ? String(value) : short(value));
+const withUnit = (value, unit) => plain(value, unit) + (unit === "s" ? " s" : unit === "/s" ? unit : "");

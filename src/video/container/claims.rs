@@ -1,7 +1,10 @@
-//! How long a video is according to its container: reading a truncated file may give no error.
+//! What a container claims about its video: how long it is, since reading a truncated file may give no error; and of which
+//! year.
+
+use std::ffi::CStr;
 
 use ffmpeg_next::format::context;
-use ffmpeg_next::{Stream, ffi};
+use ffmpeg_next::{DictionaryRef, Stream, ffi};
 
 use super::clock;
 use crate::video::timeline::Moment;
@@ -14,7 +17,7 @@ pub(crate) fn claimed_seconds(context: &context::Input, stream: &Stream<'_>) -> 
         // FFmpeg's guess, not a claim.
         return None;
     }
-    let tag = stream.metadata().get("DURATION").and_then(seconds_of_tag);
+    let tag = tag(&stream.metadata(), c"DURATION").and_then(seconds_of_tag);
     let unit = stream.time_base();
     let own = stream.duration() as f64 * f64::from(unit.numerator()) / f64::from(unit.denominator().max(1));
     let whole = context.duration() as f64 / f64::from(ffi::AV_TIME_BASE);
@@ -33,6 +36,38 @@ fn seconds_before(context: &context::Input, stream: &Stream<'_>) -> f64 {
     if seconds > 1.0 { seconds } else { 0.0 }
 }
 
+/// The year in which the file was made, as the container states it: the year in UTC of FFmpeg's tag `creation_time`.
+pub(crate) fn creation_year(context: &context::Input) -> Option<u16> {
+    tag(&context.metadata(), c"creation_time").and_then(year_of_date)
+}
+
+/// The value of a tag, if it is UTF-8. FFmpeg hands on whatever the file holds, and `DictionaryRef::get` does not check it.
+fn tag<'a>(tags: &'a DictionaryRef<'_>, name: &CStr) -> Option<&'a str> {
+    // SAFETY: the dictionary outlives the borrow, and the name ends with a zero. The value of an entry is a C string, which
+    // stays as it is while the dictionary is borrowed.
+    let value = unsafe {
+        let entry = ffi::av_dict_get(tags.as_ptr(), name.as_ptr(), std::ptr::null(), 0);
+        if entry.is_null() { return None } else { CStr::from_ptr((*entry).value) }
+    };
+    value.to_str().ok()
+}
+
+/// Years before and after these are mistakes.
+const YEARS: std::ops::RangeInclusive<u16> = 1900..=2100;
+
+/// The year of a date such as `2019-07-03T12:34:56.000000Z`.
+fn year_of_date(text: &str) -> Option<u16> {
+    let (date, _) = text.split_once(['T', ' ']).unwrap_or((text, ""));
+    let mut parts = date.split('-');
+    let mut number = |digits: usize| {
+        let part = parts.next().filter(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()))?;
+        part.parse::<u16>().ok()
+    };
+    let (year, month, day) = (number(4)?, number(2)?, number(2)?);
+    let is_date = parts.next().is_none() && (1..=12).contains(&month) && (1..=31).contains(&day);
+    Some(year).filter(|year| is_date && YEARS.contains(year))
+}
+
 /// Matroska's `00:01:02.500000000`.
 fn seconds_of_tag(text: &str) -> Option<f64> {
     let mut parts = text.splitn(3, ':').map(|part| part.trim().parse::<f64>().ok());
@@ -49,5 +84,17 @@ mod tests {
         assert_eq!(seconds_of_tag("00:01:02.500000000"), Some(62.5));
         assert_eq!(seconds_of_tag("5.0"), None);
         assert_eq!(seconds_of_tag("a:b:c"), None);
+    }
+
+    #[test]
+    fn years_are_those_of_dates() {
+        for date in ["2019-07-03T12:34:56.000000Z", "2019-12-31 23:59:59", "2019-01-01"] {
+            assert_eq!(year_of_date(date), Some(2019), "{date}");
+        }
+        assert_eq!(["1900-01-01", "2100-12-31"].map(year_of_date), [Some(1900), Some(2100)]);
+        let odd = ["", "2019", "2019-07", "2019-7-3", "1899-12-31", "2101-01-01", "2019-13-01", "2019-00-01", "2019-01-32"];
+        for text in odd.into_iter().chain(["-2019-01-01", "+019-01-01", "2019-01-01-01", "99999-01-01", "20\u{661}9-01-01"]) {
+            assert_eq!(year_of_date(text), None, "{text}");
+        }
     }
 }

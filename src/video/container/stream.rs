@@ -22,6 +22,8 @@ pub(crate) struct StreamInfo {
     pub frame_rate: (i32, i32),
     pub claimed_frames: Option<u64>,
     pub claimed_seconds: Option<f64>,
+    /// The year in which the file was made.
+    pub creation_year: Option<u16>,
     pub sar: (u32, u32),
     pub display_matrix: Option<[i32; 9]>,
     /// Pictures that the decoder will hold back to reorder them, if the stream does not state it for sure: FFmpeg
@@ -50,6 +52,7 @@ impl StreamInfo {
             frame_rate: (stream.avg_frame_rate().numerator(), stream.avg_frame_rate().denominator()),
             claimed_frames: u64::try_from(stream.frames()).ok().filter(|&n| n > 0),
             claimed_seconds: claims::claimed_seconds(context, stream),
+            creation_year: claims::creation_year(context),
             sar: (unsigned(sar.num), unsigned(sar.den)),
             display_matrix: stream
                 .side_data()

@@ -75,6 +75,7 @@ impl<T> PassResult<T> {
             container: stream.container.clone(),
             claimed_frames: stream.claimed_frames,
             claimed_seconds: stream.claimed_seconds,
+            creation_year: stream.creation_year,
             stream_seconds: packets.seconds(stream),
             format_changes: self.format_changes,
             size_changes: self.size_changes,
