@@ -20,9 +20,9 @@ mod same;
 pub use self::finding::{FailedVideo, Finding, FindingKind, FoundClip};
 pub use self::options::CheckOptions;
 pub use self::report::{CheckReport, CheckedSet};
+pub use self::run::check;
 #[cfg(feature = "report")]
 pub(crate) use self::{
     looking::{Eyes, Seen, Wanted},
     run::check_seen,
 };
-pub use self::run::check;

@@ -63,14 +63,16 @@ pub fn check(sets: &[Dataset], options: &CheckOptions, progress: &mut ProgressFn
 #[cfg(feature = "report")]
 pub(crate) fn check_seen(
     sets: &[Dataset],
-    seen: impl IntoIterator<Item = (usize, u64, Seen)>,
+    seen: Vec<(usize, u64, Seen)>,
     options: &CheckOptions,
     progress: &mut ProgressFn<'_>,
 ) -> Result<CheckReport> {
     refuse(sets, options)?;
-    let mut some = Collected::new(sets, options);
-    seen.into_iter().try_for_each(|(set, clip, seen)| some.take(set, clip, seen))?;
-    let mut counter = Counter::new(Some(some.clips), progress);
+    let (mut some, mut counter) = (Collected::new(sets, options), Counter::new(Some(seen.len() as u64), progress));
+    for (set, clip, seen) in seen {
+        counter.add(seen.frames, 0)?;
+        some.take(set, clip, seen)?;
+    }
     some.into_report(&mut || counter.tell())
 }
 

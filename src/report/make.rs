@@ -54,7 +54,8 @@ pub fn report(
         );
     }
     let job = Job { sets, options, extent: options.extent(sets) };
-    let found = (job.extent == Extent::All).then(|| check(&job.datasets(), &job.check_options(), progress)).transpose()?;
+    let found =
+        (job.extent == Extent::All).then(|| check(&job.datasets(), &job.check_options(), progress)).transpose()?;
     let mut surveys = sets.iter().map(|set| Survey::of(&set.set, sets.len() > 1)).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let mut report = Report {

@@ -58,9 +58,11 @@ pub(super) fn of_check(checked: Option<&Checked>, extent: Extent) -> String {
             format!("Checked: {}, {} decoded.", count(checked.clips, "clip"), count(checked.frames, "frame"))
         }
         (None, Extent::None) => "Not checked (--no-check).".into(),
-        (None, _) => "Not checked: of data sets in object storage, only clips that a page shows are checked, unless all \
+        (None, _) => {
+            "Not checked: of data sets in object storage, only clips that a page shows are checked, unless all \
                       are wanted (--check)."
-            .into(),
+                .into()
+        }
     }
 }
 

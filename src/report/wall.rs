@@ -125,7 +125,11 @@ impl Workshop<'_> {
                     break 'all;
                 }
                 // What is made once more was counted.
-                if again { counter.tell()? } else { counter.add(clip.frames, 0)? }
+                if again {
+                    counter.tell()?
+                } else {
+                    counter.add(clip.frames, 0)?
+                }
                 clips.push(clip);
             }
         }
@@ -155,12 +159,7 @@ impl Workshop<'_> {
     }
 
     /// Some clips with their strips.
-    fn made(
-        &self,
-        clips: &[Chosen],
-        size: StripSize,
-        looks_for: Option<Wanted>,
-    ) -> Result<HashMap<Chosen, ShownClip>> {
+    fn made(&self, clips: &[Chosen], size: StripSize, looks_for: Option<Wanted>) -> Result<HashMap<Chosen, ShownClip>> {
         let one = |tools: &mut Tools, place: &Chosen| Ok((*place, self.one(tools, *place, size, looks_for)?));
         self.pool.install(|| clips.par_iter().map_init(Tools::default, one).collect())
     }

@@ -10,7 +10,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use vidrec::check::{CheckOptions, CheckReport, FindingKind, check};
 use vidrec::jpeg::Encoder;
-use vidrec::{ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress};
+use vidrec::{
+    ClipInfo, Dataset, ErrorKind, FrameData, JsonObject, Planes, Progress, Writer, WriterOptions, no_progress,
+};
 
 use crate::common::{self, damage, names};
 
@@ -482,5 +484,8 @@ fn measure(clips: u64, frames: usize) {
         common::most_memory()
     );
     let frozen = if frames > 1 { clips } else { 0 };
-    assert_eq!((report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]), (frozen, clips / 100));
+    assert_eq!(
+        (report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]),
+        (frozen, clips / 100)
+    );
 }

@@ -114,7 +114,8 @@ fn clips_are_counted_by_the_year_of_their_containers_if_there_is_one() {
         let all = told["distributions"].as_array().unwrap().clone();
         all.into_iter().find(|one| one["title"].as_str().unwrap().starts_with("Year"))
     };
-    let years = of_years("some", &[2019.into(), 2019.into(), 2004.into(), Value::Null, "2020".into(), 1e9.into(), (-5).into()]);
+    let years =
+        of_years("some", &[2019.into(), 2019.into(), 2004.into(), Value::Null, "2020".into(), 1e9.into(), (-5).into()]);
     let years = years.unwrap();
     let bins = json!([{"name": "2004", "from": 2004.0, "below": 2004.0, "clips": [1]}, {"name": "2019", "from": 2019.0, "below": 2019.0, "clips": [2]}]);
     assert_eq!((&years["bins"], &years["without"], &years["unit"]), (&bins, &json!([4]), &json!("year")));

@@ -38,6 +38,14 @@ def test_the_figures_are_there_and_what_is_hostile_is_text(page):
     assert all(str(2011 + 4 * i) in years for i in range(len(LAVFI))) and "median 2019" in years, years
 
 
+def test_findings_say_if_only_some_clips_were_checked(page):
+    note = "document.querySelector('#findings > .notice')?.textContent"
+    page.js("show({view: 'findings'})")
+    assert page.js(note) is None
+    page.js("report.checked.clips = 2; report.notes.push('Only 2'); show({view: 'clips'}); show({view: 'findings'})")
+    assert page.js(note) == "Only 2"
+
+
 def test_frames_follow_keys_and_the_pointer(page):
     page.js("show({view: 'clips'})")
     page.js("document.querySelector('#wall [role=slider]').focus()")
