@@ -1,4 +1,5 @@
 """Writing to object storage: the same files as in a folder, and refusals that say what to do."""
+import dataclasses
 import os
 import signal
 import sys
