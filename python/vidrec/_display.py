@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .dataset import Clip, Dataset
     from .loader import Loader
+    from .results import Result
 
 Picture: TypeAlias = NDArray[np.uint8]
 
@@ -137,16 +138,17 @@ def of_loader(loader: Loader[Any]) -> str:
     return _page("vidrec.Loader", [*rows, ("next epoch", loader.epoch)], [])
 
 
-def of_result(name: str, values: Sequence[Tuple[str, Any]]) -> str:
+def of_result(result: Result) -> str:
     """A table, and one for each list of parts that it has, such as shards or failures."""
-    lists = {name: value for name, value in values if isinstance(value, tuple) and value and hasattr(value[0], "to_dict")}
-    rows = [(name, f"{len(value):,}" if name in lists else value) for name, value in values]
-    return _page(name, rows, [_parts(name, parts) for name, parts in lists.items()])
+    values = result._shown()
+    lists = {name: value for name, value in values.items() if isinstance(value, tuple) and value and hasattr(value[0], "_shown")}
+    rows = [(name, f"{len(value):,}" if name in lists else value) for name, value in values.items()]
+    return _page(type(result).__name__, rows, [_parts(name, parts) for name, parts in lists.items()])
 
 
 def _parts(name: str, parts: Sequence[Any]) -> str:
     """The first of them, one a row."""
-    rows = [part.to_dict() for part in parts[:PARTS]]
+    rows = [part._shown() for part in parts[:PARTS]]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     head = "".join(f"<th>{_text(column)}</th>" for column in columns)
     cells = ("".join(f"<td>{_text(row.get(column, ''))}</td>" for column in columns) for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import typing
 from dataclasses import Field, dataclass, fields
-from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, Union
 
 R = TypeVar("R", bound="Result")
 
@@ -66,17 +66,17 @@ class Result:
         """
         return json.dumps(self.to_dict(), indent=indent)
 
-    def _shown(self) -> Iterator[Tuple[str, Any]]:
-        """Names and values of what a reader is shown."""
-        return ((f.name, value) for f in fields(self) if (value := getattr(self, f.name)) != f.default)
+    def _shown(self) -> Dict[str, Any]:
+        """What a reader is shown: all but what is not there."""
+        return {f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in self._shown())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in self._shown().items())})"
 
     def _repr_html_(self) -> str:
         from .. import _display
 
-        return _display.of_result(type(self).__name__, list(self._shown()))
+        return _display.of_result(self)
 
 
 # By class.

@@ -106,7 +106,7 @@ def test_it_is_what_the_local_one_is(ds, remote, server, train):
 )
 def test_batches_are_the_same_bits(ds, remote, options):
     expected, stats = batches(ds, **options)
-    assert "remote" not in stats and ds.remote_stats() is None
+    assert stats.remote is None and ds.remote_stats() is None
     found, stats = batches(remote, **options)
     assert found == expected
     assert stats.remote.requests > 0 and stats.remote.fetched_bytes > 0

@@ -1,4 +1,5 @@
 """Writing to object storage: the same files as in a folder, and refusals that say what to do."""
+import dataclasses
 import os
 import signal
 import sys
@@ -123,7 +124,7 @@ def test_a_store_without_conditions_wants_an_only_publisher(simple_store, train)
 def test_edits_write_what_they_write_to_a_folder(edit, store, train, tmp_path):
     here, location = edit(train, tmp_path / "out"), store.location("out")
     there = edit(train, location, **store.output())
-    assert there == {**here, "output": location}
+    assert there == dataclasses.replace(here, output=location)
     assert store.files("out") == files(tmp_path / "out")
     with pytest.raises(vidrec.UsageError, match="overwrite=True"):
         edit(train, location, **store.output())
@@ -135,7 +136,7 @@ def test_parts_of_a_split_are_data_sets_of_their_own(store, train, tmp_path):
     here = vidrec.split(train, tmp_path / "parts", ratios=[0.5, 0.5])
     there = vidrec.split(train, store.location("parts"), ratios=[0.5, 0.5], **store.output())
     for local, remote, name in zip(here, there, ["train", "val"]):
-        assert remote == {**local, "output": store.location(f"parts/{name}")}
+        assert remote == dataclasses.replace(local, output=store.location(f"parts/{name}"))
         assert store.files(f"parts/{name}") == files(tmp_path / "parts" / name)
 
 
