@@ -48,3 +48,17 @@ def test_texts_stay_inside_and_apart(name):
                 wrong.append(f"{text!r} lies on {other!r}")
         boxes.append((text, left, left + long, y))
     assert not wrong
+
+
+def test_the_way_of_a_frame_has_the_steps_of_the_text():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("\n## Life of a frame\n")[1].split("\n## ")[0]
+    steps = [f"{number}. {name.lower()}" for number, name in re.findall(r"^(\d+)\. \*\*([^.*]+)", text, re.M)]
+    drawn = [name for name, *_ in diagrams.PACKING + diagrams.LOADING]
+    assert len(steps) == len(drawn) and all(step.startswith(name) for step, name in zip(steps, drawn))
+
+
+def test_the_index_is_drawn_with_the_sections_of_the_specification():
+    spec = (ROOT / "format-spec/vidrec-v1.md").read_text(encoding="utf-8")
+    named = re.search(r"^ *index file +:= +(.*)$", spec, re.M)[1]
+    order = re.findall(r"header|[A-Z]{4}|section-table|footer", named)
+    assert [name.replace(" ", "-") for name, *_ in diagrams.SECTIONS] == order
