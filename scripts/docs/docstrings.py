@@ -1,6 +1,6 @@
 """Docstrings and signatures as readers want them, where griffe shows what the source has.
 
-Sphinx's roles, which notebooks and `help()` show, become links. Types stay the words that they are. Defaults that are private
+Roles and links of Sphinx, which notebooks and `help()` show, become links. Types stay the words that they are. Defaults that are private
 constants become their values.
 """
 import re
@@ -8,6 +8,10 @@ import re
 import griffe
 
 ROLE = re.compile(r":(func|class|meth|attr|mod|exc):`(?P<name>[\w.]+)`")
+# Links of reStructuredText.
+TITLED = re.compile(r"`([^`<>]+) <(https://[^>\s]+)>`_")
+# Modules that users import; what others define has its name in the package.
+MODULES = ("torch", "ray", "grain", "results", "words")
 # A parameter's line of numpydoc: names, then the type.
 TYPE = re.compile(r"^([*\w]+(?:, [*\w]+)*) : (?=\S)", re.M)
 # Nothing is seen of it. With it a type is no Python, so that griffe leaves `path-like` and `{"map", "read"}` as they are.
@@ -21,6 +25,7 @@ class Readable(griffe.Extension):
         for item in below(pkg):
             if item.docstring:
                 text = ROLE.sub(lambda found: link(pkg, item, found["name"]), item.docstring.value)
+                text = TITLED.sub(r"[\1](\2)", text)
                 item.docstring.value = TYPE.sub(rf"\1 : {WORD_JOINER}", text)
             if item.is_function:
                 for parameter in item.parameters:
@@ -60,7 +65,7 @@ def scopes(item):
     owner = item if item.is_class else item.parent if item.parent is not None and item.parent.is_class else None
     if owner is not None:
         yield owner.name
-    yield from (part for part in item.module.path.split(".")[1:] if part in ("torch", "ray"))
+    yield from (part for part in item.module.path.split(".")[1:] if part in MODULES)
     yield ""
 
 

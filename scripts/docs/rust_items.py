@@ -9,8 +9,8 @@ ITEM = re.compile(r'<li><a href="([^"]+)">([^<]+)</a></li>')
 MEMBER = re.compile(r'<section id="((?:method|tymethod|associatedconstant)\.\w+)"')
 FIELD = re.compile(r'<(?:span|section) id="((?:structfield|variant)\.\w+)"')
 DESCRIPTION = re.compile(r'<details class="toggle top-doc"[^>]*>.*?<div class="docblock">(.*?)</div></details>', re.S)
-# Below guide and Python in the results, where these match as well.
-BOOST = 0.4
+# Below guide and Python in the results, where these match as well: a match in a title counts a thousand times.
+ITEM_BOOST, MEMBER_BOOST = 0.1, 0.001
 
 
 def folder(docs):
@@ -40,13 +40,13 @@ def entries(docs, prefix):
     for name, page in sorted(items(docs).items()):
         text = (folder(docs) / page).read_text(encoding="utf-8")
         about = DESCRIPTION.search(text)
-        title = name if name == "vidrec" else f"vidrec::{name}"
-        yield entry(f"{prefix}vidrec/{page}", f"{title} (Rust)", plain(about[1]) if about else "")
+        yield entry(f"{prefix}vidrec/{page}", f"{name} (Rust)", plain(about[1]) if about else "", ITEM_BOOST)
         own = text.split('id="trait-implementations"')[0].split('id="blanket-implementations"')[0]
         for member in dict.fromkeys(FIELD.findall(own) + MEMBER.findall(own)):
-            yield entry(f"{prefix}vidrec/{page}#{member}", f"{title.rpartition('::')[2]}::{member.partition('.')[2]}", "")
+            title = f"{name.rpartition('::')[2]}::{member.partition('.')[2]}"
+            yield entry(f"{prefix}vidrec/{page}#{member}", title, "", MEMBER_BOOST)
 
 
-def entry(location, title, text):
+def entry(location, title, text, boost):
     title, text = (html.escape(part, quote=False) for part in (title, text))
-    return {"location": location, "title": title, "text": text, "boost": BOOST}
+    return {"location": location, "title": title, "text": text, "boost": boost}
