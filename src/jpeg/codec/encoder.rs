@@ -300,6 +300,32 @@ mod tests {
     }
 
     #[test]
+    fn effort_makes_a_picture_smaller_and_none_gives_the_same_bytes_as_before() {
+        let picture = picture(340, 256);
+        let (mut encoder, mut jpeg) = (Encoder::new(90).unwrap(), Vec::new());
+        encoder.set_effort(1).unwrap();
+        encoder.encode(&picture, &mut jpeg).unwrap();
+        let plain = encode(&picture, 90);
+        assert!(jpeg.len() < plain.len(), "{} {}", jpeg.len(), plain.len());
+        assert_eq!(segments(&jpeg, 0xC0)[..9], segments(&plain, 0xC0)[..9], "still baseline");
+        encoder.set_effort(0).unwrap();
+        encoder.encode(&picture, &mut jpeg).unwrap();
+        assert_eq!(jpeg, plain);
+        assert_eq!(encoder.set_effort(2).unwrap_err().kind(), crate::ErrorKind::Usage);
+    }
+
+    #[test]
+    fn tables_of_its_own_make_a_picture_with_effort_independent_of_those_before() {
+        let (mut encoder, mut first, mut again) = (Encoder::new(90).unwrap(), Vec::new(), Vec::new());
+        encoder.set_effort(1).unwrap();
+        encoder.optimize_tables(true).unwrap();
+        encoder.encode(&picture(340, 256), &mut first).unwrap();
+        encoder.encode(&noise(340, 256), &mut again).unwrap();
+        encoder.encode(&picture(340, 256), &mut again).unwrap();
+        assert_eq!(again, first);
+    }
+
+    #[test]
     fn noise_at_quality_100_fits_the_buffer() {
         for (width, height) in [(16, 16), (33, 31), (128, 96)] {
             let jpeg = encode(&noise(width, height), 100);

@@ -31,7 +31,7 @@ impl ThriftyEncoder {
         Self::on(quality, Dct::all()[0])
     }
 
-    fn on(quality: u8, dct: Dct) -> Self {
+    pub(super) fn on(quality: u8, dct: Dct) -> Self {
         let (quantizers, lambda) = quantizers(quality);
         let usual = Costs::usual(lambda);
         ThriftyEncoder {
@@ -41,7 +41,7 @@ impl ThriftyEncoder {
                 dct,
                 scaling: quantizers.each_ref().map(scaling),
                 // 1 instead of 0 costs three bits at least, and saves 2 * size - 1 of distortion.
-                zero_below: 0.5 + 1.25 * lambda,
+                zero_up_to: 0.5 + 1.25 * lambda,
                 costs: [usual.clone(), usual],
             },
             tile: TileEncoder::new(),

@@ -13,6 +13,8 @@ mod dct;
 mod encoder;
 mod quantization;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod write;
 

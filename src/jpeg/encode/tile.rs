@@ -20,8 +20,8 @@ pub(super) struct Plane<'a> {
 pub(super) struct Rules {
     pub dct: Dct,
     pub scaling: [Scaling; 2],
-    /// Coefficients closer to zero than this become zero.
-    pub zero_below: f32,
+    /// Coefficients up to this size become zero; at least 0.5, which is rounded to 0.
+    pub zero_up_to: f32,
     pub costs: [Costs; 2],
 }
 
@@ -97,7 +97,7 @@ impl TileEncoder {
             return;
         }
         let kind = component_of(i).min(1);
-        let columns = rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_below, &mut self.scaled[i]);
+        let columns = rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_up_to, &mut self.scaled[i]);
         self.masks[i] = columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
     }
 

@@ -15,14 +15,14 @@ impl Avx2 {
     }
 
     #[inline]
-    pub fn forward(self, samples: &[[u8; 8]; 8], scaling: &Scaling, zero_below: f32, out: &mut Scaled) -> [u8; 8] {
+    pub fn forward(self, samples: &[[u8; 8]; 8], scaling: &Scaling, zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
         // SAFETY: the machine has AVX2, or `self` could not have been made.
-        unsafe { forward(samples, scaling, zero_below, out) }
+        unsafe { forward(samples, scaling, zero_up_to, out) }
     }
 }
 
 #[target_feature(enable = "avx2")]
-fn forward(samples: &[[u8; 8]; 8], scaling: &Scaling, zero_below: f32, out: &mut Scaled) -> [u8; 8] {
+fn forward(samples: &[[u8; 8]; 8], scaling: &Scaling, zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
     let center = _mm256_set1_ps(128.0);
     let load = |row: [u8; 8]| {
         let wide = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(row)));
@@ -31,12 +31,12 @@ fn forward(samples: &[[u8; 8]; 8], scaling: &Scaling, zero_below: f32, out: &mut
     let [r0, r1, r2, r3, r4, r5, r6, r7] = *samples;
     let rows = [load(r0), load(r1), load(r2), load(r3), load(r4), load(r5), load(r6), load(r7)];
     let lines = transform(transpose(transform(rows)));
-    let (sign, bound) = (_mm256_set1_ps(-0.0), _mm256_set1_ps(zero_below));
+    let (sign, bound) = (_mm256_set1_ps(-0.0), _mm256_set1_ps(zero_up_to));
     let mut mask = [0; 8];
     for u in 0..8 {
         let scaled = _mm256_mul_ps(lines[u], bytemuck::cast(scaling[u]));
         out[u] = bytemuck::cast(scaled);
-        let far = _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_andnot_ps(sign, scaled), bound);
+        let far = _mm256_cmp_ps::<_CMP_GT_OQ>(_mm256_andnot_ps(sign, scaled), bound);
         mask[u] = _mm256_movemask_ps(far) as u8;
     }
     mask

@@ -33,14 +33,14 @@ impl Dct {
         all
     }
 
-    /// The scaled coefficients of 8x8 samples. The result has a bit for each, 1 unless it is below `zero_below`: a byte
+    /// The scaled coefficients of 8x8 samples. The result has a bit for each, 1 if its size exceeds `zero_up_to`: a byte
     /// for each column.
     #[inline]
-    pub fn forward(self, samples: &[[u8; 8]; 8], scaling: &Scaling, zero_below: f32, out: &mut Scaled) -> [u8; 8] {
+    pub fn forward(self, samples: &[[u8; 8]; 8], scaling: &Scaling, zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
         match self {
-            Dct::Portable => portable::forward(samples, scaling, zero_below, out),
+            Dct::Portable => portable::forward(samples, scaling, zero_up_to, out),
             #[cfg(target_arch = "x86_64")]
-            Dct::Avx2(dct) => dct.forward(samples, scaling, zero_below, out),
+            Dct::Avx2(dct) => dct.forward(samples, scaling, zero_up_to, out),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
             let (out, mask) = results[0];
             for (column, mask) in out.iter().zip(mask) {
                 for (row, &bits) in column.iter().enumerate() {
-                    assert_eq!(mask >> row & 1 == 1, f32::from_bits(bits).abs() >= zero_below);
+                    assert_eq!(mask >> row & 1 == 1, f32::from_bits(bits).abs() > 0.6);
                 }
             }
         }

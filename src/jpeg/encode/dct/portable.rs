@@ -7,12 +7,12 @@ use super::{Scaled, Scaling};
 
 type Line = [f32; 8];
 
-pub(super) fn forward(samples: &[[u8; 8]; 8], scaling: &Scaling, zero_below: f32, out: &mut Scaled) -> [u8; 8] {
+pub(super) fn forward(samples: &[[u8; 8]; 8], scaling: &Scaling, zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
     let rows = from_fn(|y| from_fn(|x| f32::from(samples[y][x]) - 128.0));
     let lines = transform(transpose(transform(rows)));
     from_fn(|u| {
         out[u] = from_fn(|v| lines[u][v] * scaling[u][v]);
-        (0..8).fold(0, |mask, v| mask | u8::from(out[u][v].abs() >= zero_below) << v)
+        (0..8).fold(0, |mask, v| mask | u8::from(out[u][v].abs() > zero_up_to) << v)
     })
 }
 
