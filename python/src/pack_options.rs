@@ -112,6 +112,7 @@ impl Options {
         Ok(PictureOptions {
             size: given::frame_size(size, self.is_on("original"), short_side, self.is_on("enlarge")),
             quality: self.number("quality")?.unwrap_or(PictureOptions::default().quality),
+            effort: self.number("effort")?.unwrap_or(PictureOptions::default().effort),
             optimize: self.is_on("optimize"),
             reduce_depth: self.is_on("reduce_depth"),
             pass_through: self.is_on("pass_through"),
@@ -195,6 +196,7 @@ pub fn pack_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         dict.set_item("short_side", side)?;
     }
     dict.set_item("quality", pictures.quality)?;
+    dict.set_item("effort", pictures.effort)?;
     dict.set_item("optimize", pictures.optimize)?;
     dict.set_item("reduce_depth", pictures.reduce_depth)?;
     dict.set_item("pass_through", pictures.pass_through)?;

@@ -270,6 +270,7 @@ def pack(
     original: bool = False,
     enlarge: bool = False,
     quality: Optional[int] = None,
+    effort: Optional[int] = None,
     optimize: bool = False,
     reduce_depth: bool = False,
     audio: Optional[int] = None,
@@ -364,6 +365,8 @@ def pack(
         With ``short_side``: enlarge smaller videos too.
     quality : int, default 90
         JPEG quality, 1 to 100.
+    effort : int, default 0
+        Work that a JPEG is worth: 0 encodes with libjpeg-turbo; 1 makes JPEGs smaller at the same PSNR, and takes longer.
     optimize : bool, default False
         Huffman tables for each JPEG: smaller, the same pixels, slower.
     reduce_depth : bool, default False
@@ -505,6 +508,7 @@ def pack(
             "short_side": None if short_side is _DEFAULT else short_side,
             "size": size,
             "quality": quality,
+            "effort": effort,
             "split": split,
             "segment_clock": segment_clock,
             "picture_fps": picture_fps,

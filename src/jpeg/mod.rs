@@ -1,6 +1,6 @@
 //! JPEG: encode from planes, decode to RGB or planes, and keep RecordIO's magic word off bad places. Opens no file.
 //!
-//! What [`Encoder`] writes is an ordinary baseline JPEG (4:2:0, standard Huffman tables) whose restart markers cut the
+//! What [`Encoder`] writes is an ordinary baseline JPEG (4:2:0; standard Huffman tables unless asked for others) whose restart markers cut the
 //! picture into tiles of 16 rows and 32 columns (16 if the number of 16-pixel columns is odd). A reader that wants a
 //! crop can copy the tiles that it touches and decode only those.
 //!
@@ -31,6 +31,7 @@
 pub(crate) mod bench;
 mod choice;
 mod codec;
+mod encode;
 mod fill;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;

@@ -93,6 +93,8 @@ struct PictureSettings {
     scaling: &'static str,
     quality: u8,
     chroma: &'static str,
+    #[serde(skip_serializing_if = "is_zero")]
+    effort: u8,
     #[serde(skip_serializing_if = "is_off")]
     optimize: bool,
     #[serde(skip_serializing_if = "is_off")]
@@ -121,6 +123,11 @@ fn is_off(value: &bool) -> bool {
     !value
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u8) -> bool {
+    *value == 0
+}
+
 impl PictureSettings {
     fn of(options: &PictureOptions) -> Self {
         PictureSettings {
@@ -133,6 +140,7 @@ impl PictureSettings {
             scaling: "bicubic",
             quality: options.quality,
             chroma: "4:2:0",
+            effort: options.effort,
             optimize: options.optimize,
             pass_through: options.pass_through,
             reduce_depth: options.reduce_depth,
@@ -182,7 +190,7 @@ impl PackOptions {
                 Error::usage(format!("two tracks have the name \"{SOUND}\"")).hint(Hint::OnlyOne("audio", "track"))
             );
         }
-        jpeg::Encoder::new(self.pictures.quality).map(drop)
+        jpeg::Encoder::new(self.pictures.quality)?.set_effort(self.pictures.effort)
     }
 
     /// What decides what a video becomes.
@@ -251,6 +259,7 @@ mod tests {
             },
             pictures: PictureOptions {
                 size: FrameSize::ShortSideAlways(64),
+                effort: 1,
                 optimize: true,
                 pass_through: true,
                 reduce_depth: true,
@@ -269,7 +278,7 @@ mod tests {
             "frames": 8, "sample": "random-clip:2", "short": "repeat-last", "seed": 0, "draws": 4,
             "picture_fps": "30000/1001", "segment_clock": "first-frame", "decode": "all", "shuffle_seed": 3,
             "size": {"short_side": 64, "enlarge": true}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
-            "optimize": true, "pass_through": true, "reduce_depth": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
+            "effort": 1, "optimize": true, "pass_through": true, "reduce_depth": true, "shards": 2, "max_pixels": 9, "max_duration": 1.5,
             "tracks": ["a=b,frames"], "audio": {"rate": 16_000, "channels": "stereo"},
         });
         assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());

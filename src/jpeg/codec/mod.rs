@@ -8,7 +8,7 @@ mod turbo;
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub(super) use decoder::{check_limits, read_header};
 pub use encoder::Encoder;
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
+#[cfg(any(test, feature = "interop", feature = "fuzzing"))]
 pub(super) use encoder::restart_interval;
 pub use picture::RgbPicture;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::jpeg::Encoder;
 use crate::pack::work::MAX_DRAWS;
 use crate::{Error, Result, limits};
 
@@ -25,6 +26,7 @@ fn range(option: &str) -> RangeInclusive<u64> {
         "short_side" => 1..=limits::MAX_SIDE.into(),
         "audio" => 1000..=384_000,
         "quality" => 1..=100,
+        "effort" => 0..=Encoder::MAX_EFFORT.into(),
         "threads" => 1..=MAX_THREADS,
         "io_threads" => 0..=MAX_IO_THREADS,
         "max_pixels" => 1..=u64::MAX,

@@ -31,6 +31,8 @@ pub(super) struct PlannedOptions {
     decode: String,
     size: String,
     quality: u8,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    effort: u8,
     optimize: bool,
     pass_through: bool,
     reduce_depth: bool,
@@ -66,6 +68,7 @@ impl PlannedOptions {
             decode: frames.decode.to_string(),
             size: pictures.size.to_string(),
             quality: pictures.quality,
+            effort: pictures.effort,
             optimize: pictures.optimize,
             pass_through: pictures.pass_through,
             reduce_depth: pictures.reduce_depth,
@@ -104,6 +107,7 @@ impl PlannedOptions {
             pictures: PictureOptions {
                 size: read(&self.size)?,
                 quality: self.quality,
+                effort: self.effort,
                 optimize: self.optimize,
                 pass_through: self.pass_through,
                 reduce_depth: self.reduce_depth,
@@ -127,6 +131,11 @@ impl PlannedOptions {
     pub fn max_failures(&self) -> Option<u64> {
         self.max_failures
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u8) -> bool {
+    *value == 0
 }
 
 fn read<T: FromStr>(word: &str) -> Result<T>
@@ -168,6 +177,7 @@ mod tests {
             pictures: PictureOptions {
                 size: FrameSize::ShortSideAlways(64),
                 quality: 77,
+                effort: 1,
                 optimize: true,
                 pass_through: true,
                 reduce_depth: true,

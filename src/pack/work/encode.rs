@@ -11,6 +11,7 @@ use crate::{Error, Result};
 pub(super) fn encoder(options: &PictureOptions) -> Result<Encoder> {
     let mut encoder = Encoder::new(options.quality)?;
     encoder.optimize_tables(options.optimize)?;
+    encoder.set_effort(options.effort)?;
     Ok(encoder)
 }
 

@@ -94,6 +94,8 @@ pub struct PictureOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
+    /// How much work a JPEG is worth: 0 is libjpeg-turbo, 1 makes files smaller at the same PSNR and takes longer. Default 0.
+    pub effort: u8,
     /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
     pub optimize: bool,
     /// Store the JPEGs of folders of pictures as they are, without decoding and scaling. Off by default.
@@ -108,6 +110,7 @@ impl Default for PictureOptions {
         PictureOptions {
             size: FrameSize::ShortSide(256),
             quality: 90,
+            effort: 0,
             optimize: false,
             pass_through: false,
             reduce_depth: false,

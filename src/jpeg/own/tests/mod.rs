@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::block::Block;
 use super::idct::{self, Factors, Idct, IdctMachine, Quantization};
 use crate::jpeg::fuzzing::{self, decoder, encoded, optimized, picture, planes};
-use crate::jpeg::{Decoder, JpegDecoder, Region, RegionDecoder, Scale};
+use crate::jpeg::{Decoder, Encoder, JpegDecoder, Region, RegionDecoder, Scale};
 
 /// Decodes with both, on all machines and at all scales.
 fn compare(jpeg: &[u8], region: Region) {
@@ -44,6 +44,21 @@ fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
                 &optimized(&picture(96, 64, noise), quality, restart),
                 Region { x: 40, y: 9, width: 30, height: 41 },
             );
+        }
+    }
+}
+
+#[test]
+fn what_effort_writes_gives_libjpeg_turbos_planes() {
+    for quality in [1, 30, 75, 90, 100] {
+        let mut encoder = Encoder::new(quality).unwrap();
+        encoder.set_effort(1).unwrap();
+        for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67), (340, 256)] {
+            for noise in [1, 20, 255] {
+                let mut jpeg = Vec::new();
+                encoder.encode(&picture(width, height, noise), &mut jpeg).unwrap();
+                compare(&jpeg, Region::whole((width, height)));
+            }
         }
     }
 }

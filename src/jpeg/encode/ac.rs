@@ -1,0 +1,122 @@
+//! Which coefficients of a block are worth their bits.
+//!
+//! A coefficient that is not zero costs bits, which depend on the zeros before it; a coefficient that is rounded
+//! otherwise than to the nearest costs distortion. The best values are a shortest path, found by dynamic programming:
+//! Ramchandran and Vetterli, "Rate-Distortion Optimal Fast Thresholding with Complete JPEG/MPEG Decoder Compatibility",
+//! IEEE Trans. Image Processing 3 (1994); Crouse and Ramchandran, "Joint Thresholding and Quantizer Selection for
+//! Transform Image Coding", IEEE Trans. Image Processing 6 (1997). Here no cost falls with more zeros before a
+//! coefficient ([`Costs`]), so a path to an earlier coefficient that is not cheaper than one to a later coefficient is
+//! never a part of the best, and few are left at any time: mostly one.
+
+use super::costs::{Costs, MOST_BITS};
+use super::dct::Scaled;
+use super::symbols::bits_of;
+use super::{COLUMNS, round};
+
+/// Coefficients that are not zero: place in zigzag order, and value.
+pub(super) type Values = [(u8, i16); 64];
+
+/// A path to a coefficient that is not zero.
+#[derive(Debug, Clone, Copy)]
+struct Path {
+    /// Its place in zigzag order; 0 if there is none.
+    place: u32,
+    /// Its number among the steps; 0 if there is none.
+    step: u32,
+    /// Cost of its bits, and of its distortion less that of zeros alone.
+    cost: f32,
+}
+
+/// Chooses the values of blocks.
+#[derive(Debug)]
+pub(super) struct AcChooser {
+    /// For each coefficient that may be other than zero, from 1: its place, the step before, its value.
+    steps: [(u8, u8, i16); 64],
+    /// Paths that may be part of the best, the cheapest first.
+    paths: [Path; 64],
+    values: Values,
+}
+
+const START: Path = Path { place: 0, step: 0, cost: 0.0 };
+
+impl AcChooser {
+    pub fn new() -> Self {
+        AcChooser { steps: [(0, 0, 0); 64], paths: [START; 64], values: [(0, 0); 64] }
+    }
+
+    /// The values of a block of which only the coefficients in `mask`, by zigzag order, may be other than zero.
+    #[inline]
+    pub fn choose(&mut self, scaled: &Scaled, mut mask: u64, costs: &Costs) -> &[(u8, i16)] {
+        self.paths[0] = START;
+        let (mut last, mut step, mut full) = (0, 0, f32::INFINITY);
+        while mask != 0 {
+            let place = mask.trailing_zeros();
+            mask &= mask - 1;
+            let signed = at(scaled, place);
+            let size = signed.abs();
+            let (rounded, nearest) = round(size);
+            let (mut best, mut value) = (self.extend(last, place, nearest, rounded, size, costs), nearest);
+            // One less saves a bit where it has one bit less; it is worth a try where the distortion is about the same.
+            if (nearest & (nearest - 1) == 0) & (nearest > 1) & (rounded > size) {
+                let less = self.extend(last, place, nearest - 1, rounded - 1.0, size, costs);
+                if less.1 < best.1 {
+                    (best, value) = (less, nearest - 1);
+                }
+            }
+            step += 1;
+            let (before, cost) = best;
+            let value = if signed < 0.0 { -(value as i16) } else { value as i16 };
+            self.steps[step & 63] = (place as u8, before as u8, value);
+            if place == 63 {
+                full = cost;
+                break;
+            }
+            let path = Path { place, step: step as u32, cost };
+            last = if last == 0 { usize::from(self.paths[0].cost < cost) } else { self.kept(last, cost) };
+            self.paths[last & 63] = path;
+        }
+        // A block whose last coefficient is not zero needs no end.
+        let cheapest = self.paths[0];
+        self.collect(if full < cheapest.cost + costs.end { step } else { cheapest.step as usize })
+    }
+
+    /// The best of the paths `..=last` to go on from to `value` at `place`, and what that costs.
+    #[inline(always)]
+    fn extend(&self, last: usize, place: u32, value: u32, exact: f32, size: f32, costs: &Costs) -> (u32, f32) {
+        let costs = &costs.ac[bits_of(value).min(MOST_BITS)];
+        let cost = |path: &Path| path.cost + costs[(place - path.place - 1) as usize & 63];
+        let (mut step, mut least) = (self.paths[0].step, cost(&self.paths[0]));
+        if last > 0 {
+            for path in &self.paths[1..=last & 63] {
+                let cost = cost(path);
+                (step, least) = if cost < least { (path.step, cost) } else { (step, least) };
+            }
+        }
+        // The square of the error, less that of a zero.
+        (step, least + exact * (exact - 2.0 * size))
+    }
+
+    /// How many of the paths `..=last` are cheaper than `cost`.
+    fn kept(&self, last: usize, cost: f32) -> usize {
+        self.paths[..=last & 63].iter().rposition(|path| path.cost < cost).map_or(0, |i| i + 1)
+    }
+
+    /// The values along the path that ends with `step`.
+    #[inline]
+    fn collect(&mut self, mut step: usize) -> &[(u8, i16)] {
+        let mut first = 64;
+        while step != 0 {
+            let (place, before, value) = self.steps[step & 63];
+            first -= 1;
+            self.values[first & 63] = (place, value);
+            step = before.into();
+        }
+        &self.values[first..]
+    }
+}
+
+/// The coefficient at a place in zigzag order.
+#[inline(always)]
+fn at(scaled: &Scaled, place: u32) -> f32 {
+    scaled.as_flattened()[usize::from(COLUMNS[place as usize & 63]) & 63]
+}

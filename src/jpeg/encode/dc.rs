@@ -1,0 +1,41 @@
+//! DC of the blocks of a tile: only differences are stored, so each value decides what the next one costs.
+
+use super::costs::Costs;
+use super::round;
+use super::symbols::bits_of;
+
+/// Blocks of a component in a tile at most.
+pub(super) const MOST: usize = 8;
+
+/// Larger than any DC in units of a quantizer.
+const OFFSET: f32 = 2048.0;
+
+/// The best of the values next to `scaled`, by the algorithm of Viterbi over two candidates for each block.
+pub(super) fn choose(scaled: &[f32], costs: &Costs) -> [i16; MOST] {
+    let mut before = [(0, 0.0), (0, f32::INFINITY)];
+    let (mut candidates, mut from) = ([[0i32; 2]; MOST], [[0usize; 2]; MOST]);
+    for (block, &scaled) in scaled.iter().enumerate().take(MOST) {
+        let below = round(scaled + OFFSET - 0.5).1 as i32 - OFFSET as i32;
+        let mut paths = [(0, f32::INFINITY); 2];
+        for (i, value) in [below, below + 1].into_iter().enumerate() {
+            let error = scaled - value as f32;
+            for (j, (last, cost)) in before.into_iter().enumerate() {
+                let bits = bits_of((value - last).unsigned_abs());
+                let cost = cost + error * error + costs.dc[bits & 15];
+                if cost < paths[i].1 {
+                    paths[i] = (value, cost);
+                    from[block][i] = j;
+                }
+            }
+            candidates[block][i] = value;
+        }
+        before = paths;
+    }
+    let mut path = usize::from(before[1].1 < before[0].1);
+    let mut values = [0; MOST];
+    for block in (0..scaled.len().min(MOST)).rev() {
+        values[block] = candidates[block][path] as i16;
+        path = from[block][path];
+    }
+    values
+}

@@ -1,0 +1,131 @@
+//! The forward DCT, in floating point: the same bits on every machine, because each sum and product is rounded by itself.
+//!
+//! The algorithm is that of Arai, Agui and Nakajima (Trans. IEICE E-71, 1988), as in libjpeg's jfdctflt.c: five
+//! multiplications for eight samples, and a factor for each coefficient, which here also divides by the quantizer.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use super::ZIGZAG;
+
+/// What a coefficient is multiplied with, in the order of [`Scaled`].
+pub(super) type Scaling = [[f32; 8]; 8];
+
+/// The coefficients of a block in units of their quantizers: all of the first column, then of the second, and so on.
+pub(super) type Scaled = [[f32; 8]; 8];
+
+/// The forward DCT of one kind of machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dct {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+}
+
+impl Dct {
+    /// The kinds that fit this machine, the fastest first.
+    pub fn all() -> Vec<Dct> {
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        all.extend(avx2::Avx2::detect().map(Dct::Avx2));
+        all.push(Dct::Portable);
+        all
+    }
+
+    /// The scaled coefficients of 8x8 samples. The result has a bit for each, 1 if its size exceeds `zero_up_to`: a byte
+    /// for each column.
+    #[inline]
+    pub fn forward(self, samples: &[[u8; 8]; 8], scaling: &Scaling, zero_up_to: f32, out: &mut Scaled) -> [u8; 8] {
+        match self {
+            Dct::Portable => portable::forward(samples, scaling, zero_up_to, out),
+            #[cfg(target_arch = "x86_64")]
+            Dct::Avx2(dct) => dct.forward(samples, scaling, zero_up_to, out),
+        }
+    }
+}
+
+/// The factors for quantizers in zigzag order.
+pub(super) fn scaling(quantizers: &[u8; 64]) -> Scaling {
+    // 1, then cos(i * pi / 16) * sqrt(2).
+    const FACTORS: [f64; 8] =
+        [1.0, 1.387_039_845, 1.306_562_965, 1.175_875_602, 1.0, 0.785_694_958, 0.541_196_1, 0.275_899_379];
+    let mut scaling = [[0.0; 8]; 8];
+    for (&quantizer, &place) in quantizers.iter().zip(&ZIGZAG) {
+        let (row, column) = (usize::from(place / 8), usize::from(place % 8));
+        scaling[column][row] = (1.0 / (8.0 * FACTORS[row] * FACTORS[column] * f64::from(quantizer))) as f32;
+    }
+    scaling
+}
+
+/// The constants of the algorithm: cosines and sums of them.
+mod cosines {
+    pub const C4: f32 = 0.707_106_77;
+    pub const C6: f32 = 0.382_683_43;
+    pub const C2_MINUS_C6: f32 = 0.541_196_1;
+    pub const C2_PLUS_C6: f32 = 1.306_563;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn blocks() -> impl Iterator<Item = [[u8; 8]; 8]> {
+        let mut random = Random::new(3, &[]);
+        let noise = move |i: u32| {
+            let (low, span) = ((i * 13 % 200) as u8, 1 + i % 256);
+            std::array::from_fn(|_| {
+                std::array::from_fn(|_| low.saturating_add((random.next_u32() % span) as u8))
+            })
+        };
+        [[[0; 8]; 8], [[255; 8]; 8]].into_iter().chain((0..500).map(noise))
+    }
+
+    /// T.81, A.3.3, in 64 bits.
+    fn by_definition(samples: &[[u8; 8]; 8], u: usize, v: usize) -> f64 {
+        let scale = |k: usize| if k == 0 { 0.5f64.sqrt() } else { 1.0 };
+        let cosine = |x: usize, k: usize| ((2 * x + 1) as f64 * k as f64 * std::f64::consts::PI / 16.0).cos();
+        let mut sum = 0.0;
+        for (y, row) in samples.iter().enumerate() {
+            for (x, &sample) in row.iter().enumerate() {
+                sum += (f64::from(sample) - 128.0) * cosine(x, u) * cosine(y, v);
+            }
+        }
+        sum * scale(u) * scale(v) / 4.0
+    }
+
+    #[test]
+    fn it_is_the_transform_of_the_standard() {
+        let quantizers: [u8; 64] = std::array::from_fn(|k| k as u8 + 1);
+        for samples in blocks().take(50) {
+            let mut out = [[0.0; 8]; 8];
+            Dct::Portable.forward(&samples, &scaling(&quantizers), 0.5, &mut out);
+            for (&quantizer, &place) in quantizers.iter().zip(&ZIGZAG) {
+                let (v, u) = (usize::from(place / 8), usize::from(place % 8));
+                let expected = by_definition(&samples, u, v);
+                assert!((f64::from(out[u][v]) * f64::from(quantizer) - expected).abs() < 2e-3, "{u} {v}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_of_machine_gives_the_same_bits() {
+        let scaling = scaling(&[3; 64]);
+        for samples in blocks() {
+            let results = Dct::all().into_iter().map(|dct| {
+                let mut out = [[0.0; 8]; 8];
+                let mask = dct.forward(&samples, &scaling, 0.6, &mut out);
+                (out.map(|column| column.map(f32::to_bits)), mask)
+            });
+            let results: Vec<_> = results.collect();
+            assert!(results.iter().all(|result| *result == results[0]));
+            let (out, mask) = results[0];
+            for (column, mask) in out.iter().zip(mask) {
+                for (row, &bits) in column.iter().enumerate() {
+                    assert_eq!(mask >> row & 1 == 1, f32::from_bits(bits).abs() > 0.6);
+                }
+            }
+        }
+    }
+}

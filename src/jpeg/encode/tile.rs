@@ -1,0 +1,133 @@
+//! The blocks of a tile: samples, coefficients, symbols.
+
+use super::ac::AcChooser;
+use super::costs::Costs;
+use super::dct::{Dct, Scaled, Scaling};
+use super::symbols::Symbols;
+use super::{COLUMNS, dc};
+use crate::Result;
+
+/// A plane of samples, rows one behind the other.
+#[derive(Clone, Copy)]
+pub(super) struct Plane<'a> {
+    pub samples: &'a [u8],
+    pub width: usize,
+    pub height: usize,
+}
+
+/// How blocks of luma (0) and chroma (1) become symbols.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub dct: Dct,
+    pub scaling: [Scaling; 2],
+    /// Coefficients up to this size become zero; at least 0.5, which is rounded to 0.
+    pub zero_up_to: f32,
+    pub costs: [Costs; 2],
+}
+
+/// Blocks of an MCU: four of luma, row by row, then blue and red.
+const MCU: usize = 6;
+/// MCUs of a tile at most.
+const MOST_MCUS: usize = 2;
+
+/// Makes the symbols of tiles; keeps its buffers.
+#[derive(Debug)]
+pub(super) struct TileEncoder {
+    scaled: [Scaled; MCU * MOST_MCUS],
+    masks: [u64; MCU * MOST_MCUS],
+    chooser: AcChooser,
+    /// For each column, and each mask of its coefficients, the mask in zigzag order.
+    zigzag: Box<[[u64; 256]; 8]>,
+}
+
+impl TileEncoder {
+    pub fn new() -> Self {
+        let mut zigzag = Box::new([[0; 256]; 8]);
+        for (place, &at) in COLUMNS.iter().enumerate().skip(1) {
+            for (mask, places) in zigzag[usize::from(at / 8)].iter_mut().enumerate() {
+                *places |= ((mask >> (at % 8) & 1) as u64) << place;
+            }
+        }
+        let scaled = [[[0.0; 8]; 8]; MCU * MOST_MCUS];
+        TileEncoder { scaled, masks: [0; MCU * MOST_MCUS], chooser: AcChooser::new(), zigzag }
+    }
+
+    /// Adds the symbols of `mcus` MCUs, from the one at `column` and `row`.
+    pub fn encode(
+        &mut self,
+        planes: &[Plane<'_>; 3],
+        (column, row): (usize, usize),
+        mcus: usize,
+        rules: &Rules,
+        symbols: &mut Symbols,
+    ) -> Result<()> {
+        let blocks = MCU * mcus.min(MOST_MCUS);
+        for i in 0..blocks {
+            let (mcu, block) = (column + i / MCU, i % MCU);
+            let (plane, x, y) = match block {
+                0..4 => (&planes[0], 2 * mcu + block % 2, 2 * row + block / 2),
+                _ => (&planes[block - 3], mcu, row),
+            };
+            self.transform(i, plane, (8 * x, 8 * y), rules);
+        }
+        let dc = [0, 1, 2].map(|component| self.choose_dc(component, blocks, rules));
+        symbols.reserve(blocks)?;
+        let (mut last, mut done) = ([0; 3], [0; 3]);
+        for i in 0..blocks {
+            let component = component_of(i);
+            let value = i32::from(dc[component][done[component]]);
+            done[component] += 1;
+            let kind = component.min(1);
+            let ac = self.chooser.choose(&self.scaled[i], self.masks[i], &rules.costs[kind]);
+            symbols.block(kind, value - last[component], ac);
+            last[component] = value;
+        }
+        symbols.end_tile();
+        Ok(())
+    }
+
+    /// The coefficients of block `i`, whose samples begin at `x` and `y`.
+    #[inline]
+    fn transform(&mut self, i: usize, plane: &Plane<'_>, (x, y): (usize, usize), rules: &Rules) {
+        if x >= plane.width || y >= plane.height {
+            // Outside of the picture: as the block before it, without details.
+            let before = if component_of(i) == 0 && i > 0 { i - 1 } else { i };
+            self.scaled[i][0][0] = self.scaled[before][0][0];
+            self.masks[i] = 0;
+            return;
+        }
+        let kind = component_of(i).min(1);
+        let columns = rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_up_to, &mut self.scaled[i]);
+        self.masks[i] = columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
+    }
+
+    fn choose_dc(&self, component: usize, blocks: usize, rules: &Rules) -> [i16; dc::MOST] {
+        let (mut scaled, mut count) = ([0.0; dc::MOST], 0);
+        for i in (0..blocks).filter(|&i| component_of(i) == component) {
+            scaled[count] = self.scaled[i][0][0];
+            count += 1;
+        }
+        dc::choose(&scaled[..count], &rules.costs[component.min(1)])
+    }
+}
+
+/// The component of a block of a tile.
+fn component_of(block: usize) -> usize {
+    (block % MCU).saturating_sub(3)
+}
+
+impl Plane<'_> {
+    /// 8x8 samples; beyond the last column and row, those are repeated.
+    #[inline]
+    fn block(&self, x: usize, y: usize) -> [[u8; 8]; 8] {
+        let mut block = [[0; 8]; 8];
+        for (i, row) in block.iter_mut().enumerate() {
+            let samples = &self.samples[(y + i).min(self.height - 1) * self.width..][..self.width];
+            *row = match samples.get(x..x + 8) {
+                Some(eight) => std::array::from_fn(|i| eight[i]),
+                None => std::array::from_fn(|i| samples[(x + i).min(self.width - 1)]),
+            };
+        }
+        block
+    }
+}
