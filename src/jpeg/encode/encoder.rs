@@ -73,7 +73,8 @@ impl ThriftyEncoder {
         for (all, counts) in self.counts.iter_mut().zip(&*self.symbols.counts) {
             all.iter_mut().zip(counts).for_each(|(all, &count)| *all = all.saturating_add(count) & (u32::MAX >> 4));
         }
-        let lacks = |codes: &[Code; CODES]| codes.iter().zip(&*self.symbols.counts).any(|(code, counts)| lacks(code, counts));
+        let lacks =
+            |codes: &[Code; CODES]| codes.iter().zip(&*self.symbols.counts).any(|(code, counts)| lacks(code, counts));
         let codes = match self.codes.take() {
             Some(codes) if !lacks(&codes) => codes,
             _ => self.make_codes(),
@@ -85,8 +86,7 @@ impl ThriftyEncoder {
 
     fn make_codes(&mut self) -> [Code; CODES] {
         let codes: [Code; CODES] = std::array::from_fn(|i| Code::best(&with_likely(&self.counts[i], i % 2 == 1)));
-        self.rules.costs =
-            [0, 1].map(|kind| Costs::of_codes(&codes[2 * kind], &codes[2 * kind + 1], self.lambda));
+        self.rules.costs = [0, 1].map(|kind| Costs::of_codes(&codes[2 * kind], &codes[2 * kind + 1], self.lambda));
         codes
     }
 }

@@ -14,20 +14,8 @@ use crate::jpeg::{Decoder, Encoder};
 use crate::random::Random;
 use crate::{ErrorKind, Planes};
 
-const SIZES: [(u32, u32); 12] = [
-    (1, 1),
-    (2, 1),
-    (3, 5),
-    (8, 8),
-    (15, 17),
-    (16, 16),
-    (17, 16),
-    (31, 33),
-    (33, 47),
-    (97, 61),
-    (1, 200),
-    (340, 256),
-];
+const SIZES: [(u32, u32); 12] =
+    [(1, 1), (2, 1), (3, 5), (8, 8), (15, 17), (16, 16), (17, 16), (31, 33), (33, 47), (97, 61), (1, 200), (340, 256)];
 
 /// A picture of waves with `noise`.
 fn picture(width: u32, height: u32, noise: u32) -> Planes {
@@ -177,7 +165,8 @@ fn least(scaled: &Scaled, places: &[u8], chosen: &mut Vec<(u8, i16)>, costs: &Co
 
 fn costs() -> impl Strategy<Value = Costs> {
     let counts = || prop::collection::vec(0..3000u32, 256).prop_map(|counts| counts.try_into().unwrap());
-    let own = (counts(), counts(), 0.0..0.3f32).prop_map(|(dc, ac, lambda)| Costs::of_codes(&Code::best(&dc), &Code::best(&ac), lambda));
+    let own = (counts(), counts(), 0.0..0.3f32)
+        .prop_map(|(dc, ac, lambda)| Costs::of_codes(&Code::best(&dc), &Code::best(&ac), lambda));
     prop_oneof![(0.0..0.3f32).prop_map(Costs::usual), own]
 }
 

@@ -97,8 +97,10 @@ impl TileEncoder {
             return;
         }
         let kind = component_of(i).min(1);
-        let columns = rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_up_to, &mut self.scaled[i]);
-        self.masks[i] = columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
+        let columns =
+            rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_up_to, &mut self.scaled[i]);
+        self.masks[i] =
+            columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
     }
 
     fn choose_dc(&self, component: usize, blocks: usize, rules: &Rules) -> [i16; dc::MOST] {

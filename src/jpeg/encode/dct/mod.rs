@@ -75,9 +75,7 @@ mod tests {
         let mut random = Random::new(3, &[]);
         let noise = move |i: u32| {
             let (low, span) = ((i * 13 % 200) as u8, 1 + i % 256);
-            std::array::from_fn(|_| {
-                std::array::from_fn(|_| low.saturating_add((random.next_u32() % span) as u8))
-            })
+            std::array::from_fn(|_| std::array::from_fn(|_| low.saturating_add((random.next_u32() % span) as u8)))
         };
         [[[0; 8]; 8], [[255; 8]; 8]].into_iter().chain((0..500).map(noise))
     }
