@@ -120,18 +120,6 @@ fn a_picture_that_needs_other_symbols_gets_other_tables() {
     assert!(squares(&decode(&jpeg).y, &noise.y) < 100.0);
 }
 
-/// Such coefficients lie between two whole numbers, of which one is zero.
-#[test]
-fn coefficients_of_a_half_are_zero() {
-    let mut picture = Planes::new(16, 16).unwrap();
-    picture.y.fill(128);
-    for place in 0..picture.y.len() {
-        let before = std::mem::replace(&mut picture.y[place], 132);
-        encode(&mut ThriftyEncoder::new(100), &picture);
-        picture.y[place] = before;
-    }
-}
-
 #[test]
 fn planes_of_the_wrong_length_are_an_error() {
     let mut bad = picture(17, 15, 0);

@@ -50,10 +50,10 @@ fn tables_of_its_own_and_tiles_of_any_width_give_libjpeg_turbos_planes() {
 
 #[test]
 fn what_effort_writes_gives_libjpeg_turbos_planes() {
-    for quality in [1, 30, 75, 90, 100] {
+    for quality in [1, 75, 100] {
         let mut encoder = Encoder::new(quality).unwrap();
         encoder.set_effort(1).unwrap();
-        for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67), (340, 256)] {
+        for (width, height) in [(1, 1), (16, 16), (17, 33), (81, 67)] {
             for noise in [1, 20, 255] {
                 let mut jpeg = Vec::new();
                 encoder.encode(&picture(width, height, noise), &mut jpeg).unwrap();
