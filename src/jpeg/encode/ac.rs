@@ -10,8 +10,9 @@
 
 use super::costs::{Costs, MOST_BITS};
 use super::dct::Scaled;
+use super::order::COLUMNS;
+use super::rounding::round;
 use super::symbols::bits_of;
-use super::{COLUMNS, round};
 
 /// Coefficients that are not zero: place in zigzag order, and value.
 pub(super) type Values = [(u8, i16); 64];

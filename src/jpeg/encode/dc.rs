@@ -1,7 +1,7 @@
 //! DC of the blocks of a tile: only differences are stored, so each value decides what the next one costs.
 
 use super::costs::Costs;
-use super::round;
+use super::rounding::round;
 use super::symbols::bits_of;
 
 /// Blocks of a component in a tile at most.

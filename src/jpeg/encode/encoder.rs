@@ -14,7 +14,7 @@ use crate::{Error, Planes, Result};
 /// The first picture decides the Huffman codes, and later ones keep them unless they need a symbol that those lack. So
 /// the bytes of a picture depend on those before it.
 #[derive(Debug)]
-pub(in crate::jpeg) struct ThriftyEncoder {
+pub(crate) struct ThriftyEncoder {
     quantizers: [[u8; 64]; 2],
     lambda: f32,
     rules: Rules,

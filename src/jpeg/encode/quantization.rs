@@ -33,7 +33,7 @@ pub(super) fn quantizers(quality: u8) -> ([[u8; 64]; 2], f32) {
 
 fn of_step(step: f64) -> [[u8; 64]; 2] {
     [(1.0, LUMA_SLOPE), (CHROMA, CHROMA_SLOPE)].map(|(lowest, slope)| {
-        super::ZIGZAG.map(|place| {
+        super::order::ZIGZAG.map(|place| {
             let (row, column) = (f64::from(place / 8), f64::from(place % 8));
             let frequency = ((row * row + column * column) / 98.0).sqrt();
             (step * lowest * (1.0 + slope * frequency)).round().clamp(1.0, 255.0) as u8

@@ -2,9 +2,10 @@
 
 use super::ac::AcChooser;
 use super::costs::Costs;
+use super::dc;
 use super::dct::{Dct, Scaled, Scaling};
+use super::order::COLUMNS;
 use super::symbols::Symbols;
-use super::{COLUMNS, dc};
 use crate::Result;
 
 /// A plane of samples, rows one behind the other.

@@ -3,11 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::cosines::*;
-use super::{Scaled, Scaling};
+use super::scaling::{Scaled, Scaling};
 
 /// Proof that the machine has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl Avx2 {
     pub fn detect() -> Option<Self> {

@@ -5,15 +5,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod cosines;
 mod portable;
+mod scaling;
 
-use super::ZIGZAG;
-
-/// What a coefficient is multiplied with, in the order of [`Scaled`].
-pub(super) type Scaling = [[f32; 8]; 8];
-
-/// The coefficients of a block in units of their quantizers: all of the first column, then of the second, and so on.
-pub(super) type Scaled = [[f32; 8]; 8];
+pub(super) use scaling::{Scaled, Scaling, scaling};
 
 /// The forward DCT of one kind of machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,29 +41,9 @@ impl Dct {
     }
 }
 
-/// The factors for quantizers in zigzag order.
-pub(super) fn scaling(quantizers: &[u8; 64]) -> Scaling {
-    // 1, then cos(i * pi / 16) * sqrt(2).
-    const FACTORS: [f64; 8] =
-        [1.0, 1.387_039_845, 1.306_562_965, 1.175_875_602, 1.0, 0.785_694_958, 0.541_196_1, 0.275_899_379];
-    let mut scaling = [[0.0; 8]; 8];
-    for (&quantizer, &place) in quantizers.iter().zip(&ZIGZAG) {
-        let (row, column) = (usize::from(place / 8), usize::from(place % 8));
-        scaling[column][row] = (1.0 / (8.0 * FACTORS[row] * FACTORS[column] * f64::from(quantizer))) as f32;
-    }
-    scaling
-}
-
-/// The constants of the algorithm: cosines and sums of them.
-mod cosines {
-    pub const C4: f32 = 0.707_106_77;
-    pub const C6: f32 = 0.382_683_43;
-    pub const C2_MINUS_C6: f32 = 0.541_196_1;
-    pub const C2_PLUS_C6: f32 = 1.306_563;
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::order::ZIGZAG;
     use super::*;
     use crate::random::Random;
 

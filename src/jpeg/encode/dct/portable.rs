@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 use super::cosines::*;
-use super::{Scaled, Scaling};
+use super::scaling::{Scaled, Scaling};
 
 type Line = [f32; 8];
 
