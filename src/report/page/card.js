@@ -6,18 +6,23 @@ function player(clip, changed, frame) {
   const shown = clip.strip?.frames.length ?? 0;
   const canvas = shown ? el("canvas", { "aria-hidden": "true" }) : null;
   const seek = el("span", { class: "seek" });
-  const node = el("div", {
-    class: "picture", role: "slider", tabindex: "0", "aria-label": `Frames of ${clip.source}`,
-    "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),
-  }, canvas, seek);
-  if (!shown) node.append(el("span", { class: "none" }, clip.absent ? "not among the clips shown here" : "no frames"));
+  const why = clip.absent ? "not among the clips shown here" : "no frames";
+  const operated = {
+    role: "slider", tabindex: "0", "aria-label": `Frames of ${clip.source}`, "aria-valuemin": "1", "aria-valuemax": Math.max(shown, 1),
+  };
+  const node = el("div", { class: "picture", ...(clip.absent ? { role: "img", "aria-label": `${clip.source}: ${why}` } : operated) }, canvas, seek);
+  if (!shown) node.append(el("span", { class: "none" }, why));
   const first = frame === undefined ? shown >> 1 : Math.max(clip.strip?.frames.findLastIndex((t) => t <= frame) ?? 0, 0);
   let at = first;
-  let picture = null;
+  let picture = null, drawn = null;
 
   function go(position) {
     at = Math.min(Math.max(position, 0), Math.max(shown - 1, 0));
-    if (picture) strips.draw(canvas, clip, picture, at);
+    if (drawn === at || clip.absent) return;
+    if (picture) {
+      strips.draw(canvas, clip, picture, at);
+      drawn = at;
+    }
     seek.style.transform = `scaleX(${shown ? (at + 1) / shown : 0})`;
     node.setAttribute("aria-valuenow", at + 1);
     node.setAttribute("aria-valuetext", frameText());
@@ -65,7 +70,8 @@ function player(clip, changed, frame) {
 function card(clip, frame) {
   const play = player(clip, undefined, frame);
   const label = clip.source || `clip ${clip.clip}`;
-  const name = el("a", { class: "name", href: hashOf({ clip: clip.key }), title: clip.source }, fileName(label));
+  const link = clip.absent ? {} : { href: hashOf({ clip: clip.key }) };
+  const name = el(clip.absent ? "span" : "a", { class: "name", title: clip.source, ...link }, fileName(label));
   const facts = [clip.class];
   if (!clip.absent) {
     if (lengthsDiffer) facts.push(count(clip.frames, "frame"));

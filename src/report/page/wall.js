@@ -2,6 +2,8 @@
 
 const wall = (() => {
   const GAP = 14, UNDER = 42, LEAST = 164;
+  /// Rows beyond the view that are kept ready, and cards of them that are made in one frame.
+  const READY = 2, AT_ONCE = 2;
   const cards = new Map();
   let found = [], columns = 1, width = LEAST, rowHeight = 1, active = 0, waiting = false;
 
@@ -25,8 +27,9 @@ const wall = (() => {
     waiting = false;
     if (byId("clips").hidden) return;
     const top = -node().getBoundingClientRect().top;
-    const first = Math.max(Math.floor(top / rowHeight) - 2, 0) * columns;
-    const last = Math.min((Math.ceil((top + innerHeight) / rowHeight) + 2) * columns, found.length);
+    const topRow = Math.floor(top / rowHeight), bottomRow = Math.ceil((top + innerHeight) / rowHeight);
+    const first = Math.max(topRow - READY, 0) * columns;
+    const last = Math.min((bottomRow + READY) * columns, found.length);
     const keep = document.activeElement?.closest("#wall .card");
     for (const [position, element] of cards) {
       if ((position < first || position >= last) && element !== keep) {
@@ -34,8 +37,15 @@ const wall = (() => {
         cards.delete(position);
       }
     }
+    let made = 0;
     for (let position = first; position < last; position += 1) {
       if (cards.has(position)) continue;
+      const isInView = position >= topRow * columns && position < bottomRow * columns;
+      if (!isInView && made >= AT_ONCE) {
+        later();
+        continue;
+      }
+      made += 1;
       const element = card(found[position]);
       element.setAttribute("role", "listitem");
       element.setAttribute("aria-posinset", position + 1);
