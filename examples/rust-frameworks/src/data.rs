@@ -54,7 +54,7 @@ impl Data {
         };
         let training = LoaderOptions {
             augmentation: Augmentation { crop: Crop::Random, ..options.augmentation.clone() },
-            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Drop, ..Sampling::default() },
+            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Wrap, ..Sampling::default() },
             ..options.clone()
         };
         let classes = train.classes().len();

@@ -12,7 +12,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rust_frameworks::{Clips, Data, epoch};
 
-const EPOCHS: u64 = 12;
+const EPOCHS: u64 = 5;
 
 /// Convolutions over pictures whose channels are the frames of a clip.
 #[derive(Module, Debug)]
@@ -28,11 +28,7 @@ impl Net {
             let config = Conv2dConfig::new(channels, [5, 5]).with_stride([2, 2]);
             config.with_padding(PaddingConfig2d::Explicit(2, 2, 2, 2)).init(device)
         };
-        Net {
-            first: half([frames, 32]),
-            second: half([32, 32]),
-            head: LinearConfig::new(32, classes).init(device),
-        }
+        Net { first: half([frames, 32]), second: half([32, 32]), head: LinearConfig::new(32, classes).init(device) }
     }
 
     fn forward(&self, clips: Tensor<4>) -> Tensor<2> {

@@ -7,7 +7,7 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Conv2d, Conv2dConfig, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap};
 use rust_frameworks::{Clips, Data, epoch};
 
-const EPOCHS: u64 = 12;
+const EPOCHS: u64 = 5;
 
 /// Convolutions over pictures whose channels are the frames of a clip.
 struct Net {
