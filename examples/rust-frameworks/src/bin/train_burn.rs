@@ -3,6 +3,8 @@
 //!     cargo run --release --bin train_burn                      # on textures that move, which it makes
 //!     cargo run --release --bin train_burn -- TRAIN HELD_OUT    # on your packed data sets
 
+use std::error::Error;
+
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -37,7 +39,7 @@ impl Net {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let data = Data::from_arguments()?;
     let device = Device::flex().autodiff();
     device.seed(0);
