@@ -5,6 +5,7 @@
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop docs
+#     scripts/test.sh frameworks trains with candle and burn, which take minutes to compile; not part of the above
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
@@ -13,7 +14,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-formatted() { cargo fmt --all --check; }
+formatted() {
+  cargo fmt --all --check
+  cargo fmt --check --manifest-path examples/rust-frameworks/Cargo.toml
+}
 
 imports() { timeout 60 python3 scripts/imports.py; }
 
@@ -156,6 +160,22 @@ cluster_tests() {
   target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs --page docs/cluster.md
 }
 
+# Each program fails if it learns nothing from the clips that it makes. Then each takes data sets that were packed.
+frameworks_tests() {
+  local folder=target/frameworks program
+  cargo build --quiet --locked --release --manifest-path examples/rust-frameworks/Cargo.toml --target-dir $folder
+  rm -rf $folder/clips
+  mkdir -p $folder/clips
+  PYTHONPATH=tests/docs python3 -c "import pathlib, videos; videos.make_all(pathlib.Path('$folder/clips'))"
+  cargo build --quiet --locked --bin vidrec --example train_loop
+  target/debug/vidrec pack $folder/clips/videos -o $folder/clips/train --short-side 64
+  target/debug/vidrec pack $folder/clips/more-videos -o $folder/clips/val --short-side 64
+  for program in train_candle train_burn; do
+    $folder/release/$program
+    $folder/release/$program $folder/clips/train $folder/clips/val
+  done
+}
+
 interop_tests() {
   cargo build --quiet --locked --bins --examples
   scripts/interop.sh
@@ -227,6 +247,7 @@ stage doc documentation "the documentation builds without a warning, and the pub
 stage python python_tests "the independent reader, and packed data sets against PyAV, Pillow and OpenCV"
 stage package package_tests "the Python package, built, installed and used"
 stage remote remote_tests "servers of object storage: S3, Azure, GCS and web servers"
+[[ -z "$chosen" ]] || stage frameworks frameworks_tests "training in Rust, with candle and with burn"
 [[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"

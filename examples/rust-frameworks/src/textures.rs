@@ -25,8 +25,7 @@ pub fn pack(folder: &Path, clips: Range<u32>, frames: u32) -> Result<()> {
         let side = SIDE as u32;
         let (source, class) = (format!("{class}/{i}"), class.to_string());
         let info = ClipInfo { label: Some(label), source, class, width: side, height: side, ..ClipInfo::default() };
-        let frames: Vec<_> =
-            (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        let frames: Vec<_> = (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
         writer.append(&info, &frames)?;
     }
     writer.finish()?;
@@ -49,9 +48,8 @@ fn moved(texture: &[f32], dx: i64, dy: i64) -> Result<Planes> {
 fn texture(seed: u32) -> Vec<f32> {
     let white: Vec<f32> = (0..SIDE * SIDE).map(|i| noise(u64::from(seed) << 32 | i as u64)).collect();
     let near = |place: usize, by: usize| (place + by + SIDE - 3) % SIDE;
-    let rows: Vec<f32> = (0..SIDE * SIDE)
-        .map(|i| (0..7).map(|by| white[i / SIDE * SIDE + near(i % SIDE, by)]).sum())
-        .collect();
+    let rows: Vec<f32> =
+        (0..SIDE * SIDE).map(|i| (0..7).map(|by| white[i / SIDE * SIDE + near(i % SIDE, by)]).sum()).collect();
     let blurred = (0..SIDE * SIDE).map(|i| (0..7).map(|by| rows[near(i / SIDE, by) * SIDE + i % SIDE]).sum::<f32>());
     // The sum of 49 numbers between -1 and 1 has a standard deviation of 4.
     blurred.map(|sum| (128.0 + sum / 4.0 * 50.0).clamp(0.0, 255.0)).collect()

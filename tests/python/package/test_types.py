@@ -66,7 +66,7 @@ def python_of(page):
 def folder(tmp_path_factory):
     """Copies of the examples, and the guide's pages as modules."""
     folder = tmp_path_factory.mktemp("types")
-    shutil.copytree(ROOT / "examples", folder / "examples", ignore=lambda _, names: {n for n in names if n.endswith(".rs")})
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("*.rs", "rust-frameworks"))
     (folder / "guide").mkdir()
     for page in PAGES:
         name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")

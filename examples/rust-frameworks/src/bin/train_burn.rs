@@ -3,6 +3,8 @@
 //!     cargo run --release --bin train_burn                      # on textures that move, which it makes
 //!     cargo run --release --bin train_burn -- TRAIN HELD_OUT    # on your packed data sets
 
+use std::error::Error;
+
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -12,7 +14,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rust_frameworks::{Clips, Data, epoch};
 
-const EPOCHS: u64 = 12;
+const EPOCHS: u64 = 5;
 
 /// Convolutions over pictures whose channels are the frames of a clip.
 #[derive(Module, Debug)]
@@ -28,11 +30,7 @@ impl Net {
             let config = Conv2dConfig::new(channels, [5, 5]).with_stride([2, 2]);
             config.with_padding(PaddingConfig2d::Explicit(2, 2, 2, 2)).init(device)
         };
-        Net {
-            first: half([frames, 32]),
-            second: half([32, 32]),
-            head: LinearConfig::new(32, classes).init(device),
-        }
+        Net { first: half([frames, 32]), second: half([32, 32]), head: LinearConfig::new(32, classes).init(device) }
     }
 
     fn forward(&self, clips: Tensor<4>) -> Tensor<2> {
@@ -41,7 +39,7 @@ impl Net {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let data = Data::from_arguments()?;
     let device = Device::flex().autodiff();
     device.seed(0);

@@ -3,11 +3,13 @@
 //!     cargo run --release --bin train_candle                      # on textures that move, which it makes
 //!     cargo run --release --bin train_candle -- TRAIN HELD_OUT    # on your packed data sets
 
+use std::error::Error;
+
 use candle_core::{D, DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Conv2d, Conv2dConfig, Linear, Module, Optimizer, ParamsAdamW, VarBuilder, VarMap};
 use rust_frameworks::{Clips, Data, epoch};
 
-const EPOCHS: u64 = 12;
+const EPOCHS: u64 = 5;
 
 /// Convolutions over pictures whose channels are the frames of a clip.
 struct Net {
@@ -34,7 +36,7 @@ impl Module for Net {
     }
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn main() -> std::result::Result<(), Box<dyn Error>> {
     let data = Data::from_arguments()?;
     let device = Device::Cpu;
     let variables = VarMap::new();
