@@ -5,6 +5,7 @@
 #
 #     scripts/test.sh            all of them
 #     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop docs
+#                                rust-frameworks
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
 #
@@ -13,7 +14,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-formatted() { cargo fmt --all --check; }
+formatted() {
+  cargo fmt --all --check
+  cargo fmt --check --manifest-path examples/rust-frameworks/Cargo.toml
+}
 
 imports() { timeout 60 python3 scripts/imports.py; }
 
@@ -66,8 +70,8 @@ python_environment() {
   echo "$wanted" > target/venv/made-for
 }
 
-# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's (470 MB). If that fails, the
-# tests that need it are skipped.
+# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's
+# (470 MB). If that fails, the tests that need it are skipped.
 browser() {
   command -v chromium chromium-browser google-chrome > /dev/null && return
   command -v apt-get > /dev/null && install_packages chromium >&2 || true
@@ -83,14 +87,14 @@ python_tests() {
 has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2> /dev/null; }
 
 # A Python that has torch: VIDREC_PYTHON, python3, or the system's. PyPI's torch for Linux brings gigabytes of CUDA, so if
-# no Python has torch, this installs Debian's (360 MB). If that fails, the tests that need torch are skipped.
+# no Python has torch, this installs Debian's, and torchvision (360 MB). If that fails, the tests that need torch are skipped.
 python_with_torch() {
   local python
   for python in ${VIDREC_PYTHON:+"$VIDREC_PYTHON"} python3 /usr/bin/python3; do
     has_torch "$python" && { echo "$python"; return; }
   done
   if [ -z "${VIDREC_PYTHON:-}" ] && command -v apt-get > /dev/null; then
-    install_packages python3-torch python3-venv >&2 || true
+    install_packages python3-torch python3-torchvision python3-venv >&2 || true
     has_torch /usr/bin/python3 && { echo /usr/bin/python3; return; }
   fi
   echo "no Python with torch: tests that need it are skipped" >&2
@@ -153,7 +157,8 @@ cluster_tests() {
   package_wheel
   install_wheel target/cluster/venv/bin/python
   target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/cluster
-  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs --page docs/cluster.md
+  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs \
+    --page docs/cluster.md --page docs/cluster-ray.md --page docs/cluster-bucket.md
 }
 
 interop_tests() {
@@ -161,7 +166,7 @@ interop_tests() {
   scripts/interop.sh
 }
 
-# A Python with JAX, Grain and TensorFlow, 2 GB. If they cannot be installed, pages that need them are skipped.
+# A Python with JAX, Grain and TensorFlow, 1.9 GB. If they cannot be installed, pages that need them are skipped.
 docs_environment() {
   local wanted
   wanted=$(python3 --version | cat - tests/docs/requirements-frameworks.txt | sha256sum)
@@ -190,6 +195,15 @@ docs_tests() {
     target/venv-docs/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs
 }
 
+# Programs that train, which the pages show. They fail where nothing is learned.
+rust_frameworks() {
+  local crate=(--quiet --locked --release --manifest-path examples/rust-frameworks/Cargo.toml)
+  crate+=(--target-dir target/rust-frameworks)
+  cargo clippy "${crate[@]}" --all-targets -- -D warnings
+  cargo run "${crate[@]}" --bin train_candle
+  cargo run "${crate[@]}" --bin train_burn
+}
+
 release_tests() {
   scripts/release.sh
   scripts/try_release.sh
@@ -211,12 +225,12 @@ stage() { # NAME FUNCTION DESCRIPTION
     echo "FAILED in stage $1 after $took" >&2
     exit 1
   fi
-  summary+=("$(printf '%-10s %6s' "$1" "$took")")
+  summary+=("$(printf '%-15s %6s' "$1" "$took")")
 }
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs rust-frameworks release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -230,7 +244,8 @@ stage remote remote_tests "servers of object storage: S3, Azure, GCS and web ser
 [[ -z "$chosen" ]] || stage cluster cluster_tests "packing in parts by Ray, Spark, Slurm, and as Kubernetes runs it"
 stage interop interop_tests "other projects' readers and writers: MXNet, DALI, GulpIO2, WebDataset, streaming"
 stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"
+stage rust-frameworks rust_frameworks "training in Rust, with candle and with burn"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
-summary+=("$(printf '%-10s %6s' total "$SECONDS s")")
+summary+=("$(printf '%-15s %6s' total "$SECONDS s")")
 printf '%s\n' "${summary[@]}"
