@@ -70,8 +70,8 @@ python_environment() {
   echo "$wanted" > target/venv/made-for
 }
 
-# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's (470 MB). If that fails, the
-# tests that need it are skipped.
+# The browser that opens the pages of `vidrec report` and of the documentation: if there is none, this installs Debian's
+# (470 MB). If that fails, the tests that need it are skipped.
 browser() {
   command -v chromium chromium-browser google-chrome > /dev/null && return
   command -v apt-get > /dev/null && install_packages chromium >&2 || true
@@ -87,14 +87,14 @@ python_tests() {
 has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2> /dev/null; }
 
 # A Python that has torch: VIDREC_PYTHON, python3, or the system's. PyPI's torch for Linux brings gigabytes of CUDA, so if
-# no Python has torch, this installs Debian's (360 MB). If that fails, the tests that need torch are skipped.
+# no Python has torch, this installs Debian's, and torchvision (360 MB). If that fails, the tests that need torch are skipped.
 python_with_torch() {
   local python
   for python in ${VIDREC_PYTHON:+"$VIDREC_PYTHON"} python3 /usr/bin/python3; do
     has_torch "$python" && { echo "$python"; return; }
   done
   if [ -z "${VIDREC_PYTHON:-}" ] && command -v apt-get > /dev/null; then
-    install_packages python3-torch python3-venv >&2 || true
+    install_packages python3-torch python3-torchvision python3-venv >&2 || true
     has_torch /usr/bin/python3 && { echo /usr/bin/python3; return; }
   fi
   echo "no Python with torch: tests that need it are skipped" >&2
@@ -157,7 +157,8 @@ cluster_tests() {
   package_wheel
   install_wheel target/cluster/venv/bin/python
   target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/cluster
-  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs --page docs/cluster.md
+  target/cluster/venv/bin/python -m pytest --quiet -r s -p no:cacheprovider tests/docs \
+    --page docs/cluster.md --page docs/cluster-ray.md --page docs/cluster-bucket.md
 }
 
 # Each program fails if it learns nothing from the clips that it makes. Then each takes data sets that were packed.
@@ -181,7 +182,7 @@ interop_tests() {
   scripts/interop.sh
 }
 
-# A Python with JAX, Grain and TensorFlow, 2 GB. If they cannot be installed, pages that need them are skipped.
+# A Python with JAX, Grain and TensorFlow, 1.9 GB. If they cannot be installed, pages that need them are skipped.
 docs_environment() {
   local wanted
   wanted=$(python3 --version | cat - tests/docs/requirements-frameworks.txt | sha256sum)
@@ -231,12 +232,12 @@ stage() { # NAME FUNCTION DESCRIPTION
     echo "FAILED in stage $1 after $took" >&2
     exit 1
   fi
-  summary+=("$(printf '%-10s %6s' "$1" "$took")")
+  summary+=("$(printf '%-15s %6s' "$1" "$took")")
 }
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs frameworks release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
@@ -253,5 +254,5 @@ stage interop interop_tests "other projects' readers and writers: MXNet, DALI, G
 stage docs docs_tests "the site of the documentation: its pages run, its links lead somewhere, a browser opens it"
 [[ -z "$chosen" ]] || stage release release_tests "the portable wheel and program, built, and tested without FFmpeg"
 echo "==> all passed"
-summary+=("$(printf '%-10s %6s' total "$SECONDS s")")
+summary+=("$(printf '%-15s %6s' total "$SECONDS s")")
 printf '%s\n' "${summary[@]}"
