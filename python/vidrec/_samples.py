@@ -9,6 +9,7 @@ from .dataset import Dataset, Path
 from .errors import UsageError
 from .loader import Loader
 from .mixing import Mix
+from .words import Output
 
 # Options of a loader that are about batches, their order and their memory.
 _OF_BATCHES = {
@@ -18,7 +19,7 @@ _OF_BATCHES = {
 }
 
 
-def loader_of(dataset: Union[Dataset, Mix, Path], output: str, options: Dict[str, Any]) -> Loader:
+def loader_of(dataset: Union[Dataset, Mix, Path], output: Output, options: Dict[str, Any]) -> Loader:
     """A loader whose batches are single samples, in the order of the data set."""
     refused = sorted(_OF_BATCHES & options.keys())
     if refused:
