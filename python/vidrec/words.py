@@ -1,5 +1,7 @@
 """The words that options take and that results have, as types for annotations.
 
+Examples
+--------
 A function that hands an option on can say so:
 
 >>> from vidrec.words import Crop

@@ -1,12 +1,14 @@
 """What functions of vidrec return: frozen dataclasses with the values that the program ``vidrec`` prints with ``--json``.
 
+Sequences are tuples. A value that is not there is None. Sizes are in bytes and times in seconds.
+
+Examples
+--------
 >>> report = vidrec.verify("train")
 >>> report.ok, report.problems
 (True, ())
 >>> report.to_dict()
 {'ok': True, 'clips': 12, 'frames': 96, 'problems': [], 'notes': []}
-
-Sequences are tuples. A value that is not there is None. Sizes are in bytes and times in seconds.
 """
 
 from ._result import Result

@@ -11,11 +11,13 @@ import pytest
 
 import vidrec
 
+sys.path.append(str(Path(__file__).parents[2] / "docs"))
+import pages  # noqa: E402
+
 for name in ("torch", "mypy", "pyright"):
     pytest.importorskip(name)
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(vidrec.__file__).parent
-PAGES = [ROOT / "README.md", ROOT / "python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages use names again, and define functions without types. Packages that are not installed are not looked at. Torch has
 # functions without types.
 MYPY = """
@@ -31,13 +33,16 @@ untyped_calls_exclude = torch
 disallow_untyped_defs = false
 disallow_incomplete_defs = false
 disallow_untyped_calls = false
+disable_error_code = var-annotated
 """
-# Packages without types of their own are not looked into. What a loop over batches sets is used after it.
+# Packages without types of their own are not looked into. What a loop over batches sets is used after it. Pages name what a
+# batch has.
 PYRIGHT = {
     "useLibraryCodeForTypes": False,
     "reportMissingImports": False,
     "reportMissingModuleSource": False,
     "reportPossiblyUnboundVariable": False,
+    "reportUnusedExpression": False,
     "pythonVersion": "3.9",
 }
 WRONG = """
@@ -51,15 +56,18 @@ for batch in vidrec.Loader("train"):
 """
 
 
-def python_of(page):
-    """The blocks of a page at their lines, after the import that they take for granted."""
-    lines, inside = [], False
-    for line in page.read_text("utf-8").splitlines():
-        inside = inside and not line.startswith("```")
-        lines.append(line if inside and not line.startswith("--8<--") else "")
-        inside = inside or re.fullmatch("```python( .*)?", line) is not None
-    assert not lines[0]
-    return "\n".join(["import vidrec", *lines[1:], ""])
+def python_of(path):
+    """The Python of a page at its lines, after the import that it may take for granted."""
+    lines = ["import vidrec"]
+    for block in pages.read(path).blocks:
+        if block.language == "python" and block.runs:
+            lines += [""] * (block.line - 1 - len(lines)) + block.text.splitlines()
+    return "\n".join([*map(as_torch_has_it, lines), ""])
+
+
+def as_torch_has_it(line):
+    """What torch documents and does not declare is right."""
+    return line + "  # type: ignore[call-overload, unused-ignore]" if ".to(" in line and "memory_format=" in line else line
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +76,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("types")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("*.rs", "rust-frameworks"))
     (folder / "guide").mkdir()
-    for page in PAGES:
-        name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
-        (folder / "guide" / f"{name}.py").write_text(python_of(page), "utf-8")
+    for path in (ROOT / "README.md", ROOT / "python/README.md", *pages.all_pages()):
+        name = "_".join(path.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
+        (folder / "guide" / f"{name}.py").write_text(python_of(path), "utf-8")
     (folder / "mypy.ini").write_text(MYPY)
     (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT))
     (folder / "wrong.py").write_text(WRONG)
