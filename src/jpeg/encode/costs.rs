@@ -30,7 +30,7 @@ impl Costs {
         for (bits, costs) in (0..).zip(&mut costs.ac).skip(1) {
             let mut most = 0;
             for (zeros, cost) in (0u8..).zip(costs) {
-                most = most.max(zeros / 16 * ac(ZEROS) + ac(zeros % 16 << 4 | bits) + bits);
+                most = most.max(zeros / 16 * ac(ZEROS) + ac(((zeros % 16) << 4) | bits) + bits);
                 *cost = lambda * f32::from(most);
             }
         }

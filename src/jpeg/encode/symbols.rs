@@ -72,7 +72,7 @@ impl Symbols {
     #[inline]
     pub fn block(&mut self, kind: usize, dc: i32, ac: &[(u8, i16)]) {
         let mut block = [Symbol(0); MOST_PER_BLOCK];
-        let (dc_code, ac_code) = (2 * kind & 3, (2 * kind + 1) & 3);
+        let (dc_code, ac_code) = ((2 * kind) & 3, (2 * kind + 1) & 3);
         block[0] = Symbol::of(dc_code, 0, dc);
         self.counts[dc_code][block[0].place() & 0xFF] += 1;
         let counts = &mut self.counts[ac_code];
