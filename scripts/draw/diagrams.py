@@ -167,9 +167,11 @@ def tiles():
     right_column = 372
     for y, words, bold in [
         (34, "A tile: two blocks of 16x16 pixels", True), (52, "(one, where their number in a row is odd).", False),
-        (70, "A restart marker ends it, so what is behind the", False), (88, "marker can be decoded without what is before.", False),
+        (70, "A restart marker ends it, so what is behind the", False),
+        (88, "marker can be decoded without what is before.", False),
         (122, f"This crop touches {touched} of {columns * rows} tiles.", True),
-        (140, "The loader finds them by their markers and", False), (158, "decodes nothing else: at half or a quarter of the", False),
+        (140, "The loader finds them by their markers and", False),
+        (158, "decodes nothing else: at half or a quarter of the", False),
         (176, "size, if the crop is that much larger than the", False), (194, "output.", False),
         (228, "Other readers see an ordinary JPEG.", True),
     ]:
@@ -184,8 +186,9 @@ def tiles():
     width = (WIDTH - 44 - 80 - 20) / count
     for n in range(count):
         used = left <= n <= right
-        d.add("rect", tip=f"tile {n} of row {first}", x=x, y=y, width=width - 13, height=24, fill=OURS if used else "currentColor",
-              fill_opacity=0.28 if used else 0.05, stroke="currentColor", stroke_opacity=0.35, stroke_width=0.7)
+        d.add("rect", tip=f"tile {n} of row {first}", x=x, y=y, width=width - 13, height=24,
+              fill=OURS if used else "currentColor", fill_opacity=0.28 if used else 0.05, stroke="currentColor",
+              stroke_opacity=0.35, stroke_width=0.7)
         d.add("rect", tip=f"marker RST{n % 8}", x=x + width - 13, y=y, width=12, height=24, fill=LIMIT)
         x += width
     d.text(x + 4, y + 16, "… EOI", class_="small")
@@ -211,8 +214,9 @@ def commit():
     at = 3 * (width + gap) + width / 2
     d.line((at, 84), (at, 176), class_=None, stroke=LIMIT, stroke_width=2, stroke_dasharray="4 3")
     d.text(at, 190, "the commit point", "middle", "small bold")
-    for x, end, color, name, what in ((0, at - 6, GREEN, "a reader finds the old data set", "killed here: as if nothing had been begun"),
-                                      (at + 6, WIDTH, OURS, "the new one", "killed here: it is there")):
+    before = (0, at - 6, GREEN, "a reader finds the old data set", "killed here: as if nothing had been begun")
+    after = (at + 6, WIDTH, OURS, "the new one", "killed here: it is there")
+    for x, end, color, name, what in (before, after):
         tinted(d, x + 1, 100, end - x - 2, 26, color, strength=0.16)
         d.text((x + end) / 2, 117, name, "middle", "small bold")
         d.text((x + end) / 2, 148, what, "middle", "small")

@@ -204,7 +204,8 @@ def robots():
     given = [load("windows-zen4"), load("mix-zen4")]
     half, names, top = WIDTH / 2, 136, 34
     drawing = Drawing(WIDTH, top + ROW * max(len(each.rows) for each in given), "Samples per second with tracks and in mixes",
-                      f"{given[0].processor}, {given[0].cores} cores. " + "; ".join(f"{g.title}: {g.data}" for g in given) + ".")
+                      f"{given[0].processor}, {given[0].cores} cores. "
+                      + "; ".join(f"{each.title}: {each.data}" for each in given) + ".")
     for n, results in enumerate(given):
         drawing.text(half * n, 12, ["windows of 8 frames, 2 cameras", "a mix of three data sets"][n], class_="small bold")
         drawing.text(half * n, 27, "samples/s: median (least–most)", class_="small quiet")

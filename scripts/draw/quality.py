@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What JPEG quality and frame size cost: the picture of docs/quality.md, and the figures of its tables.
 
-    scripts/draw/quality.py picture                 packs the picture of scene.py at each quality; draws docs/pictures/quality.webp
+    scripts/draw/quality.py picture                 packs the picture of scene.py at each quality, and draws quality.webp
     scripts/draw/quality.py sizes NAME VIDEOS...    packs videos at each quality and short side
     scripts/draw/quality.py speed NAME VIDEOS...    packs videos at each short side, and measures what a frame costs the loader
 
@@ -78,14 +78,17 @@ def packed_scene(folder):
 
 def picture_rows(original, packed):
     true = numpy.asarray(original, dtype=numpy.int16)
-    return [{"name": f"{quality}", "values": [len(jpeg), round(psnr([(pixels(jpeg), true)]), 1)]} for quality, jpeg in packed.items()]
+    values = {quality: [len(jpeg), round(psnr([(pixels(jpeg), true)]), 1)] for quality, jpeg in packed.items()}
+    return [{"name": f"{quality}", "values": each} for quality, each in values.items()]
 
 
 def draw(original, packed, rows):
     """The original and each quality, side by side."""
-    cells = [("before packing", original)] + [
-        (f"quality {row['name']}: {row['values'][0]:,} bytes, {row['values'][1]} dB", Image.open(io.BytesIO(packed[int(row["name"])])))
-        for row in reversed(rows)]
+    cells = [("before packing", original)]
+    for row in reversed(rows):
+        size, decibels = row["values"]
+        jpeg = packed[int(row["name"])]
+        cells.append((f"quality {row['name']}: {size:,} bytes, {decibels} dB", Image.open(io.BytesIO(jpeg))))
     width, height = ((PART[2] - PART[0]) * ZOOM, (PART[3] - PART[1]) * ZOOM + CAPTION)
     gap, lines = 3, -(-len(cells) // COLUMNS)
     sheet = Image.new("RGB", ((width + gap) * COLUMNS - gap, (height + gap) * lines - gap), (34, 36, 42))
@@ -93,7 +96,8 @@ def draw(original, packed, rows):
         x, y = n % COLUMNS * (width + gap), n // COLUMNS * (height + gap)
         cut = whole.convert("RGB").crop(PART)
         sheet.paste(cut.resize((width, height - CAPTION), Image.Resampling.NEAREST), (x, y))
-        ImageDraw.Draw(sheet).text((x + 6, y + height - CAPTION + 4), caption, font=ImageFont.load_default(13), fill=(238, 239, 243))
+        at, font = (x + 6, y + height - CAPTION + 4), ImageFont.load_default(13)
+        ImageDraw.Draw(sheet).text(at, caption, font=font, fill=(238, 239, 243))
     return sheet
 
 
@@ -133,7 +137,8 @@ def speed(options):
             for (side, job), seen in cost.items():
                 arguments = ("--threads", 1, "--batch", 4, "--seconds", 1, "--json", *JOBS[job])
                 seen.append(json.loads(run("bench", f"{folder}/{side}", *arguments))["cpu_seconds_per_1000_frames"])
-    rows = [{"name": f"short side {side}", "values": [round(median(cost[side, job]), 3) for job in JOBS]} for side in SHORT_SIDES]
+    medians = {side: [round(median(cost[side, job]), 3) for job in JOBS] for side in SHORT_SIDES}
+    rows = [{"name": f"short side {side}", "values": values} for side, values in medians.items()]
     write(options.name, "What a frame costs the loader", f"scripts/draw/quality.py speed {options.name} VIDEOS...",
           f"8 frames of each of {options.kind}, quality 90; one thread, medians of {options.rounds} interleaved runs of 1 s",
           "CPU ms a frame", list(JOBS), rows)

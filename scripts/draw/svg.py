@@ -8,6 +8,7 @@ from html import escape
 
 COLORS = {"ours": "#2b7fc4", "limit": "#c06a0a", "green": "#16896a", "pink": "#b8659a", "sky": "#3f93ad"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # Part of a page, the drawing has the page's text color; alone, one that suits what the system asks for.
 STYLE = """\
 svg.vidrec { color: #1c1e24; font: 13px FONT; max-width: 100%; height: auto; }
@@ -17,13 +18,13 @@ figure:has(> svg.vidrec) { overflow-x: auto; max-width: 100%; }
 @media (max-width: 640px) { figure > svg.vidrec { max-width: none; } }
 svg.vidrec text { fill: currentColor; }
 svg.vidrec .small { font-size: 11.5px; }
-svg.vidrec .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; font-size: 11.5px; }
+svg.vidrec .mono { font: 11.5px MONO; }
 svg.vidrec .bold { font-weight: 600; }
 svg.vidrec .quiet { opacity: 0.72; }
 svg.vidrec .line { stroke: currentColor; fill: none; stroke-width: 1; opacity: 0.55; }
 svg.vidrec .box { stroke: currentColor; fill: currentColor; fill-opacity: 0.05; stroke-opacity: 0.5; }
 svg.vidrec .other { fill: currentColor; opacity: 0.36; }
-""".replace("FONT", FONT)
+""".replace("FONT", FONT).replace("MONO", MONO)
 
 
 def number(value):

@@ -83,7 +83,8 @@ def test_exit_statuses():
 
 
 def test_stages_of_a_pack():
-    words = re.findall(r'Stage::\w+ => (?:f\.write_str\()?"(\w+)"', source("src/video/error.rs") + source("src/pack/work/failure.rs"))
+    displays = source("src/video/error.rs") + source("src/pack/work/failure.rs")
+    words = re.findall(r'Stage::\w+ => (?:f\.write_str\()?"(\w+)"', displays)
     missing = re.search(r'const MISSING: &str = "(\w+)"', source("src/pack/parts/publish.rs"))[1]
     assert codes("Videos that were not packed") == {*words, missing}
 
@@ -143,8 +144,8 @@ def status(*arguments):
 def test_repairs_do_what_the_page_says(cells, tmp_path):
     """On the file of the specification that breaks the rule."""
     rule, remedy = cells[0].strip("`"), cells[-1]
-    names = [VECTORS / rule, VECTORS / f"{rule}.vidx", *sorted(VECTORS.glob(f"{rule}.*.vidx")), *sorted(VECTORS.glob(f"{rule}.*/"))]
-    given = next(path for path in names if path.exists())
+    others = sorted(VECTORS.glob(f"{rule}.*.vidx")) + sorted(VECTORS.glob(f"{rule}.*/"))
+    given = next(path for path in [VECTORS / rule, VECTORS / f"{rule}.vidx", *others] if path.exists())
     for path in VECTORS.glob(f"{given.stem if given.suffix == '.vidx' else given.name}.*"):
         if path.is_file():
             shutil.copy(path, tmp_path)

@@ -95,7 +95,8 @@ def test_all_results_are_shown_as_a_whole():
             shown.setdefault(marker, set()).update((name, head) for name, *_ in rows for head in heads[1:])
     for name in results.names():
         given = results.load(name)
-        cells = {(row.name, column) for row in given.rows for c, column in enumerate(given.columns) if row.values[c] is not None}
+        cells = {(row.name, column) for row in given.rows
+                 for column, value in zip(given.columns, row.values) if value is not None}
         assert not cells - shown.get(name, set()), f"{name}: {cells - shown.get(name, set())}"
 
 
