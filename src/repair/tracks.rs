@@ -48,7 +48,11 @@ impl<'a> OldTracks<'a> {
         let is_proven = old.tracks.is_some_and(|tracks| tracks.sha256 == sha256)
             || listed.is_some_and(|listed| listed.sha256 == hex(&sha256))
             || tracks.name == names::with_digest(names::stem(&tracks.name), &sha256, "vtrk");
-        if tracks.damage.is_none() && is_proven {
+        // Which is of no use, because the footer says the same, but no reader opens a file with a damaged one.
+        let header = bytes.first_chunk().ok_or_else(cut).and_then(ends::check_header);
+        if let (None, Err(e)) = (&tracks.damage, header) {
+            tracks.damage = Some(format!("its header is damaged: {e}"));
+        } else if tracks.damage.is_none() && is_proven {
             tracks.binding = Some(DataBinding { length: bytes.len() as u64, sha256, edge_crc32: edge_crc32(bytes) });
         } else if tracks.damage.is_none() {
             tracks.damage = Some("it is damaged".into());
@@ -57,7 +61,7 @@ impl<'a> OldTracks<'a> {
     }
 
     /// The tracks of a clip that are intact, and the names of those that are not. Nothing names the tracks of a clip whose
-    /// directory is damaged.
+    /// directory is damaged, and nothing says which clips had tracks where the file cannot be read at all: `*`.
     pub fn clip(&self, ordinal: u64, frames: u32) -> (Vec<Payload<'_>>, Vec<String>) {
         let (mut intact, mut lost) = (Vec::new(), Vec::new());
         let (block, entries) = match self.entries(ordinal) {
@@ -78,7 +82,7 @@ impl<'a> OldTracks<'a> {
 
     fn entries(&self, ordinal: u64) -> Result<Option<(&'a [u8], Vec<Entry>)>> {
         let damaged = || Error::format("track-entry-crc", "the entry is damaged");
-        let Some(footer) = &self.footer else { return Ok(None) };
+        let footer = self.footer.as_ref().ok_or_else(damaged)?;
         let at = ordinal.checked_mul(table_entry::BYTES as u64).and_then(|at| at.checked_add(footer.table_offset));
         let entry = at.and_then(|at| self.bytes.get(usize::try_from(at).ok()?..)?.first_chunk());
         let entry = entry.and_then(|entry| TableEntry::from_bytes(entry, ordinal)).ok_or_else(damaged)?;
@@ -89,8 +93,11 @@ impl<'a> OldTracks<'a> {
     }
 }
 
+fn cut() -> Error {
+    Error::format("track-layout", "the file is too short for header and footer")
+}
+
 fn ends_of(bytes: &[u8], clips: u64) -> Result<(Footer, Schema)> {
-    let cut = || Error::format("track-layout", "the file is too short for header and footer");
     // A damaged header says nothing that the footer does not say.
     let header = ends::check_header(&ends::header())?;
     let footer = Footer::from_bytes(bytes.last_chunk().ok_or_else(cut)?, header)?;

@@ -309,6 +309,9 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     fs::write(&track_file, &cut).unwrap();
     let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
     assert!(report.damage.iter().any(|d| d.contains("none of its tracks can be read")), "{report:#?}");
+    // Nothing says which of its clips had tracks.
+    let lost: Vec<_> = report.partly_lost.iter().map(|p| p.repair.get::<Vec<String>>("tracks").unwrap()).collect();
+    assert_eq!(lost, vec![Some(vec!["*".to_owned()]); Dataset::open(&path).unwrap().len() as usize - 2], "{report:#?}");
     assert_eq!((names(&path).len(), proven(&path).len()), (1, 4));
     let kept = track_file.with_file_name(format!("{}.broken", track_file.file_name().unwrap().to_str().unwrap()));
     assert_eq!(fs::read(&kept).unwrap(), cut);
@@ -317,6 +320,7 @@ fn a_repair_keeps_what_is_intact_and_names_what_is_not() {
     assert!(Dataset::open(&path).is_err(), "a listed file is missing");
     let report = repair(&path, &RepairOptions::default(), &mut no_progress).unwrap();
     assert!(report.damage.iter().any(|d| d.contains(".vtrk") && d.contains("missing")), "{report:#?}");
+    assert!(!report.lost_nothing(), "{report:#?}");
     assert_eq!(proven(&path).len(), 4);
 }
 
