@@ -48,9 +48,12 @@ impl<'a> OldTracks<'a> {
         let is_proven = old.tracks.is_some_and(|tracks| tracks.sha256 == sha256)
             || listed.is_some_and(|listed| listed.sha256 == hex(&sha256))
             || tracks.name == names::with_digest(names::stem(&tracks.name), &sha256, "vtrk");
-        // Which is of no use, because the footer says the same, but no reader opens a file with a damaged one.
+        // The footer says the same, but no reader opens a file whose header is damaged.
         let header = bytes.first_chunk().ok_or_else(cut).and_then(ends::check_header);
-        if let (None, Err(e)) = (&tracks.damage, header) {
+        // A header of a newer version is not damaged.
+        let damaged =
+            header.err().filter(|e| matches!(e.rule(), Some("track-magic" | "track-header-crc" | "track-layout")));
+        if let (None, Some(e)) = (&tracks.damage, damaged) {
             tracks.damage = Some(format!("its header is damaged: {e}"));
         } else if tracks.damage.is_none() && is_proven {
             tracks.binding = Some(DataBinding { length: bytes.len() as u64, sha256, edge_crc32: edge_crc32(bytes) });
