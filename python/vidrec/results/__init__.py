@@ -19,6 +19,7 @@ from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOve
 from .plans import PartStatus, PlanStatus, WrittenPlan
 from .reports import (
     Bin,
+    Checked,
     ClassStats,
     Comparison,
     Distribution,
@@ -39,6 +40,7 @@ from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
 __all__ = [
     "Bin",
     "CheckReport",
+    "Checked",
     "CheckedSet",
     "ClassStats",
     "Comparison",

@@ -130,6 +130,18 @@ class Shown(Result):
 
 
 @dataclass(frozen=True, repr=False)
+class Checked(Result):
+    """What was checked."""
+
+    clips: int
+    """Number of clips: all, or those that the page shows."""
+    of_clips: int
+    """Number of clips of all data sets."""
+    frames: int
+    """Number of their frames that were decoded."""
+
+
+@dataclass(frozen=True, repr=False)
 class SetFigures(Result):
     """A data set of a report."""
 
@@ -247,7 +259,9 @@ class Report(Result):
     """How their clips are spread, in bins that all share."""
     comparisons: Tuple[Comparison, ...]
     """How each data set differs from the first."""
+    checked: Optional[Checked]
+    """What was checked; None if nothing was."""
     findings: Optional[Dict[FindingKind, int]]
-    """The number of findings of each kind; None if the data sets were not checked."""
+    """The number of findings of each kind among the clips that were checked; None if none was."""
     notes: Tuple[str, ...]
     """What a reader has to know: which clips are shown, at which size, and whether they were checked."""

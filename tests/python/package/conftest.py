@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 NAMES = "0123456789ab"
-COLORS = ["orange", "navy", "lime", "maroon", "white", "black"]
+COLORS = ["orange", "navy", "lime", "maroon", "white", "teal"]
 
 
 def patch_lightning(monkeypatch):
