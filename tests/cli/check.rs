@@ -466,23 +466,26 @@ fn measure(clips: u64, frames: usize) {
         writer.append(&info, &[0, 1, 2, 3].map(frame)[..frames]).unwrap();
     }
     writer.finish().unwrap();
-    let before = common::most_memory();
+    let (busy, before) = common::cost();
     let (start, mut looked_at_all) = (Instant::now(), None);
     let progress = &mut |progress: &Progress| {
         if progress.done == clips {
-            looked_at_all.get_or_insert_with(Instant::now);
+            looked_at_all.get_or_insert_with(|| (Instant::now(), common::cost().0));
         }
         ControlFlow::Continue(())
     };
     let report = check(&[Dataset::open(place.at("set")).unwrap()], &CheckOptions::default(), progress).unwrap();
+    let ((end, memory), (comparing, busy_before)) = (common::cost(), looked_at_all.unwrap());
     println!(
-        "{} clips, {} frames in {:.1} s, with {:.1} s in which clips are compared with each other; {}; to write them took {before}",
+        "{} clips, {} frames: {:.1} s, {:.1} s of processors; of these, {:.1} s and {:.1} s to compare clips with each other",
         report.clips,
         report.frames,
         start.elapsed().as_secs_f64(),
-        looked_at_all.unwrap().elapsed().as_secs_f64(),
-        common::most_memory()
+        end - busy,
+        comparing.elapsed().as_secs_f64(),
+        end - busy_before
     );
+    println!("at most {memory}; to write the clips took {before}");
     let frozen = if frames > 1 { clips } else { 0 };
     assert_eq!(
         (report.counts[&FindingKind::Frozen], report.counts[&FindingKind::NearDuplicate]),
