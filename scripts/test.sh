@@ -196,10 +196,17 @@ docs_environment() {
 }
 
 # A page runs in the first of the Pythons that has what it needs.
+# Debian's torchvision, 0.6 MB, where its torch was there without it. If that fails, the page that needs it is skipped.
+torchvision() {
+  target/venv-package/bin/python -c 'import torchvision' 2> /dev/null && return
+  command -v apt-get > /dev/null && install_packages python3-torchvision >&2 || true
+}
+
 docs_tests() {
   cargo build --quiet --locked --bins --examples
   browser
   package_environment
+  torchvision
   docs_environment
   package_wheel
   install_wheel target/venv-package/bin/python
