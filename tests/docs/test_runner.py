@@ -144,6 +144,7 @@ def test_needs(page):
 
 def test_a_page_without_what_it_needs_is_skipped(page, monkeypatch):
     monkeypatch.setenv("VIDREC_PROGRAM", "/bin/true")
+    monkeypatch.delenv("VIDREC_DOCS_PYTHONS", raising=False)
     python, reason = environments.choose(page("---\nneeds: [no_such_module, s3, bash, json]\n---\n```sh\ntrue\n```\n"))
     assert python is None and reason.endswith("lacks no_such_module")
     python, _ = environments.choose(page("---\nneeds: [s3, bash, json]\n---\n```sh\ntrue\n```\n"))
