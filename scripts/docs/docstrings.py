@@ -12,6 +12,8 @@ ROLE = re.compile(r":(func|class|meth|attr|mod|exc):`(?P<name>[\w.]+)`")
 TITLED = re.compile(r"`([^`<>]+) <(https://[^>\s]+)>`_")
 # Modules that users import; what others define has its name in the package.
 MODULES = ("torch", "ray", "grain", "results", "words")
+# Python in the text of a module, which numpydoc knows only in its sections.
+SESSION = re.compile(r"(?:\A|(?<=\n\n))(>>> (?:.+\n?)+)")
 # A parameter's line of numpydoc: names, then the type.
 TYPE = re.compile(r"^([*\w]+(?:, [*\w]+)*) : (?=\S)", re.M)
 # Nothing is seen of it. With it a type is no Python, so that griffe leaves `path-like` and `{"map", "read"}` as they are.
@@ -26,6 +28,8 @@ class Readable(griffe.Extension):
             if item.docstring:
                 text = ROLE.sub(lambda found: link(pkg, item, found["name"]), item.docstring.value)
                 text = TITLED.sub(r"[\1](\2)", text)
+                if item.is_module:
+                    text = SESSION.sub(r"```pycon\n\1\n```\n", text)
                 item.docstring.value = TYPE.sub(rf"\1 : {WORD_JOINER}", text)
             if item.is_function:
                 for parameter in item.parameters:

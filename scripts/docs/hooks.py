@@ -13,6 +13,8 @@ from mkdocs.structure.files import File
 
 log = logging.getLogger("mkdocs.hooks.vidrec")
 RUST = re.compile(r"\[(?P<text>[^\[\]]+)\]\(rust:(?P<item>[\w:]+)(?P<anchor>#[\w.]+)?\)")
+# A word for rustdoc, with which the fence is none to Python-Markdown.
+NO_RUN = re.compile(r"^( *`{3,}rust) no_run$", re.M)
 
 
 def rust_docs():
@@ -45,6 +47,7 @@ def on_page_markdown(markdown, page, **_):
     markdown = markdown.replace("<!-- words -->", repository.words())
     if "<!-- commands -->" in markdown and commands.program():
         markdown = markdown.replace("<!-- commands -->", commands.markdown())
+    markdown = NO_RUN.sub(r"\1", markdown)
     return RUST.sub(lambda found: rust_link(found, name), markdown)
 
 

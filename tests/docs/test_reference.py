@@ -59,8 +59,8 @@ def test_every_public_name_of_python_is_on_the_page(site):
 
 
 def test_no_markup_of_another_kind_is_left(site):
-    """Roles of Sphinx, and includes."""
-    left = re.compile(r":(func|class|meth|attr|mod):(`|<code>)|<!-- (include|commands|words)|^--8&lt;--|\]\(rust:", re.M)
+    """Roles of Sphinx, includes, and fences that are none."""
+    left = re.compile(r":(func|class|meth|attr|mod):(`|<code>)|<!-- (include|commands|words)|^--8&lt;--|<p>(```|~~~)|\]\(rust:", re.M)
     for page in site_pages.guide(site):
         assert not left.search(page.read_text(encoding="utf-8")), page
 
