@@ -195,13 +195,13 @@ docs_environment() {
   fi
 }
 
-# A page runs in the first of the Pythons that has what it needs.
 # Debian's torchvision, 0.6 MB, where its torch was there without it. If that fails, the page that needs it is skipped.
 torchvision() {
   target/venv-package/bin/python -c 'import torchvision' 2> /dev/null && return
   command -v apt-get > /dev/null && install_packages python3-torchvision >&2 || true
 }
 
+# A page runs in the first of the Pythons that has what it needs.
 docs_tests() {
   cargo build --quiet --locked --bins --examples
   browser
