@@ -24,7 +24,8 @@ imports() { timeout 60 python3 scripts/imports.py; }
 # Test programs are linted with all features: what they use of the library is there in each set.
 lints() {
   cargo clippy --quiet --locked --all-targets -- -D warnings
-  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --no-default-features --features cli,remote -- -D warnings
+  cargo clippy --quiet --locked --lib --bins --no-default-features --features pack,cli -- -D warnings
   cargo clippy --quiet --locked --lib --no-default-features -- -D warnings
   cargo clippy --quiet --locked --package fault-proxy --all-targets -- -D warnings
 }
@@ -34,11 +35,11 @@ tests() {
   cargo test --quiet --locked
 }
 
-# Without pkg-config and libclang, which only FFmpeg's bindings need, so no other crate is built again for lack of them.
+# And without what reads from servers: the smallest program. Without pkg-config and libclang, which only FFmpeg's bindings need, so no other crate is built again for lack of them.
 # With an example, because Cargo then chooses the features of the dependencies as it does for tests, and takes what it
 # has compiled for those.
 without_ffmpeg() {
-  if cargo tree --locked --edges normal,build --no-default-features --features cli | grep ffmpeg; then
+  if cargo tree --locked --edges normal,build --no-default-features --features cli,remote | grep ffmpeg; then
     echo "the program without the feature 'pack' depends on FFmpeg" >&2
     return 1
   fi
@@ -53,6 +54,10 @@ without_ffmpeg() {
   target/vidrec-without-ffmpeg verify --deep format-spec/vectors/good/two-shards
   if target/vidrec-without-ffmpeg pack videos -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
   grep --quiet "built without FFmpeg" target/vidrec-without-ffmpeg.txt
+  if target/vidrec-without-ffmpeg fetch https://example.org/train -o train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
+  grep --quiet 'built without its feature "remote"' target/vidrec-without-ffmpeg.txt
+  if target/vidrec-without-ffmpeg verify https://example.org/train 2> target/vidrec-without-ffmpeg.txt; then return 1; fi
+  grep --quiet 'feature .*remote' target/vidrec-without-ffmpeg.txt
 }
 
 documentation() {
@@ -248,7 +253,7 @@ for name in "$@"; do
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
-stage clippy lints "lints with all features, with none, and for the program without FFmpeg"
+stage clippy lints "lints with all features, with none, and for the programs without FFmpeg or without servers"
 stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"
 stage doc documentation "the documentation builds without a warning, and the public interface is as listed"

@@ -1,7 +1,9 @@
 //! Folders that appear, and go, under their names in one step.
 
 use std::fs;
-use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
+#[cfg(feature = "remote")]
+use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
+use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
 use std::path::Path;
 
 use crate::disk::folder::sync_folder;
@@ -13,6 +15,7 @@ pub(crate) fn create(dir: &Path) -> Result<()> {
 }
 
 /// Renames a folder. Returns false if there is already one of the new name that is not empty.
+#[cfg(feature = "remote")]
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<bool> {
     match fs::rename(from, to) {
         Ok(()) => Ok(true),
@@ -57,6 +60,7 @@ pub(crate) fn put_mark(path: &Path) -> Result<()> {
 }
 
 /// Removes such a file durably. It is fine if there is none.
+#[cfg(feature = "remote")]
 pub(crate) fn remove_mark(path: &Path) -> Result<()> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
@@ -66,6 +70,7 @@ pub(crate) fn remove_mark(path: &Path) -> Result<()> {
 }
 
 /// Creates a file with these bytes, all of them on blocks of its own. It does not sync it.
+#[cfg(feature = "remote")]
 pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
     use std::io::Write;
     let io = |e| Error::io("create", path, e);
@@ -76,7 +81,7 @@ pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Res
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, feature = "remote"))]
 mod tests {
     use super::*;
 

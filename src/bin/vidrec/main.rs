@@ -2,15 +2,18 @@
 
 mod append;
 mod bench;
+#[cfg(feature = "remote")]
 mod cache;
 mod check;
 mod clip_list;
+#[cfg(feature = "remote")]
 mod clips;
 mod completions;
 mod edit;
 mod examples;
 mod export;
 mod extract;
+#[cfg(feature = "remote")]
 mod fetch;
 mod import;
 mod inspect;
@@ -20,6 +23,8 @@ mod merge;
 mod monitor;
 #[cfg(not(feature = "pack"))]
 mod no_pack;
+#[cfg(not(feature = "remote"))]
+mod no_remote;
 mod outcome;
 mod output;
 #[cfg(feature = "pack")]
@@ -32,6 +37,7 @@ mod plan_status;
 mod progress;
 #[cfg(feature = "pack")]
 mod publish;
+#[cfg(feature = "remote")]
 mod push;
 mod ranges;
 mod relabel;
@@ -93,8 +99,16 @@ enum Command {
     Report(report::Args),
     Import(import::Args),
     Export(export::Args),
+    #[cfg(feature = "remote")]
     Fetch(fetch::Args),
+    #[cfg(not(feature = "remote"))]
+    #[command(hide = true)]
+    Fetch(no_remote::Args),
+    #[cfg(feature = "remote")]
     Push(push::Args),
+    #[cfg(not(feature = "remote"))]
+    #[command(hide = true)]
+    Push(no_remote::Args),
     Bench(bench::Args),
     Monitor(monitor::Args),
     Stats(stats::Args),
@@ -105,7 +119,11 @@ enum Command {
     Append(append::Args),
     Relabel(relabel::Args),
     Repair(repair::Args),
+    #[cfg(feature = "remote")]
     Cache(cache::Args),
+    #[cfg(not(feature = "remote"))]
+    #[command(hide = true)]
+    Cache(no_remote::Args),
     Completions(completions::Args),
     Manual(manual::Args),
 }
@@ -144,8 +162,14 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Report(args) => report::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
+        #[cfg(feature = "remote")]
         Command::Fetch(args) => fetch::run(&args),
+        #[cfg(not(feature = "remote"))]
+        Command::Fetch(args) => no_remote::run(&args),
+        #[cfg(feature = "remote")]
         Command::Push(args) => push::run(&args),
+        #[cfg(not(feature = "remote"))]
+        Command::Push(args) => no_remote::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Monitor(args) => monitor::run(&args),
         Command::Stats(args) => stats::run(&args),
@@ -156,7 +180,10 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Append(args) => append::run(&args),
         Command::Relabel(args) => relabel::run(&args),
         Command::Repair(args) => repair::run(&args),
+        #[cfg(feature = "remote")]
         Command::Cache(args) => cache::run(&args),
+        #[cfg(not(feature = "remote"))]
+        Command::Cache(args) => no_remote::run(&args),
         Command::Completions(args) => completions::run(&args, command()),
         Command::Manual(args) => manual::run(&args, command()),
     };

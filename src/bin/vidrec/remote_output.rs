@@ -3,9 +3,14 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use vidrec::{PushReport, RemoteOutput, Storage};
+use vidrec::Storage;
+#[cfg(feature = "remote")]
+use vidrec::{PushReport, RemoteOutput};
 
+#[cfg(not(feature = "remote"))]
+use crate::no_remote;
 use crate::storage::HEADING;
+#[cfg(feature = "remote")]
 use crate::watch;
 
 /// How an output is written that is in object storage.
@@ -32,6 +37,7 @@ pub struct PublisherArgs {
 /// An output, and what becomes of one that is there.
 pub struct Output<'a> {
     pub path: &'a Path,
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only object storage needs it"))]
     pub storage: Storage,
     /// Replace a data set that is already there.
     pub force: bool,
@@ -48,12 +54,17 @@ impl RemoteArgs {
             self.check_local()?;
             return Ok(write(output.path, output.force)?);
         }
-        let options = self.options(&output);
-        // What an earlier run left in the scratch folder is ours.
-        let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote(output.path, &options, write, &mut watch::of_bytes())?;
-        tell(&pushed);
-        Ok(written)
+        #[cfg(feature = "remote")]
+        {
+            let options = self.options(&output);
+            // What an earlier run left in the scratch folder is ours.
+            let write = |folder: &Path| write(folder, true);
+            let (written, pushed) = vidrec::write_remote(output.path, &options, write, &mut watch::of_bytes())?;
+            tell(&pushed);
+            Ok(written)
+        }
+        #[cfg(not(feature = "remote"))]
+        Err(no_remote::why().into())
     }
 
     /// The same for several data sets, in folders of OUTPUT.
@@ -66,11 +77,16 @@ impl RemoteArgs {
             self.check_local()?;
             return Ok(write(output.path, output.force)?);
         }
-        let options = self.options(&output);
-        let write = |folder: &Path| write(folder, true);
-        let (written, pushed) = vidrec::write_remote_parts(output.path, &options, write, &mut watch::of_bytes())?;
-        pushed.iter().for_each(tell);
-        Ok(written)
+        #[cfg(feature = "remote")]
+        {
+            let options = self.options(&output);
+            let write = |folder: &Path| write(folder, true);
+            let (written, pushed) = vidrec::write_remote_parts(output.path, &options, write, &mut watch::of_bytes())?;
+            pushed.iter().for_each(tell);
+            Ok(written)
+        }
+        #[cfg(not(feature = "remote"))]
+        Err(no_remote::why().into())
     }
 
     /// The scratch folder that was given.
@@ -85,6 +101,7 @@ impl RemoteArgs {
         self.publisher.only_publisher
     }
 
+    #[cfg(feature = "remote")]
     fn options(&self, output: &Output<'_>) -> RemoteOutput {
         let mut options = RemoteOutput::default();
         options.storage = output.storage.clone();
@@ -106,6 +123,7 @@ impl RemoteArgs {
 }
 
 /// Says on standard error what could not be done after the output was there.
+#[cfg(feature = "remote")]
 pub fn tell(pushed: &PushReport) {
     pushed.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
 }

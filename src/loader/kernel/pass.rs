@@ -1,12 +1,15 @@
 //! The pass over a frame: for each row of the picture it blends rows of the planes. [`picture_row`](super::picture_row)
 //! does the rest.
+//!
+//! All of it is compiled once for each kind of machine, sample and slot. What else differs from frame to frame is decided
+//! outside of the loop over rows, and what cannot occur is not compiled: a slot with one channel has no colors.
 
 use super::super::aligned::Aligned;
 use super::conversion::Conversion;
 use super::decoded::Decoded;
 use super::exact::ChromaLines;
 use super::isa::{Isa, IsaWork, Machine};
-use super::picture_row::{PictureRow, PixelOut, PlaneOut};
+use super::picture_row::{GrayRows, PictureRow, PixelRows, PlaneRows, SlotRows};
 use super::picture_slot::PictureSlot;
 use super::row_table::Other;
 use super::sample::SampleType;
@@ -31,6 +34,7 @@ pub(super) fn run<S: SampleType>(
     scratch: &mut Scratch,
     slot: PictureSlot<'_, S>,
 ) {
+    debug_assert_eq!(matches!(slot, PictureSlot::Gray(_)), tables.channels == 1);
     scratch.fit(tables);
     let conversion = if S::NORMALIZED { &tables.normalized } else { &tables.levels };
     machine.run(FramePass { tables, frame, scratch, slot, conversion });
@@ -56,66 +60,88 @@ struct FramePass<'a, S> {
 
 impl<S: SampleType> IsaWork for FramePass<'_, S> {
     #[inline(always)]
-    fn run<I: Isa>(mut self, isa: I) {
-        match (self.tables.planes, self.tables.channels) {
-            (1, 1) => self.rows::<I, 1, 1>(isa),
-            (1, _) => self.rows::<I, 1, 3>(isa),
-            (_, 1) => self.rows::<I, 3, 1>(isa),
-            _ => self.rows::<I, 3, 3>(isa),
+    fn run<I: Isa>(self, isa: I) {
+        let FramePass { tables, frame, scratch, slot, conversion } = self;
+        let rows = RowLoop { tables, frame, scratch, conversion };
+        let plain = conversion.is_plain();
+        match (slot, tables.planes) {
+            (PictureSlot::Gray(plane), 1) => rows.run::<I, 1, false>(isa, GrayRows(plane)),
+            (PictureSlot::Gray(plane), _) => rows.run::<I, 3, false>(isa, GrayRows(plane)),
+            (PictureSlot::Planes(planes), 1) => rows.run::<I, 1, false>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _) if plain => rows.run::<I, 3, true>(isa, PlaneRows(planes)),
+            (PictureSlot::Planes(planes), _) => rows.run::<I, 3, false>(isa, PlaneRows(planes)),
+            (PictureSlot::Pixels(pixels), 1) => rows.run::<I, 1, false>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _) if plain => rows.run::<I, 3, true>(isa, PixelRows(pixels)),
+            (PictureSlot::Pixels(pixels), _) => rows.run::<I, 3, false>(isa, PixelRows(pixels)),
         }
         isa.finish();
     }
 }
 
-impl<S: SampleType> FramePass<'_, S> {
+/// What all rows of the picture have in common.
+struct RowLoop<'a> {
+    tables: &'a Tables,
+    frame: &'a Decoded<'a>,
+    scratch: &'a mut Scratch,
+    conversion: &'a Conversion,
+}
+
+impl RowLoop<'_> {
+    /// Writes all rows. `PLAIN`: as [`Conversion::is_plain`] says.
     #[inline(always)]
-    fn rows<I: Isa, const PLANES: usize, const CHANNELS: usize>(&mut self, isa: I) {
+    fn run<I: Isa, const PLANES: usize, const PLAIN: bool>(mut self, isa: I, mut slot: impl SlotRows) {
         let tables = self.tables;
-        let sources = [0, 1, 2].map(|plane| PlaneRows::new(tables.of_plane(plane), self.frame, plane));
-        let at_once = (0..PLANES).all(|plane| isa.has_loops_for(tables.of_plane(plane).columns.windows()));
+        let sources = [0, 1, 2].map(|plane| SourceRows::new(tables.of_plane(plane), self.frame, plane));
+        let at_once = tables.exact.is_none()
+            && (0..PLANES).all(|plane| isa.has_loops_for(tables.of_plane(plane).columns.windows()));
         let height = tables.size.1 as usize;
-        if tables.exact.is_none() {
-            self.blend::<I, PLANES>(isa, &sources, 0);
-        }
-        for y in 0..height {
-            if let Some(exact) = &tables.exact {
-                exact.row(self.frame, y as u32, &mut self.scratch.exact, &mut self.scratch.sums);
-                self.row::<I, PLANES, CHANNELS, false>(isa, y);
-                continue;
+        // Lines are made one row ahead, so that a line is read long after it was written, and not from the store buffer,
+        // where the batch's stores come before it.
+        for ahead in 0..=height {
+            if ahead < height && tables.exact.is_none() {
+                self.blend::<I, PLANES>(isa, &sources, ahead);
             }
-            // One row ahead, so that a line is read long after it was written, and not from the store buffer, where the
-            // batch's stores come before it.
-            if y + 1 < height {
-                self.blend::<I, PLANES>(isa, &sources, y + 1);
-            }
+            let Some(y) = ahead.checked_sub(1) else { continue };
             if at_once {
-                self.row::<I, PLANES, CHANNELS, true>(isa, y);
-                continue;
+                self.row::<I, PLANES, PLAIN, true>(isa, y, &mut slot);
+            } else {
+                self.sums::<I, PLANES>(isa, y);
+                self.row::<I, PLANES, PLAIN, false>(isa, y, &mut slot);
             }
-            let Scratch { lines, sums, .. } = &mut *self.scratch;
-            for plane in 0..PLANES {
-                isa.sums(&lines[y % 2][plane], &tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
-            }
-            self.row::<I, PLANES, CHANNELS, false>(isa, y);
         }
     }
 
     /// Makes the lines for row `y` of the picture.
     #[inline(always)]
-    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[PlaneRows<'_>; 3], y: usize) {
+    fn blend<I: Isa, const PLANES: usize>(&mut self, isa: I, sources: &[SourceRows<'_>; 3], y: usize) {
         for (plane, source) in sources.iter().enumerate().take(PLANES) {
             blend(isa, self.tables.of_plane(plane).rows.row(y), source, &mut self.scratch.lines[y % 2][plane]);
         }
     }
 
+    /// Makes the columns of row `y` of the picture, where that is a step of its own.
+    #[inline(always)]
+    fn sums<I: Isa, const PLANES: usize>(&mut self, isa: I, y: usize) {
+        let Scratch { lines, sums, exact } = &mut *self.scratch;
+        if let Some(tables) = &self.tables.exact {
+            return tables.row(self.frame, y as u32, exact, sums);
+        }
+        for plane in 0..PLANES {
+            isa.sums(&lines[y % 2][plane], &self.tables.of_plane(plane).columns, sums[plane].as_chunks_mut().0);
+        }
+    }
+
     /// Makes and writes row `y` of the picture, from lines or from sums.
     #[inline(always)]
-    fn row<I: Isa, const PLANES: usize, const CHANNELS: usize, const LINES: bool>(&mut self, isa: I, y: usize) {
+    fn row<I: Isa, const PLANES: usize, const PLAIN: bool, const LINES: bool>(
+        &self,
+        isa: I,
+        y: usize,
+        slot: &mut impl SlotRows,
+    ) {
         let width = self.tables.size.0 as usize;
-        let pixels = y * width..(y + 1) * width;
-        let Scratch { lines, sums, .. } = &mut *self.scratch;
-        let lines = &lines[y % 2];
-        let row = PictureRow::<PLANES, CHANNELS, LINES> {
+        let (lines, sums) = (&self.scratch.lines[y % 2], &self.scratch.sums);
+        let row = PictureRow::<PLANES, PLAIN, LINES> {
             lines: [&lines[0], &lines[1], &lines[2]],
             sums: [sums[0].as_chunks().0, sums[1].as_chunks().0, sums[2].as_chunks().0],
             columns: &self.tables.of_plane(0).columns,
@@ -123,20 +149,12 @@ impl<S: SampleType> FramePass<'_, S> {
             conversion: self.conversion,
             width,
         };
-        match &mut self.slot {
-            PictureSlot::Gray(plane) => row.write(isa, PlaneOut::new([&mut plane[pixels]])),
-            PictureSlot::Planes(planes) => {
-                row.write(isa, PlaneOut::new(planes.each_mut().map(|plane| &mut plane[pixels.clone()])))
-            }
-            PictureSlot::Pixels(out) => {
-                row.write(isa, PixelOut::new(&mut out[3 * pixels.start..3 * pixels.end]));
-            }
-        }
+        row.write(isa, slot.row(y * width..(y + 1) * width));
     }
 }
 
 /// The rows of a plane, and how many samples of each count.
-struct PlaneRows<'a> {
+struct SourceRows<'a> {
     /// From the first sample that counts in row `first` on.
     samples: &'a [u8],
     pitch: usize,
@@ -144,13 +162,13 @@ struct PlaneRows<'a> {
     length: usize,
 }
 
-impl<'a> PlaneRows<'a> {
+impl<'a> SourceRows<'a> {
     fn new(tables: &PlaneTables, frame: &Decoded<'a>, plane: usize) -> Self {
         let (x0, y0) = (frame.origin.0 / tables.step, frame.origin.1 / tables.step);
         let (start, length) = tables.columns.source();
         // A plane that is not needed may have no samples.
         let samples = frame.planes[plane].get((start - x0) as usize..).unwrap_or_default();
-        PlaneRows { samples, pitch: frame.pitches[plane], first: y0, length }
+        SourceRows { samples, pitch: frame.pitches[plane], first: y0, length }
     }
 
     #[inline(always)]
@@ -166,7 +184,7 @@ impl<'a> PlaneRows<'a> {
 
 /// Makes the line for a row of the picture.
 #[inline(always)]
-fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &PlaneRows<'_>, line: &mut [i16]) {
+fn blend<I: Isa>(isa: I, (base, others): (u32, &[Other]), source: &SourceRows<'_>, line: &mut [i16]) {
     let base = source.row(base);
     match *others {
         [] => isa.blend(line, base, [], true),

@@ -3,6 +3,7 @@
 //! Functions called for each block are inlined into a function that is compiled for each kind of machine, and so are
 //! compiled for it too. Closures would not be, so there are none.
 
+use std::ops::Range;
 use std::slice::IterMut;
 
 use super::column_table::{ColumnBlocks, ColumnTable};
@@ -11,8 +12,8 @@ use super::isa::Isa;
 use super::sample::SampleType;
 use super::units::BLOCK;
 
-/// A row of the picture.
-pub(super) struct PictureRow<'a, const PLANES: usize, const CHANNELS: usize, const LINES: bool> {
+/// A row of the picture. `PLAIN`: as [`Conversion::is_plain`] says.
+pub(super) struct PictureRow<'a, const PLANES: usize, const PLAIN: bool, const LINES: bool> {
     pub lines: [&'a [i16]; 3],
     pub sums: [&'a [[i32; BLOCK]]; 3],
     /// Of the first plane and of the others.
@@ -22,34 +23,24 @@ pub(super) struct PictureRow<'a, const PLANES: usize, const CHANNELS: usize, con
     pub width: usize,
 }
 
-impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'_, PLANES, CHANNELS, LINES> {
+impl<const PLANES: usize, const PLAIN: bool, const LINES: bool> PictureRow<'_, PLANES, PLAIN, LINES> {
     /// Writes all blocks of the row.
     #[inline(always)]
-    pub fn write<I: Isa>(&self, isa: I, out: impl RowOut) {
+    pub fn write<I: Isa, O: RowOut>(&self, isa: I, mut out: O) {
         let constants = Constants::new(isa, self.conversion);
-        if PLANES == 3 && CHANNELS == 3 && self.conversion.is_plain() {
-            self.write_blocks::<I, _, true>(isa, out, &constants);
-        } else {
-            self.write_blocks::<I, _, false>(isa, out, &constants);
-        }
-    }
-
-    /// `PLAIN`: as [`Conversion::is_plain`] says.
-    #[inline(always)]
-    fn write_blocks<I: Isa, O: RowOut, const PLAIN: bool>(&self, isa: I, mut out: O, constants: &Constants<I>) {
         let mut tables = (self.columns.blocks(), self.chroma.blocks());
         // No function is called in this loop, so that everything that does not change stays in registers.
         for block in 0..self.width / BLOCK {
-            out.write(isa, self.channels::<I, O, PLAIN>(isa, block, &mut tables, constants));
+            out.write(isa, self.channels::<I, O>(isa, block, &mut tables, &constants));
         }
         if !self.width.is_multiple_of(BLOCK) {
-            out.write_rest(isa, self.channels::<I, O, PLAIN>(isa, self.width / BLOCK, &mut tables, constants));
+            out.write_rest(isa, self.channels::<I, O>(isa, self.width / BLOCK, &mut tables, &constants));
         }
     }
 
     /// Goes from planes to channels. See [`Conversion`].
     #[inline(always)]
-    fn channels<I: Isa, O: RowOut, const PLAIN: bool>(
+    fn channels<I: Isa, O: RowOut>(
         &self,
         isa: I,
         block: usize,
@@ -70,7 +61,7 @@ impl<const PLANES: usize, const CHANNELS: usize, const LINES: bool> PictureRow<'
             planes[2] = isa.floats(&self.sums[2][block]);
         }
         let mut channels = [isa.splat(constants.offset[0]); 3];
-        for (c, channel) in channels.iter_mut().enumerate().take(CHANNELS) {
+        for (c, channel) in channels.iter_mut().enumerate().take(O::CHANNELS) {
             let mut level = isa.splat(constants.offset[c]);
             for (plane, &floats) in planes.iter().enumerate() {
                 if !(PLAIN && Conversion::PLAIN_ZEROS.contains(&(c, plane))) {
@@ -100,8 +91,48 @@ impl<I: Isa> Constants<I> {
     }
 }
 
+/// A slot, of which one row after the other is written.
+pub(super) trait SlotRows {
+    /// The pixels of a row, counted from the first one of the slot.
+    fn row(&mut self, pixels: Range<usize>) -> impl RowOut;
+}
+
+/// One channel, row by row.
+pub(super) struct GrayRows<'a, S>(pub &'a mut [S]);
+
+/// A plane for each of three channels.
+pub(super) struct PlaneRows<'a, S>(pub [&'a mut [S]; 3]);
+
+/// Three channels of a pixel side by side.
+pub(super) struct PixelRows<'a, S>(pub &'a mut [S]);
+
+impl<S: SampleType> SlotRows for GrayRows<'_, S> {
+    #[inline(always)]
+    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
+        PlaneOut::new([&mut self.0[pixels]])
+    }
+}
+
+impl<S: SampleType> SlotRows for PlaneRows<'_, S> {
+    #[inline(always)]
+    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
+        let [first, second, third] = &mut self.0;
+        PlaneOut::new([&mut first[pixels.clone()], &mut second[pixels.clone()], &mut third[pixels]])
+    }
+}
+
+impl<S: SampleType> SlotRows for PixelRows<'_, S> {
+    #[inline(always)]
+    fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
+        PixelOut::new(&mut self.0[3 * pixels.start..3 * pixels.end])
+    }
+}
+
 /// Where the channels of a row go.
 pub(super) trait RowOut {
+    /// 1 or 3.
+    const CHANNELS: usize;
+
     /// Whether values may be beyond the ends of their range, because what writes them brings them back.
     const SATURATES: bool;
 
@@ -113,10 +144,11 @@ pub(super) trait RowOut {
 }
 
 /// A row of the slot, channel by channel: blocks, and what is left after them.
-pub(super) struct PlaneOut<'a, S, const CHANNELS: usize>([(IterMut<'a, [S; BLOCK]>, &'a mut [S]); CHANNELS]);
+struct PlaneOut<'a, S, const CHANNELS: usize>([(IterMut<'a, [S; BLOCK]>, &'a mut [S]); CHANNELS]);
 
 impl<'a, S, const CHANNELS: usize> PlaneOut<'a, S, CHANNELS> {
-    pub fn new(rows: [&'a mut [S]; CHANNELS]) -> Self {
+    #[inline(always)]
+    fn new(rows: [&'a mut [S]; CHANNELS]) -> Self {
         PlaneOut(rows.map(|row| {
             let (blocks, rest) = row.as_chunks_mut();
             (blocks.iter_mut(), rest)
@@ -125,6 +157,7 @@ impl<'a, S, const CHANNELS: usize> PlaneOut<'a, S, CHANNELS> {
 }
 
 impl<S: SampleType, const CHANNELS: usize> RowOut for PlaneOut<'_, S, CHANNELS> {
+    const CHANNELS: usize = CHANNELS;
     const SATURATES: bool = S::SATURATES;
 
     #[inline(always)]
@@ -146,16 +179,18 @@ impl<S: SampleType, const CHANNELS: usize> RowOut for PlaneOut<'_, S, CHANNELS> 
 }
 
 /// A row of the slot, with the channels of a pixel side by side: blocks of pixels, and what is left after them.
-pub(super) struct PixelOut<'a, S>(IterMut<'a, [[S; BLOCK]; 3]>, &'a mut [S]);
+struct PixelOut<'a, S>(IterMut<'a, [[S; BLOCK]; 3]>, &'a mut [S]);
 
 impl<'a, S> PixelOut<'a, S> {
-    pub fn new(row: &'a mut [S]) -> Self {
+    #[inline(always)]
+    fn new(row: &'a mut [S]) -> Self {
         let (blocks, rest) = row.split_at_mut(row.len() / (3 * BLOCK) * (3 * BLOCK));
         PixelOut(blocks.as_chunks_mut().0.as_chunks_mut().0.iter_mut(), rest)
     }
 }
 
 impl<S: SampleType> RowOut for PixelOut<'_, S> {
+    const CHANNELS: usize = 3;
     const SATURATES: bool = S::SATURATES;
 
     #[inline(always)]

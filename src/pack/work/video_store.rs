@@ -80,6 +80,7 @@ impl VideoStore {
     }
 
     /// Says that a video will be opened soon. Errors are found when it is.
+    #[cfg_attr(not(feature = "remote"), expect(unused_variables, reason = "only object storage needs it"))]
     pub fn expect(&self, path: &Path) {
         #[cfg(feature = "remote")]
         if is_remote(path) {
