@@ -96,7 +96,9 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec export metadata train -o frames.parquet --format parquet --rows frames",
         ],
     ),
+    #[cfg(feature = "remote")]
     ("fetch", &["vidrec fetch s3://bucket/train -o train", "vidrec fetch s3://bucket/train -o train --force"]),
+    #[cfg(feature = "remote")]
     ("push", &["vidrec push train s3://bucket/train", "vidrec push train gs://bucket/train"]),
     (
         "bench",
@@ -138,6 +140,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("repair", &["vidrec repair train --dry-run", "vidrec repair train -o saved", "vidrec repair train"]),
+    #[cfg(feature = "remote")]
     (
         "cache warm",
         &[
@@ -145,8 +148,11 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
             "vidrec cache warm s3://bucket/train --cache /scratch/vidrec --cache-bytes 200GB",
         ],
     ),
+    #[cfg(feature = "remote")]
     ("cache show", &["vidrec cache show /scratch/vidrec", "vidrec cache show /scratch/vidrec --json"]),
+    #[cfg(feature = "remote")]
     ("cache trim", &["vidrec cache trim /scratch/vidrec --bytes 100GB", "vidrec cache trim /scratch/vidrec --bytes 0"]),
+    #[cfg(feature = "remote")]
     (
         "cache clear",
         &["vidrec cache clear /scratch/vidrec", "vidrec cache clear /scratch/vidrec --location s3://bucket/old"],
