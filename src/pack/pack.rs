@@ -169,7 +169,8 @@ fn meta(plan: &PackPlan, options: &PackOptions) -> Result<Meta> {
 /// Packs the videos that are not done yet.
 fn work<'a>(mut run: PackRun<'a>, sources: &Sources<'_>, videos: usize, threads: usize) -> PackRun<'a> {
     let (window, left) = (Resources::window(threads), run.next()..videos);
-    let started = for_each(left, threads, window, |ordinal| sources.pack(ordinal), |event| run.take(event));
+    let (cost, pack) = (|ordinal| sources.cost(ordinal), |ordinal| sources.pack(ordinal));
+    let started = for_each(left, threads, window, cost, pack, |event| run.take(event));
     let too_few = |started: usize| Slowed { shortage: Shortage::Threads, most: started };
     let slowed = match started {
         Ok(started) => sources.slowed().or_else(|| (1..threads).contains(&started).then(|| too_few(started))),

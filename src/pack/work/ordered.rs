@@ -29,8 +29,10 @@ pub(crate) enum Flow {
 }
 
 struct OrderedState<R> {
-    /// The next item that a worker may begin.
+    /// The next item that a worker may begin, and all after it, but for those in `last`.
     next: usize,
+    /// The last items, once all of them have room, in the order in which they are begun, the next one at the end.
+    last: Vec<usize>,
     /// The next item that the sink waits for.
     awaited: usize,
     /// No item from here on is begun.
@@ -63,7 +65,9 @@ impl<R> SharedOrder<R> {
     /// No further item is begun.
     fn finish(&self) {
         let mut state = self.lock();
-        state.end = state.next;
+        // Of the last ones, some may be begun that come after one that is not: these are dropped.
+        let unbegun = state.last.drain(..).min();
+        state.end = unbegun.unwrap_or(state.next);
         drop(state);
         self.changed.notify_all();
     }
@@ -87,8 +91,9 @@ impl<R> Drop for StopOnPanic<'_, R> {
 
 /// Calls `work` for each of `items` on `threads` threads and `sink` on this one, in order.
 ///
-/// At most `window` items are begun and not yet taken by the sink. Where the system has not so many threads, there are
-/// fewer; returns how many.
+/// At most `window` items are begun and not yet taken by the sink. They are begun in order, but the last `window` of them the
+/// most costly first, as `cost` says, so that no thread begins a long one when the others have nothing left to do. Where
+/// the system has not so many threads, there are fewer; returns how many.
 ///
 /// # Errors
 ///
@@ -101,18 +106,25 @@ pub(crate) fn for_each<R: Send>(
     items: Range<usize>,
     threads: usize,
     window: usize,
+    cost: impl Fn(usize) -> u64 + Sync,
     work: impl Fn(usize) -> R + Sync,
     mut sink: impl FnMut(Event<R>) -> Flow,
 ) -> io::Result<usize> {
     let window = window.max(1);
-    let state =
-        OrderedState { next: items.start, awaited: items.start, end: items.end, done: BTreeMap::new(), stopped: false };
+    let state = OrderedState {
+        next: items.start,
+        last: Vec::new(),
+        awaited: items.start,
+        end: items.end,
+        done: BTreeMap::new(),
+        stopped: false,
+    };
     let shared = SharedOrder { state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         let _guard = StopOnPanic(&shared);
         let worker = || {
             let _guard = StopOnPanic(&shared);
-            while let Some(item) = begin(&shared, window) {
+            while let Some(item) = begin(&shared, window, &cost) {
                 let result = work(item);
                 shared.lock().done.insert(item, result);
                 shared.changed.notify_all();
@@ -141,11 +153,25 @@ pub(crate) fn for_each<R: Send>(
 }
 
 /// The next item to work on, once there is room for it; `None` when there is nothing left to do.
-fn begin<R>(shared: &SharedOrder<R>, window: usize) -> Option<usize> {
+fn begin<R>(shared: &SharedOrder<R>, window: usize, cost: &impl Fn(usize) -> u64) -> Option<usize> {
     let mut state = shared.lock();
     loop {
-        if state.stopped || state.next >= state.end {
+        if state.stopped {
             return None;
+        }
+        if let Some(item) = state.last.pop() {
+            return Some(item);
+        }
+        if state.next >= state.end {
+            return None;
+        }
+        if state.end <= state.awaited.saturating_add(window) {
+            let mut last: Vec<usize> = (state.next..state.end).rev().collect();
+            // A stable sort: of two that cost the same, the first one is begun first.
+            last.sort_by_cached_key(|&item| cost(item));
+            state.next = state.end;
+            state.last = last;
+            continue;
         }
         if state.next < state.awaited + window {
             state.next += 1;
@@ -199,7 +225,7 @@ mod tests {
                 }
                 Flow::Continue
             };
-            for_each(0..200, threads, 5, work, sink).unwrap();
+            for_each(0..200, threads, 5, |i| i as u64 * 31 % 7, work, sink).unwrap();
             assert_eq!(seen, (0..200).map(|i| (i, i * i)).collect::<Vec<_>>());
             // The sink counts an item a moment after its place was given away.
             assert!(most.into_inner() <= 6, "{threads} threads");
@@ -214,6 +240,7 @@ mod tests {
             0..1000,
             3,
             4,
+            |_| 0,
             work,
             |event| {
                 if matches!(event, Event::Done(10, ())) { Flow::Stop } else { Flow::Continue }
@@ -229,11 +256,18 @@ mod tests {
             let begun = AtomicUsize::new(0);
             let mut seen = Vec::new();
             let work = |_| _ = begun.fetch_add(1, Ordering::SeqCst);
-            for_each(3..1000, threads, 4, work, |event| {
-                let Event::Done(i, ()) = event else { return Flow::Continue };
-                seen.push(i);
-                if i == 9 { Flow::Finish } else { Flow::Continue }
-            })
+            for_each(
+                3..1000,
+                threads,
+                4,
+                |_| 0,
+                work,
+                |event| {
+                    let Event::Done(i, ()) = event else { return Flow::Continue };
+                    seen.push(i);
+                    if i == 9 { Flow::Finish } else { Flow::Continue }
+                },
+            )
             .unwrap();
             let n = begun.into_inner();
             assert!((7..=11).contains(&n), "{n}");
@@ -245,28 +279,79 @@ mod tests {
     fn a_long_item_does_not_keep_the_sink_from_ending_the_work() {
         let (mut waits, mut seen) = (0, Vec::new());
         let work = |_| thread::sleep(WAIT * 5 / 2);
-        for_each(0..1000, 2, 4, work, |event| match event {
-            Event::Waiting => {
-                waits += 1;
-                Flow::Finish
-            }
-            Event::Done(i, ()) => {
-                seen.push(i);
-                Flow::Continue
-            }
-        })
+        for_each(
+            0..1000,
+            2,
+            4,
+            |_| 0,
+            work,
+            |event| match event {
+                Event::Waiting => {
+                    waits += 1;
+                    Flow::Finish
+                }
+                Event::Done(i, ()) => {
+                    seen.push(i);
+                    Flow::Continue
+                }
+            },
+        )
         .unwrap();
         assert!(waits > 0 && seen == [0, 1], "{waits} {seen:?}");
     }
 
     #[test]
     fn a_panic_in_a_worker_does_not_hang() {
-        let run = || for_each(0..50, 2, 4, |i| assert_ne!(i, 20), |_| Flow::Continue);
+        let run = || for_each(0..50, 2, 4, |_| 0, |i| assert_ne!(i, 20), |_| Flow::Continue);
         assert!(std::panic::catch_unwind(run).is_err());
     }
 
     #[test]
     fn nothing_to_do_is_done_at_once() {
-        for_each(0..0, 2, 4, |_| (), |_| Flow::Continue).unwrap();
+        for_each(0..0, 2, 4, |_| 0, |_| (), |_| Flow::Continue).unwrap();
+    }
+
+    #[test]
+    fn of_the_last_items_the_most_costly_are_begun_first() {
+        let costs = [9, 1, 1, 1, 3, 5, 5, 4];
+        let (begun, mut seen) = (Mutex::new(Vec::new()), Vec::new());
+        let work = |i| begun.lock().unwrap().push(i);
+        let sink = |event| {
+            if let Event::Done(i, ()) = event {
+                seen.push(i);
+            }
+            Flow::Continue
+        };
+        for_each(0..costs.len(), 1, 4, |i| costs[i], work, sink).unwrap();
+        let begun = begun.into_inner().unwrap();
+        // How many are begun in order before the rest has room depends on the sink.
+        let in_order = begun.iter().enumerate().take_while(|&(n, &i)| n == i).count();
+        assert!(in_order >= 4, "{begun:?}");
+        let mut rest: Vec<usize> = (in_order..costs.len()).collect();
+        rest.sort_by_key(|&i| std::cmp::Reverse(costs[i]));
+        assert_eq!(begun[in_order..], rest, "{begun:?}");
+        assert_eq!(seen, (0..costs.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_finish_among_the_last_items_leaves_no_hole() {
+        for threads in [1, 2, 3] {
+            let mut seen = Vec::new();
+            let work = |_| thread::yield_now();
+            for_each(
+                0..20,
+                threads,
+                8,
+                |i| i as u64,
+                work,
+                |event| {
+                    let Event::Done(i, ()) = event else { return Flow::Continue };
+                    seen.push(i);
+                    if i == 12 { Flow::Finish } else { Flow::Continue }
+                },
+            )
+            .unwrap();
+            assert!(seen.len() >= 13 && seen.iter().copied().eq(0..seen.len()), "{threads} threads: {seen:?}");
+        }
     }
 }

@@ -61,6 +61,11 @@ impl<'a> Sources<'a> {
         self.gate.slowed()
     }
 
+    /// How long a video probably takes, in units of its own: its bytes, and 0 where to ask takes a request.
+    pub fn cost(&self, ordinal: usize) -> u64 {
+        Stamp::of(&self.jobs[ordinal].path).map_or(0, |stamp| stamp.bytes)
+    }
+
     /// Packs a video.
     pub fn pack(&self, ordinal: usize) -> PackedVideo<'_> {
         let job = &self.jobs[ordinal];
