@@ -78,9 +78,9 @@ pub fn duration(seconds: f64) -> String {
 fn nothing_to_do(r: &PackReport, output: &Path, retried: bool) -> String {
     let (out, clips) = (output.display(), count(r.clips, "clip"));
     if retried {
-        return format!("nothing to retry: no video of {out} failed; {clips} are there\n");
+        return format!("nothing to retry: no video of {out} failed; it has {clips}\n");
     }
-    let mut text = format!("nothing to do: the pack of {out} is finished; {clips} are there\n");
+    let mut text = format!("nothing to do: the pack of {out} is finished, with {clips}\n");
     if r.failed > 0 {
         text += &format!("  {} skipped; --retry-failed packs what failed once more\n", count(r.failed, "video"));
     }
