@@ -31,7 +31,7 @@ PYTHON = CACHE / "pack/bin/python"
 sys.path.append(str(REPOSITORY / "format-spec"))
 import reader  # noqa: E402: the format's own reader
 
-BOUND = "bound"
+BOUND, OPENED = "bound", "opened"
 ROWS = {
     "vidrec": "**vidrec pack**",
     "pyav": "PyAV, simplejpeg",
@@ -39,6 +39,7 @@ ROWS = {
     "ffmpeg": "ffmpeg program, one video at a time in each",
     "gulpio2": "GulpIO2 (ffmpeg writes all frames)",
     BOUND: "decoding alone, of what the frames need",
+    OPENED: "the same with opening and reading the files",
 }
 
 
@@ -79,15 +80,16 @@ class Videos:
         out.mkdir()
         return json.loads(run([PYTHON, PEERS, name, self.work / "jobs.json", out, str(self.cores)]).splitlines()[-1])
 
-    def bound(self):
+    def bound(self, seconds):
         example = RELEASE / "examples/decode_bound"
         report = json.loads(run([example, self.work / "jobs.txt", "--threads", str(self.cores)]))
-        return {"seconds": report["decode_seconds"], "decoded_frames": report["decoded_frames"]}
+        return {"seconds": report[seconds], "decoded_frames": report["decoded_frames"]}
 
     def measure(self, name):
         before, started = cpu(), time.perf_counter()
-        found = self.pack() if name == "vidrec" else self.bound() if name == BOUND else self.peer(name)
-        # The program from its start to its end; the peers without their imports; the bound without opening and reading.
+        ways = {"vidrec": self.pack, BOUND: lambda: self.bound("decode_seconds"), OPENED: lambda: self.bound("seconds")}
+        found = ways.get(name, lambda: self.peer(name))()
+        # vidrec from its start to its end; the peers without their imports; the bound without opening and reading.
         found = {"seconds": time.perf_counter() - started, **found}
         return {"folder": self.name, "row": name, "videos": self.count, "cpu_seconds": cpu() - before, **found}
 
@@ -107,7 +109,7 @@ def run(command, accept=(0,)):
 def table(videos, runs):
     rows = {name: [r for r in runs if r["folder"] == videos.name and r["row"] == name] for name in ROWS}
     rate = {name: median(r["videos"] / r["seconds"] for r in own) for name, own in rows.items() if own}
-    peers = [v for name, v in rate.items() if name not in ("vidrec", BOUND)]
+    peers = [v for name, v in rate.items() if name not in ("vidrec", BOUND, OPENED)]
     lines = [
         f"### {videos.name}: {videos.count} videos\n",
         "| | videos/s (least–most) | × best peer | × decoding alone | CPU ms a video | KB a frame | |",
