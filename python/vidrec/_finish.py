@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import List, Sequence, Tuple
 
 import torch
+from torch.amp.autocast_mode import autocast
 
 from .errors import UsageError
 from .jpegs import Jpegs, Recipe
@@ -27,7 +28,7 @@ def pictures(jpegs: Jpegs, decoded: Sequence[torch.Tensor]) -> torch.Tensor:
     side = dict(zip(recipe.layout, shape))
     device = decoded[0].device if len(decoded) else torch.device("cpu")
     # In a training loop that computes in 16 bits, these are not part of it.
-    with torch.no_grad(), torch.autocast(device.type, enabled=False):
+    with torch.no_grad(), autocast(device.type, enabled=False):
         levels = _colored(_resized(jpegs, decoded, (side["H"], side["W"]), device), jpegs.colors, recipe.channels)
         made = _normalized(levels, recipe)
         places = side["B"] * side["T"]
@@ -40,7 +41,8 @@ def pictures(jpegs: Jpegs, decoded: Sequence[torch.Tensor]) -> torch.Tensor:
         made = made.contiguous(
             memory_format=torch.channels_last_3d if recipe.channels_last_3d else torch.contiguous_format
         )
-        return made.reshape(recipe.shape)
+        frames: torch.Tensor = made.reshape(recipe.shape)
+        return frames
 
 
 def _check(jpegs: Jpegs, decoded: Sequence[torch.Tensor]) -> None:
@@ -108,7 +110,8 @@ def _weights(axis: torch.Tensor, mirrored: torch.Tensor, out: int) -> torch.Tens
     distance = (sample[:, None, :] - center[:, :, None]).abs()
     weights = (1.0 - distance / scale.clamp(min=1.0)[:, :, None]).clamp(min=0.0)
     weights = weights * ((sample > low) & (sample < high))[:, None, :]
-    return (weights / weights.sum(2, keepdim=True)).float()
+    shares: torch.Tensor = (weights / weights.sum(2, keepdim=True)).float()
+    return shares
 
 
 def _colored(levels: torch.Tensor, colors: torch.Tensor, channels: str) -> torch.Tensor:
@@ -121,12 +124,14 @@ def _colored(levels: torch.Tensor, colors: torch.Tensor, channels: str) -> torch
         return levels
     matrix = matrix.to(levels.device)
     mixed = matrix[:, :, :3] @ levels.flatten(2) + matrix[:, :, 3:]
-    return mixed.clamp_(0.0, 255.0).unflatten(2, levels.shape[2:])
+    colored: torch.Tensor = mixed.clamp_(0.0, 255.0).unflatten(2, levels.shape[2:])
+    return colored
 
 
 def _normalized(levels: torch.Tensor, recipe: Recipe) -> torch.Tensor:
     if recipe.dtype == "uint8":
-        return levels.round().to(torch.uint8)
+        rounded: torch.Tensor = levels.round().to(torch.uint8)
+        return rounded
     mean, std = (torch.tensor(each[: levels.shape[1]])[:, None, None] for each in (recipe.mean, recipe.std))
     factor, offset = (1.0 / (255.0 * std)).to(levels.device), (mean / std).to(levels.device)
     made: torch.Tensor = (levels * factor - offset).to(getattr(torch, recipe.dtype))

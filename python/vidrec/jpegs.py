@@ -57,8 +57,6 @@ class Jpegs:
     colors : torch.Tensor or numpy.ndarray
         What red, green and blue become: for each of them, factors of all three and what is added. The result is clamped to 0
         to 255. float32 of shape (N, 3, 4).
-    shape : tuple
-        Shape of the :attr:`Batch.frames` that are to be made.
     """
 
     __slots__ = ("_recipe", "bounds", "colors", "data", "flip", "offsets", "places", "sizes", "windows")
@@ -81,6 +79,7 @@ class Jpegs:
 
     @property
     def shape(self) -> Tuple[int, ...]:
+        """Shape of the :attr:`Batch.frames` that are to be made."""
         return self._recipe.shape
 
     @property

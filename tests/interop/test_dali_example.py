@@ -10,17 +10,9 @@ from nvidia.dali import backend
 pytest.importorskip("vidrec", reason="not asked for: the Python package was not built")
 
 
-def devices():
-    """How many GPUs DALI finds; without a driver, asking is an error."""
-    try:
-        return backend.GetCUDADeviceCount()
-    except RuntimeError:
-        return 0
-
-
 @pytest.mark.parametrize("device", [-1, 0])
 def test_its_pictures_are_near_those_of_the_loader(packed, device):
-    if device >= devices():
+    if device >= backend.GetCUDADeviceCount():
         pytest.skip("another machine: there is no device")
     command = [sys.executable, ROOT / "examples/dali_gpu.py", packed, "--batch-size", "2", "--size", "48"]
     done = subprocess.run([*command, "--device-id", str(device)], capture_output=True, text=True)
