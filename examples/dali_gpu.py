@@ -25,7 +25,6 @@ def inputs(loader: vidrec.Loader, taken: List[vidrec.Batch]) -> Iterator[Tuple[A
     """What the pipeline takes of each batch of an epoch: a sample for each frame. Appends the batch to `taken`."""
     for batch in loader:
         jpegs = batch.jpegs
-        assert jpegs is not None
         bounds, windows, flip = (np.asarray(values) for values in (jpegs.bounds, jpegs.windows, jpegs.flip))
         # Nothing outside of the bounds counts, so the frame is cut to them first; the window is then counted from there.
         start, size = bounds[:, :2], bounds[:, 2:] - bounds[:, :2]

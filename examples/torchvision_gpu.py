@@ -31,10 +31,10 @@ def decoded(jpegs: vidrec.Jpegs, device: torch.device) -> List[torch.Tensor]:
 def batches(loader: vidrec.Loader, device: torch.device) -> Iterator[vidrec.Batch]:
     """The batches of an epoch, on the device: what a training loop would take."""
     for batch in loader:
-        if batch.jpegs is None:
-            yield batch.to(device, non_blocking=True)
-        else:
+        if batch.frames is None:
             yield vidrec.torch.finish(batch, decoded(batch.jpegs, device))
+        else:
+            yield batch.to(device, non_blocking=True)
 
 
 def rate(loader: vidrec.Loader, device: torch.device) -> float:

@@ -6,6 +6,7 @@ import copy
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _display, _vidrec
+from .errors import UsageError
 from .jpegs import Jpegs
 from .results import DrawnSample
 
@@ -25,8 +26,6 @@ class Batch:
     frames : torch.Tensor or numpy.ndarray
         Pictures, in the shape of the loader's ``layout`` and of its ``dtype``. With ``cameras``, they are the second
         dimension. None with ``output="jpeg"``, until :func:`vidrec.torch.finish` has made them.
-    jpegs : Jpegs or None
-        With ``output="jpeg"``, the frames as they are stored: see :class:`vidrec.Jpegs`. None without.
     labels : torch.Tensor or numpy.ndarray
         Label of each clip, -1 for none: int64 of shape (B,).
     clips : torch.Tensor or numpy.ndarray
@@ -63,6 +62,7 @@ class Batch:
 
     __slots__ = (
         "_inner",
+        "_jpegs",
         "_names",
         "_params",
         "_sources",
@@ -72,7 +72,6 @@ class Batch:
         "fields",
         "frame_mask",
         "frames",
-        "jpegs",
         "labels",
         "mask",
         "number",
@@ -110,7 +109,7 @@ class Batch:
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
         self.camera_mask, self.track_times = camera_mask, track_times or {}
-        self.jpegs = jpegs
+        self._jpegs = jpegs
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[DrawnSample]] = None
@@ -131,6 +130,13 @@ class Batch:
             assert self._inner is not None
             self._params = [DrawnSample.from_dict(each) for each in self._inner.params]
         return self._params
+
+    @property
+    def jpegs(self) -> Jpegs:
+        """With ``output="jpeg"``, the frames as they are stored; without, and once they are finished, an error."""
+        if self._jpegs is None:
+            raise UsageError('the batch has frames: JPEGs are in those of a loader with output="jpeg"')
+        return self._jpegs
 
     @property
     def sources(self) -> List[str]:
@@ -154,7 +160,7 @@ class Batch:
     def _described(self) -> str:
         """What its frames are."""
         if self.frames is None:
-            return repr(self.jpegs)
+            return repr(self._jpegs)
         return f"{str(self.frames.dtype).replace('torch.', '')} {tuple(self.frames.shape)}"
 
     def _repr_html_(self) -> str:
@@ -177,13 +183,13 @@ class Batch:
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
-        more = (*more, self.jpegs)
+        more = (*more, self._jpegs)
         return Batch, (self.frames, self.labels, self.clips, self.mask, *known, *more)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
-        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are, and so do ``jpegs``, which decoders
+        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are, and so do :attr:`jpegs`, which decoders
         take from memory of the CPU.
         """
         import torch
@@ -200,7 +206,7 @@ class Batch:
         """The batch in pinned memory, copied where it is not; for torch. ``DataLoader(pin_memory=True)`` calls it."""
         frames = None if self.frames is None else self.frames.pin_memory()
         batch = self._with(frames, lambda tensor: tensor.pin_memory())
-        batch.jpegs = None if self.jpegs is None else self.jpegs.pin_memory()
+        batch._jpegs = None if self._jpegs is None else self._jpegs.pin_memory()
         return batch
 
     def _with(self, frames: Array, each: Callable[[Array], Array]) -> Batch:

@@ -723,8 +723,8 @@ class _Iterator(Generic[B]):
             self._finish()
             raise StopIteration
         batch = self._made.batch(inner, self._epoch, self._number, frames)
-        if batch.jpegs is not None and self._allocate is not None:
-            batch.jpegs = batch.jpegs._in(self._allocate)
+        if batch._jpegs is not None and self._allocate is not None:
+            batch._jpegs = batch._jpegs._in(self._allocate)
         self._advance()
         return self._made.collated(batch)
 

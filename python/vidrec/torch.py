@@ -63,11 +63,9 @@ def finish(batch: Batch, decoded: Sequence[torch.Tensor]) -> Batch:
     >>> batch.frames.shape
     torch.Size([4, 8, 3, 64, 64])
     """
-    if batch.jpegs is None:
-        raise UsageError('finish: the batch has no JPEGs: it takes those of a loader with output="jpeg"')
     frames = _finish.pictures(batch.jpegs, decoded)
     finished = batch._with(frames, lambda tensor: tensor.to(frames.device, non_blocking=True))
-    finished.jpegs = None
+    finished._jpegs = None
     return finished
 
 
