@@ -69,6 +69,7 @@ pub struct JpegFrame {
 /// # Ok::<(), vidrec::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct JpegBatch {
     /// All JPEGs, one behind the other in the order of [`frames`](Self::frames), without gaps.
     pub data: Aligned<u8>,
