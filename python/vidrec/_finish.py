@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import List, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import torch
-from torch.amp.autocast_mode import autocast
 
 from .errors import UsageError
 from .jpegs import Jpegs, Recipe
 
+# Not all versions that have it declare it.
+_autocast: Any = getattr(torch, "autocast")  # noqa: B009
+# Whatever a program makes its defaults.
+_FLOATS: Any = dict(dtype=torch.float32, device="cpu")
 # BT.601 in full range, as in JFIF: red, green and blue to luma and chroma.
 _TO_YCC = (
     (0.299, 0.587, 0.114, 0.0),
@@ -28,7 +31,7 @@ def pictures(jpegs: Jpegs, decoded: Sequence[torch.Tensor]) -> torch.Tensor:
     side = dict(zip(recipe.layout, shape))
     device = decoded[0].device if len(decoded) else torch.device("cpu")
     # In a training loop that computes in 16 bits, these are not part of it.
-    with torch.no_grad(), autocast(device.type, enabled=False):
+    with torch.no_grad(), _autocast(device.type, enabled=False):
         levels = _colored(_resized(jpegs, decoded, (side["H"], side["W"]), device), jpegs.colors, recipe.channels)
         made = _normalized(levels, recipe)
         places = side["B"] * side["T"]
@@ -58,11 +61,11 @@ def _resized(
     jpegs: Jpegs, decoded: Sequence[torch.Tensor], size: Tuple[int, int], device: torch.device
 ) -> torch.Tensor:
     """The windows of all frames in one size, mirrored where they are to be: float32 levels of shape (N, 3, H, W)."""
-    resized = torch.empty((len(decoded), 3, *size), device=device)
+    resized = torch.empty((len(decoded), 3, *size), dtype=torch.float32, device=device)
     runs = _runs(jpegs)
     if not runs:
         return resized
-    first = torch.tensor([start for start, _ in runs])
+    first = torch.tensor([start for start, _ in runs], device="cpu")
     bounds, windows = jpegs.bounds[first].double(), jpegs.windows[first]
     mirrored = jpegs.flip[first]
     x = _axis(windows[:, 0], windows[:, 2] / size[1], bounds[:, 0], bounds[:, 2], size[1])
@@ -116,15 +119,15 @@ def _weights(axis: torch.Tensor, mirrored: torch.Tensor, out: int) -> torch.Tens
 
 def _colored(levels: torch.Tensor, colors: torch.Tensor, channels: str) -> torch.Tensor:
     """The channels that were asked for, with the colors that were drawn: levels of 0 to 255."""
-    square = torch.cat([colors, torch.tensor([[[0.0, 0.0, 0.0, 1.0]]]).expand(len(colors), 1, 4)], 1)
+    square = torch.cat([colors, torch.tensor([[[0.0, 0.0, 0.0, 1.0]]], **_FLOATS).expand(len(colors), 1, 4)], 1)
     if channels != "rgb":
-        square = torch.tensor(_TO_YCC[: 1 if channels == "gray" else 3]) @ square
+        square = torch.tensor(_TO_YCC[: 1 if channels == "gray" else 3], **_FLOATS) @ square
     matrix = square[:, :3]
-    if channels == "rgb" and bool((matrix == torch.eye(3, 4)).all()):
+    if channels == "rgb" and bool((matrix == torch.eye(3, 4, **_FLOATS)).all()):
         return levels
     matrix = matrix.to(levels.device)
     mixed = matrix[:, :, :3] @ levels.flatten(2) + matrix[:, :, 3:]
-    colored: torch.Tensor = mixed.clamp_(0.0, 255.0).unflatten(2, levels.shape[2:])
+    colored: torch.Tensor = mixed.clamp_(0.0, 255.0).reshape(len(levels), matrix.shape[1], *levels.shape[2:])
     return colored
 
 
@@ -132,7 +135,7 @@ def _normalized(levels: torch.Tensor, recipe: Recipe) -> torch.Tensor:
     if recipe.dtype == "uint8":
         rounded: torch.Tensor = levels.round().to(torch.uint8)
         return rounded
-    mean, std = (torch.tensor(each[: levels.shape[1]])[:, None, None] for each in (recipe.mean, recipe.std))
+    mean, std = (torch.tensor(each[: levels.shape[1]], **_FLOATS)[:, None, None] for each in (recipe.mean, recipe.std))
     factor, offset = (1.0 / (255.0 * std)).to(levels.device), (mean / std).to(levels.device)
     made: torch.Tensor = (levels * factor - offset).to(getattr(torch, recipe.dtype))
     return made

@@ -241,6 +241,15 @@ class TestTorch:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             assert torch.equal(self.finished(batch).frames, expected)
 
+    def test_the_defaults_of_a_program_change_nothing(self, ds, torch):
+        batch = make(ds, crop="random-resized", color=0.3, channels="ycbcr", dtype="float32").batch(0, 0)
+        expected = self.finished(batch).frames
+        torch.set_default_dtype(torch.float64)
+        try:
+            assert torch.equal(self.finished(batch).frames, expected)
+        finally:
+            torch.set_default_dtype(torch.float32)
+
     def test_what_is_not_of_the_batch_is_refused(self, ds):
         import vidrec.torch
 
