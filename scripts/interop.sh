@@ -47,6 +47,12 @@ debian() { # NAME PACKAGE...
   mv "$cache/$name/made-without" "$cache/$name/made-for"
 }
 
+# The Python package, for an example, where scripts/test.sh has built it.
+package() { # NAME
+  compgen -G "target/wheels/*.whl" > /dev/null || return 0
+  "$cache/$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl
+}
+
 libraries() { # NAME: where the packages of an environment have their libraries
   local folder=$cache/$1/debian
   [ -d "$folder" ] && echo "$folder/usr/lib/$(uname -m)-linux-gnu:$folder/usr/lib:$folder/lib/$(uname -m)-linux-gnu"
@@ -69,11 +75,11 @@ check() { # ENVIRONMENT TEST...
 
 environment peers "$tests/requirements-alone.txt" || true
 environment mxnet || true
-environment dali || true
+{ environment dali && package dali; } || true
 { environment lerobot "$tests/requirements-lerobot-alone.txt" && debian lerobot python3-torch python3-torchvision; } || true
 check peers peers streaming
 check mxnet mxnet
-check dali dali
+check dali dali dali_example
 check lerobot lerobot
 echo "interop: ran ${ran[*]:-nothing}; skipped: ${skipped[*]:-nothing}"
 if ((${#skipped[@]})); then

@@ -162,10 +162,10 @@ pub use format::track::payload::TrackNumber;
 pub use format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use loader::{
     Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
-    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, Layout, Loader,
-    LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions, OnBadFrame, Pictures,
-    Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start, Temporal, TrackAnchor,
-    TrackBatch, TrackData, TrackHow, TrackWindow,
+    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
+    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions, OnBadFrame,
+    Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start, Temporal,
+    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use location::is_remote;
 pub use order::LastBatch;

@@ -2,7 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
-use vidrec::{Dataset, Dtype, Field, PrefetchedBatch, SampleParams, TrackBatch, TrackData, TrackType};
+use vidrec::{
+    Dataset, Dtype, Field, JpegBatch, JpegFrame, PrefetchedBatch, SampleParams, TrackBatch, TrackData, TrackType,
+};
 
 use crate::error::{raise, usage};
 use crate::memory::Samples;
@@ -15,13 +17,15 @@ pub struct Kind {
     pub dataset: Dataset,
 }
 
-/// What the loader gives: samples (none where they went to memory of the caller), and what is known of each clip.
+/// What the loader gives: samples (none where they went to memory of the caller) or JPEGs, and what is known of each clip.
 #[pyclass(frozen, module = "vidrec._vidrec")]
 pub struct Batch {
     #[pyo3(get)]
     samples: Option<Py<Samples>>,
     #[pyo3(get)]
     shape: [usize; 5],
+    /// Of a batch of JPEGs, which are then the samples.
+    jpegs: Option<Vec<JpegFrame>>,
     labels: Vec<i64>,
     clips: Vec<u64>,
     source_ids: Vec<u32>,
@@ -47,6 +51,7 @@ impl Batch {
         Batch {
             samples: None,
             shape: batch.shape(),
+            jpegs: None,
             labels: batch.labels.clone(),
             clips: batch.clips.clone(),
             source_ids: batch.source_ids.clone(),
@@ -65,6 +70,20 @@ impl Batch {
         let whole = Batch::known(&batch, kind);
         let samples = Some(Py::new(py, Samples::made(batch, kind.dtype))?);
         Ok(Batch { samples, ..whole })
+    }
+
+    /// A batch of JPEGs made ahead.
+    pub fn jpegs_ahead(py: Python<'_>, batch: PrefetchedBatch<JpegBatch>, kind: &Kind) -> PyResult<Self> {
+        let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
+        let samples = Some(Py::new(py, Samples::jpegs_ahead(batch))?);
+        Ok(Batch { samples, jpegs, ..whole })
+    }
+
+    /// A batch of JPEGs made at once.
+    pub fn jpegs_made(py: Python<'_>, batch: JpegBatch, kind: &Kind) -> PyResult<Self> {
+        let (whole, jpegs) = (Batch::known(&batch.facts, kind), Some(batch.frames.clone()));
+        let samples = Some(Py::new(py, Samples::jpegs_made(batch))?);
+        Ok(Batch { samples, jpegs, ..whole })
     }
 }
 
@@ -86,6 +105,30 @@ impl Batch {
     #[getter]
     fn source_ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         bytes(py, self.source_ids.iter().map(|&source| i64::from(source).to_ne_bytes()))
+    }
+
+    /// Of a batch of JPEGs, for each one as values of this machine: where it begins, and where the last one ends, its place,
+    /// its width and height, its bounds (all as 64-bit integers), its window (64-bit floats), a byte whether it is
+    /// mirrored, and rows and offset of its colors, row by row (32-bit floats).
+    #[getter]
+    fn jpegs<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 7]> {
+        let frames = self.jpegs.as_deref()?;
+        let integer = |n: usize| (n as u64).to_ne_bytes();
+        let starts = frames.iter().map(|frame| frame.bytes.start);
+        let end = frames.last().map_or(0, |last| last.bytes.end);
+        let colors = |frame: &JpegFrame| {
+            let row = |(row, offset): ([f32; 3], f32)| [row[0], row[1], row[2], offset];
+            frame.colors.rows.into_iter().zip(frame.colors.offset).flat_map(row).collect::<Vec<_>>()
+        };
+        Some([
+            bytes(py, starts.chain([end]).map(integer)),
+            bytes(py, frames.iter().map(|frame| integer(frame.place))),
+            bytes(py, frames.iter().flat_map(|frame| [frame.size.0, frame.size.1]).map(|n| u64::from(n).to_ne_bytes())),
+            bytes(py, frames.iter().flat_map(|frame| frame.bounds).map(|n| u64::from(n).to_ne_bytes())),
+            bytes(py, frames.iter().flat_map(|frame| frame.window).map(f64::to_ne_bytes)),
+            bytes(py, frames.iter().map(|frame| [u8::from(frame.flip)])),
+            bytes(py, frames.iter().flat_map(colors).map(f32::to_ne_bytes)),
+        ])
     }
 
     /// Whether each clip counts, a byte each.

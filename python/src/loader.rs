@@ -125,6 +125,18 @@ impl Engine {
         Ok(BatchesInto { batches: Ahead::new(batches), kind: self.kind.clone() })
     }
 
+    fn iter_jpegs(&self, epoch: u64, first: u64, step: u64) -> PyResult<JpegBatches> {
+        let batches = self.loader.get()?.iter_jpegs(Epochs::from(epoch).part(first, step)).map_err(raise)?;
+        Ok(JpegBatches { batches: Ahead::new(batches), kind: self.kind.clone() })
+    }
+
+    /// One batch of JPEGs, made at once.
+    fn batch_jpegs(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
+        let loader = self.loader.get()?;
+        let batch = py.detach(|| loader.batch_jpegs(epoch, number)).map_err(raise)?;
+        Batch::jpegs_made(py, batch, &self.kind)
+    }
+
     /// One batch, made at once.
     fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
         let loader = self.loader.get()?;
@@ -169,12 +181,35 @@ pub struct Batches {
 impl Batches {
     /// The next batch; none after the last.
     fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let batches = self.batches.get()?;
-        while !py.detach(|| lock(batches).wait(WAIT)) {
-            py.check_signals()?;
-        }
-        let batch = py.detach(|| lock(batches).next()).transpose().map_err(raise)?;
+        let batch = taken(py, self.batches.get()?)?;
         batch.map(|batch| Batch::ahead(py, batch, &self.kind)).transpose()
+    }
+}
+
+/// Waits for the next batch, and for signals.
+fn taken<T: Default + Send>(
+    py: Python<'_>,
+    batches: &Mutex<vidrec::Batches<T>>,
+) -> PyResult<Option<vidrec::PrefetchedBatch<T>>> {
+    while !py.detach(|| lock(batches).wait(WAIT)) {
+        py.check_signals()?;
+    }
+    py.detach(|| lock(batches).next()).transpose().map_err(raise)
+}
+
+/// Batches of JPEGs made ahead.
+#[pyclass(frozen, module = "vidrec._vidrec")]
+pub struct JpegBatches {
+    batches: Ahead<vidrec::Batches<vidrec::JpegBatch>>,
+    kind: Kind,
+}
+
+#[pymethods]
+impl JpegBatches {
+    /// The next batch; none after the last.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let batch = taken(py, self.batches.get()?)?;
+        batch.map(|batch| Batch::jpegs_ahead(py, batch, &self.kind)).transpose()
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use vidrec::{Batch, Dtype, PrefetchedBatch};
+use vidrec::{Batch, Dtype, JpegBatch, PrefetchedBatch};
 
 use crate::error::usage;
 use crate::here::Here;
@@ -24,6 +24,8 @@ pub struct Owned {
 enum Held {
     Ahead(Box<PrefetchedBatch>),
     Made(Box<Batch>),
+    JpegsAhead(Box<PrefetchedBatch<JpegBatch>>),
+    JpegsMade(Box<JpegBatch>),
     Bytes(Vec<u8>),
 }
 
@@ -32,6 +34,8 @@ impl Held {
         match self {
             Held::Ahead(batch) => batch.bytes_mut().as_mut_ptr(),
             Held::Made(batch) => batch.data.bytes_mut().as_mut_ptr(),
+            Held::JpegsAhead(batch) => batch.bytes_mut().as_mut_ptr(),
+            Held::JpegsMade(batch) => batch.data.as_mut_ptr(),
             Held::Bytes(bytes) => bytes.as_mut_ptr(),
         }
     }
@@ -66,6 +70,18 @@ impl Samples {
     pub fn made(batch: Batch, dtype: Dtype) -> Self {
         let shape = batch.shape().map(|n| n as i64).to_vec();
         Samples::new(Held::Made(Box::new(batch)), shape, dtype)
+    }
+
+    /// The JPEGs of a batch made ahead, one behind the other.
+    pub fn jpegs_ahead(batch: PrefetchedBatch<JpegBatch>) -> Self {
+        let shape = vec![batch.data.len() as i64];
+        Samples::new(Held::JpegsAhead(Box::new(batch)), shape, Dtype::U8)
+    }
+
+    /// The JPEGs of a batch made at once.
+    pub fn jpegs_made(batch: JpegBatch) -> Self {
+        let shape = vec![batch.data.len() as i64];
+        Samples::new(Held::JpegsMade(Box::new(batch)), shape, Dtype::U8)
     }
 
     /// Bytes in a shape whose product is their number.

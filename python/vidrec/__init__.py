@@ -9,13 +9,13 @@
 (...)
 
 :func:`open` gives a :class:`Dataset` of :class:`Clip`, :func:`mix` a :class:`Mix` of several; :class:`Loader` gives
-:class:`Batch` after batch. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
+:class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
 :func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
 :func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
-take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and ``vidrec.grain`` what
-Grain takes.
+take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes pictures of frames that a GPU
+decoded; ``vidrec.grain`` has what Grain takes.
 """
 
 from . import results, words
@@ -37,6 +37,7 @@ from .errors import (
     PackWarning,
     UsageError,
 )
+from .jpegs import Jpegs
 from .loader import Loader
 from .mixing import Mix, mix
 from .parts import pack_part, plan, plan_status, publish
@@ -56,6 +57,7 @@ __all__ = [
     "FormatError",
     "InternalError",
     "Interrupted",
+    "Jpegs",
     "LimitError",
     "Loader",
     "LoaderWarning",

@@ -120,14 +120,15 @@ def of_clip(clip: Clip, height: int = HEIGHT, frames: int = FRAMES) -> str:
 def of_batch(batch: Batch, clips: int = CLIPS_OF_BATCH, height: int = HEIGHT) -> str:
     """A table, and the first clips as they will be trained on."""
     rows: List[Tuple[str, Any]] = [
-        ("frames", f"{str(batch.frames.dtype).replace('torch.', '')} {tuple(batch.frames.shape)}"),
+        ("frames", batch._described()),
         ("labels", _some([str(int(label)) for label in batch.labels], 16)),
     ]
     rows += [(f"track {name}", _shape(values)) for name, values in batch.tracks.items()]
     rows += [(f"field {name}", _shape(values)) for name, values in batch.fields.items()]
     pictures = batch_pictures(batch, clips, height)
     if pictures is None:
-        return _page(repr(batch), [*rows, ("pictures", "the shape has no 3 colors")], [])
+        why = "frames are not decoded" if batch.frames is None else "the shape has no 3 colors"
+        return _page(repr(batch), [*rows, ("pictures", why)], [])
     figures = (_figure(partial(np.asarray, row), name) for name, row in pictures)
     return _page(repr(batch), rows, figures)
 
@@ -158,7 +159,9 @@ def _parts(name: str, parts: Sequence[Any]) -> str:
 
 
 def batch_pictures(batch: Batch, clips: int, height: int) -> Optional[List[Tuple[str, Picture]]]:
-    """A name and a strip for each of the first clips; None if no side of the shape is 3 colors."""
+    """A name and a strip for each of the first clips; None if no side of the shape is 3 colors, or they are JPEGs."""
+    if batch.frames is None:
+        return None
     frames: Any = batch.frames[:clips]
     if hasattr(frames, "detach"):
         frames = frames.detach().cpu()

@@ -6,6 +6,8 @@ import copy
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _display, _vidrec
+from .errors import UsageError
+from .jpegs import Jpegs
 from .results import DrawnSample
 
 # torch's or NumPy's, which is known only where the code runs.
@@ -23,7 +25,7 @@ class Batch:
     ----------
     frames : torch.Tensor or numpy.ndarray
         Pictures, in the shape of the loader's ``layout`` and of its ``dtype``. With ``cameras``, they are the second
-        dimension.
+        dimension. None with ``output="jpeg"``, until :func:`vidrec.torch.finish` has made them.
     labels : torch.Tensor or numpy.ndarray
         Label of each clip, -1 for none: int64 of shape (B,).
     clips : torch.Tensor or numpy.ndarray
@@ -60,6 +62,7 @@ class Batch:
 
     __slots__ = (
         "_inner",
+        "_jpegs",
         "_names",
         "_params",
         "_sources",
@@ -98,6 +101,7 @@ class Batch:
         track_masks: Optional[Dict[str, Array]] = None,
         camera_mask: Array = None,
         track_times: Optional[Dict[str, List[List[Tuple[float, float]]]]] = None,
+        jpegs: Optional[Jpegs] = None,
     ) -> None:
         self.frames, self.labels, self.clips, self.mask = frames, labels, clips, mask
         self.frame_mask, self.times, self.fields = frame_mask, times, fields or {}
@@ -105,6 +109,7 @@ class Batch:
         self.source_ids, self._names = source_ids, names
         self.tracks, self.track_masks = tracks or {}, track_masks or {}
         self.camera_mask, self.track_times = camera_mask, track_times or {}
+        self._jpegs = jpegs
         self.epoch, self.number = epoch, number
         self._inner: Optional[_vidrec.Batch] = None
         self._params: Optional[List[DrawnSample]] = None
@@ -127,6 +132,13 @@ class Batch:
         return self._params
 
     @property
+    def jpegs(self) -> Jpegs:
+        """With ``output="jpeg"``, the frames as they are stored; without, and once they are finished, an error."""
+        if self._jpegs is None:
+            raise UsageError('the batch has frames: JPEGs are in those of a loader with output="jpeg"')
+        return self._jpegs
+
+    @property
     def sources(self) -> List[str]:
         """The source of each clip: the path of its video below the input."""
         if self._sources is None:
@@ -143,8 +155,13 @@ class Batch:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        shape, dtype = tuple(self.frames.shape), str(self.frames.dtype).replace("torch.", "")
-        return f"<vidrec.Batch {self.number} of epoch {self.epoch}: {dtype} {shape}>"
+        return f"<vidrec.Batch {self.number} of epoch {self.epoch}: {self._described()}>"
+
+    def _described(self) -> str:
+        """What its frames are."""
+        if self.frames is None:
+            return repr(self._jpegs)
+        return f"{str(self.frames.dtype).replace('torch.', '')} {tuple(self.frames.shape)}"
 
     def _repr_html_(self) -> str:
         return _display.of_batch(self)
@@ -166,24 +183,31 @@ class Batch:
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
         more = (self.source_ids, self._names, self.tracks, self.track_masks, self.camera_mask, self.track_times)
+        more = (*more, self._jpegs)
         return Batch, (self.frames, self.labels, self.clips, self.mask, *known, *more)
 
     def to(self, *args: Any, **kwargs: Any) -> Batch:
         """The batch with each tensor's ``to(...)``, for torch: ``batch.to("cuda", non_blocking=True)``.
 
-        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are.
+        A dtype is for ``frames`` alone. Lists among fields and tracks stay as they are, and so do :attr:`jpegs`, which decoders
+        take from memory of the CPU.
         """
         import torch
 
-        frames = self.frames.to(*args, **kwargs)
+        # Without frames, a tensor without values tells the device.
+        frames = (torch.empty((0,) * 5) if self.frames is None else self.frames).to(*args, **kwargs)
         rest = {k: v for k, v in kwargs.items() if k in ("non_blocking", "copy")}
+        made = None if self.frames is None else frames
         if frames.device == self.labels.device and not any(isinstance(a, (str, torch.device)) for a in args):
-            return self._with(frames, lambda tensor: tensor)
-        return self._with(frames, lambda tensor: tensor.to(frames.device, **rest))
+            return self._with(made, lambda tensor: tensor)
+        return self._with(made, lambda tensor: tensor.to(frames.device, **rest))
 
     def pin_memory(self) -> Batch:
         """The batch in pinned memory, copied where it is not; for torch. ``DataLoader(pin_memory=True)`` calls it."""
-        return self._with(self.frames.pin_memory(), lambda tensor: tensor.pin_memory())
+        frames = None if self.frames is None else self.frames.pin_memory()
+        batch = self._with(frames, lambda tensor: tensor.pin_memory())
+        batch._jpegs = None if self._jpegs is None else self._jpegs.pin_memory()
+        return batch
 
     def _with(self, frames: Array, each: Callable[[Array], Array]) -> Batch:
         """The same with other frames, and with what ``each`` makes of every other tensor."""

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _display, _memory, _options, _vidrec
+from . import jpegs as _jpegs
 from .batch import Batch
 from .dataset import Dataset, Path, open
 from .errors import CollateError, Error, LoaderWarning, UsageError
@@ -214,8 +215,11 @@ class Loader(Generic[B]):
     out : tensor or list of tensors, optional
         Your own memory, torch's or NumPy's, into which batches are decoded in turn. A batch's memory is filled again
         when you ask for the next batch; all but one are filled ahead.
-    output : {"torch", "numpy"}, optional
-        Whether batches hold tensors or arrays. Default: torch if it is installed.
+    output : {"torch", "numpy", "jpeg"}, optional
+        Whether batches hold tensors or arrays. Default: torch if it is installed. With ``"jpeg"`` frames are not decoded:
+        batches have :attr:`Batch.jpegs` instead of ``frames``, for a decoder on a GPU, and :func:`vidrec.torch.finish`
+        makes of decoded frames what ``size``, ``crop``, ``dtype`` and all others ask for. ``pin_memory`` then copies the
+        JPEGs once.
 
     Raises
     ------
@@ -310,8 +314,10 @@ class Loader(Generic[B]):
             raise UsageError('loader option channels_last_3d: expected layout="BCTHW"')
         if (rank is None) != (world_size is None):
             raise UsageError("of the loader options rank and world_size both are given or none")
-        if output not in (None, "torch", "numpy"):
-            raise UsageError(f"loader option output: expected 'torch' or 'numpy', found {output!r}")
+        if output not in (None, "torch", "numpy", "jpeg"):
+            raise UsageError(f"loader option output: expected 'torch', 'numpy' or 'jpeg', found {output!r}")
+        if output == "jpeg" and out is not None:
+            raise UsageError("loader option out: batches of JPEGs differ in size; pin_memory has them in pinned memory")
         if pin_memory and out is not None:
             raise UsageError("with the loader option out, pin_memory is up to who made it")
         if pin_memory and output == "numpy":
@@ -436,8 +442,11 @@ class Loader(Generic[B]):
     @property
     def shape(self) -> Tuple[int, ...]:
         """Shape of :attr:`Batch.frames`; if batches differ in shape, that of the largest."""
-        shape = self._ready().shape()
-        shape = [shape[i] for i in (0, 4, 1, 2, 3)] if self._channels_last_3d else shape
+        return self._shown(self._ready().shape())
+
+    def _shown(self, stored: Sequence[int]) -> Tuple[int, ...]:
+        """A shape as it is stored, in the form that was asked for."""
+        shape = [stored[i] for i in (0, 4, 1, 2, 3)] if self._channels_last_3d else stored
         cameras = len(self._options["cameras"])
         return (shape[0] // cameras, cameras, *shape[1:]) if cameras else tuple(shape)
 
@@ -502,7 +511,8 @@ class Loader(Generic[B]):
         """
         engine = self._ready()
         made = _Made(self, _torch(self._output))
-        return made.collated(made.batch(engine.batch(epoch, number), epoch, number))
+        inner = engine.batch_jpegs(epoch, number) if self._output == "jpeg" else engine.batch(epoch, number)
+        return made.collated(made.batch(inner, epoch, number))
 
     def monitor(self, path: Path, *, every: float = 1.0) -> Monitor:
         """Write what the loader does to a file or named pipe, for another process to read.
@@ -554,6 +564,19 @@ class _Made(Generic[B]):
         self._channels_last_3d, self._torch, self._collate = loader._channels_last_3d, torch, loader._collate
         self._cameras = len(loader._options["cameras"])
         self._names = loader.dataset.names if isinstance(loader.dataset, Mix) else []
+        self._options, self._shape = loader._options, loader._shown
+
+    def jpegs(self, inner: _vidrec.Batch) -> Optional[_jpegs.Jpegs]:
+        """JPEGs without a copy, if the batch is of these."""
+        stored = inner.jpegs
+        if stored is None:
+            return None
+        options, layout = self._options, "BCTHW" if self._channels_last_3d else self._options["layout"]
+        form = (options["channels"], options["dtype"], layout, self._channels_last_3d, self._cameras)
+        recipe = _jpegs.Recipe(self._shape(inner.shape), *form, options["mean"], options["std"])
+        samples: Any = inner.samples
+        data = np.asarray(samples) if self._torch is None else self._torch.from_dlpack(samples)
+        return _jpegs.of(data, stored, self._known, recipe)
 
     def frames(self, samples: Any) -> Any:
         """Samples without a copy."""
@@ -574,15 +597,17 @@ class _Made(Generic[B]):
         frame_mask = self._known(inner.frame_mask, np.bool_).reshape(per_frame)
         times = self._known(inner.times, np.float64).reshape(per_frame)
         fields = {name: self._field(kind, values) for name, kind, values in inner.fields}
-        frames = self.frames(inner.samples) if frames is None else frames
+        jpegs = self.jpegs(inner)
+        if jpegs is None:
+            frames = self.frames(inner.samples) if frames is None else frames
+            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:])) if self._cameras else frames
         camera_mask = None
         if self._cameras:
-            frames = frames.reshape((len(labels), self._cameras, *frames.shape[1:]))
             camera_mask = self._known(inner.camera_mask, np.bool_).reshape(per_frame)
         source_ids = self._known(inner.source_ids, np.int64) if self._names else None
         tracks, track_masks, track_times = self._tracks(inner)
         known = (epoch, number, frame_mask, times, fields, None, source_ids, self._names)
-        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, track_times)
+        return Batch(frames, labels, clips, mask, inner, *known, tracks, track_masks, camera_mask, track_times, jpegs)
 
     def _field(self, kind: str, values: Any) -> Any:
         if kind == "json":
@@ -634,6 +659,7 @@ class _Iterator(Generic[B]):
         # If several loops run, the loader describes the one that began last. A reference to this iterator would keep it.
         self._token = object()
         self._allocate = _memory.pinned_allocator() if loader._pin_memory else None
+        self._are_jpegs = loader._output == "jpeg"
         if loader._out is not None:
             _memory.check_apart(loader._out, loader.shape, loader._options["dtype"], loader._channels_last_3d)
         self._process = os.getpid()
@@ -649,7 +675,10 @@ class _Iterator(Generic[B]):
         loader._next_epoch, loader._place, loader._under_way = self._epoch + 1, (self._epoch, 0), self._token
         self._engine = engine = loader._ready()
         self._into: Optional[_vidrec.BatchesInto] = None
-        if loader._out is None and self._allocate is None:
+        self._batches: Union[_vidrec.Batches, _vidrec.JpegBatches]
+        if self._are_jpegs:
+            self._batches = engine.iter_jpegs(self._epoch, self._number, self._step)
+        elif loader._out is None and self._allocate is None:
             self._batches = engine.iter(self._epoch, self._number, self._step)
         else:
             self._into = engine.iter_into(self._epoch, self._number, self._step)
@@ -694,6 +723,8 @@ class _Iterator(Generic[B]):
             self._finish()
             raise StopIteration
         batch = self._made.batch(inner, self._epoch, self._number, frames)
+        if batch._jpegs is not None and self._allocate is not None:
+            batch._jpegs = batch._jpegs._in(self._allocate)
         self._advance()
         return self._made.collated(batch)
 

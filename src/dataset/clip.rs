@@ -183,6 +183,23 @@ impl<'a> Clip<'a> {
         entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
     }
 
+    /// Bytes of the JPEG of frame `t`, no more than the record file has. Reads only the frame's entry.
+    pub(crate) fn jpeg_length(&self, t: u32) -> Result<usize> {
+        let entry = self.frame_entry(t)?;
+        let (length, most) = (u64::from(entry.jpeg_length), self.shard.records.len());
+        if length <= most {
+            return Ok(entry.jpeg_length as usize);
+        }
+        Err(Error::format("record-length", "the frame's JPEG would be longer than the record file")
+            .section("record")
+            .at(entry.record_offset)
+            .expected(format!("at most {most} bytes"))
+            .found(format!("{length} bytes"))
+            .in_clip(self.ordinal)
+            .in_frame(t)
+            .file(&self.shard.record_path))
+    }
+
     /// The size of the clip's records in a record file that vidrec writes. Reads only the frame entries.
     pub(crate) fn record_bytes(&self) -> Result<u64> {
         Ok(self.frame_entries()?.iter().map(storage::plain_record_bytes).sum())

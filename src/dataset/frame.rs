@@ -35,7 +35,12 @@ impl Frame<'_> {
     /// [`Format`](crate::ErrorKind::Format), rule `jpeg-crc`, with file, clip, frame and offset; [`Io`](crate::ErrorKind::Io)
     /// if the file was truncated while it was open, or its disk is failing.
     pub fn check(&self) -> Result<()> {
-        let found = crc32(&self.jpeg);
+        self.check_copy(&self.jpeg)
+    }
+
+    /// As [`check`](Self::check), of a copy of the JPEG.
+    pub(crate) fn check_copy(&self, jpeg: &[u8]) -> Result<()> {
+        let found = crc32(jpeg);
         if found == self.entry.jpeg_crc32 {
             return Ok(());
         }

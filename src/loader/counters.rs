@@ -14,9 +14,9 @@ use crate::RemoteStats;
 pub struct LoaderStats {
     /// Batches that were made, without failed ones.
     pub batches: u64,
-    /// Frames that were decoded.
+    /// Frames that were decoded, or given as JPEGs.
     pub frames: u64,
-    /// Bytes of JPEG that were decoded.
+    /// Bytes of these JPEGs.
     pub bytes: u64,
     /// Tiles of those JPEGs that were decoded.
     pub tiles_decoded: u64,

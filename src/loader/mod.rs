@@ -4,7 +4,7 @@
 //! of threads, and a run that stopped can be resumed from a few integers ([`LoaderState`]).
 //!
 //! ```text
-//! options  what a training loop can ask for      batch            what it gets
+//! options  what a training loop can ask for      batch            what it gets; jpeg_batch: without decoding
 //! draw     frames, crop, flip, colors            state, counters  where a run stands, what was done
 //! kernel   from decoded planes to the batch      feed             which samples, how each is made, the thread ahead
 //! ```
@@ -15,6 +15,7 @@ mod counters;
 mod draw;
 mod feed;
 mod field;
+mod jpeg_batch;
 pub(crate) mod kernel;
 mod mix;
 mod options;
@@ -35,8 +36,9 @@ pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, Sh
 #[cfg(feature = "remote")]
 use feed::ask_for;
 pub use feed::{Batches, BatchesInto, Epochs, Memory, PrefetchedBatch};
-use feed::{Engine, Shelf, fill, fill_into};
+use feed::{Engine, Shelf, fill, fill_into, fill_jpegs};
 pub use field::Field;
+pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
@@ -92,6 +94,8 @@ pub struct Loader {
     engine: Arc<Engine>,
     /// Memory of dropped batches, for the next epoch.
     shelf: Arc<Shelf<Batch>>,
+    /// The same of JPEGs.
+    jpeg_shelf: Arc<Shelf<JpegBatch>>,
 }
 
 impl Loader {
@@ -185,8 +189,9 @@ impl Loader {
 
     fn of(engine: Engine) -> Self {
         // Those made ahead, and the one in use.
-        let shelf = Shelf::new(engine.depth().saturating_add(1));
-        Loader { engine: Arc::new(engine), shelf: Arc::new(shelf) }
+        let shelf = Arc::new(Shelf::new(engine.depth().saturating_add(1)));
+        let jpeg_shelf = Arc::new(Shelf::new(engine.depth_of_jpegs().saturating_add(1)));
+        Loader { engine: Arc::new(engine), shelf, jpeg_shelf }
     }
 
     /// The state after `batches` batches of `epoch`, the same on every rank; after the last, the start of the next
@@ -253,7 +258,20 @@ impl Loader {
     ///
     /// The system has no thread left.
     pub fn iter(&self, epochs: impl Into<Epochs>) -> Result<Batches> {
-        Batches::start(&self.engine, &self.shelf, epochs.into())
+        Batches::<Batch>::start(&self.engine, &self.shelf, epochs.into())
+    }
+
+    /// As [`iter`](Self::iter), but frames are not decoded: each batch has their JPEGs, and how each becomes its picture,
+    /// for a decoder on a GPU or in another process. They are smaller than pictures, and take a few microseconds each.
+    ///
+    /// [`LoaderOptions::pictures`] is then what is to be made of them. As many batches are made ahead as
+    /// [`Prefetch::bytes`] has room for by the mean size of the data set's JPEGs.
+    ///
+    /// # Errors
+    ///
+    /// As [`iter`](Self::iter).
+    pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
+        Batches::<JpegBatch>::start(&self.engine, &self.jpeg_shelf, epochs.into())
     }
 
     /// As [`iter`](Self::iter), but the data goes straight into memory that the caller provides: pinned, shared, or an
@@ -304,6 +322,19 @@ impl Loader {
         Ok(batch)
     }
 
+    /// As [`batch`](Self::batch), but frames are not decoded: see [`iter_jpegs`](Self::iter_jpegs).
+    ///
+    /// # Errors
+    ///
+    /// As [`batch`](Self::batch); of what a decoder finds wrong, only what is wrong with a JPEG's header.
+    pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
+        let mut batch = JpegBatch::default();
+        #[cfg(feature = "remote")]
+        let _ticket = ask_for(&self.engine, epoch, k);
+        fill_jpegs(&self.engine, epoch, k, &mut batch)?;
+        Ok(batch)
+    }
+
     /// As [`batch`](Self::batch), but the data goes to `memory` of the caller (pinned, shared, or an array of another
     /// language) as [`BatchData::bytes`] has it; [`Batch::data`] is left empty. Frames are decoded straight into it,
     /// fastest where it begins at a multiple of 64 bytes. After an error the contents of `memory` are unspecified.
@@ -341,4 +372,7 @@ const _: () = {
     held::<Batches>();
     held::<BatchesInto<Vec<u8>>>();
     held::<PrefetchedBatch>();
+    held::<JpegBatch>();
+    held::<Batches<JpegBatch>>();
+    held::<PrefetchedBatch<JpegBatch>>();
 };

@@ -323,6 +323,7 @@ fn bench_measures_what_was_asked_for() {
     ];
     has_keys(&bench, &wanted);
     assert_eq!(bench["shape"], serde_json::json!([3, 8, 32, 32, 3]));
+    assert_eq!(bench["bytes_per_frame"], 3072.0);
     assert_eq!(bench["threads"], 2);
     assert!(wanted.iter().all(|k| bench[k].as_f64().unwrap() > 0.0), "{bench}");
     assert!(bench["stats"]["frames"].as_u64().unwrap() >= 24);
@@ -344,6 +345,10 @@ fn bench_takes_every_way_of_loading() {
         let bench = report("bench", &videos.out("set"), &[&small[..], more].concat());
         assert!(bench["frames_per_second"].as_f64().unwrap() > 0.0, "{more:?}: {bench}");
     }
+    let jpegs = report("bench", &videos.out("set"), &[&small[..], &["--output", "jpeg"]].concat());
+    let (frames, bytes) = (jpegs["stats"]["frames"].as_f64().unwrap(), jpegs["stats"]["bytes"].as_f64().unwrap());
+    assert_eq!(jpegs["bytes_per_frame"], bytes / frames);
+    assert_eq!((&jpegs["stats"]["tiles_decoded"], jpegs["frames_per_second"].as_f64() > Some(0.0)), (&0.into(), true));
     let args = ["--batch", "2", "--size", "32", "--epochs", "3", "--trace", trace.to_str().unwrap()];
     let bench = report("bench", &videos.out("set"), &args);
     assert_eq!(bench["batches"], 6, "three epochs of four clips");

@@ -8,6 +8,7 @@ mod decoder;
 mod homes;
 mod into;
 mod io;
+mod jpegs;
 mod lengths;
 mod mix;
 mod prefetch;

@@ -27,7 +27,7 @@ pub fn of_order(order: Order, options: LoaderOptions) -> LoaderOptions {
     LoaderOptions { seed: 3, sampling: Sampling { order, ..options.sampling.clone() }, ..options }
 }
 
-/// Two epochs that are made ahead, batches in any order, and runs that go on after each batch.
+/// Two epochs that are made ahead, batches in any order, those of JPEGs, and runs that go on after each batch.
 #[track_caller]
 pub fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptions) {
     let loader = |set| Loader::new(set, options.clone()).unwrap();
@@ -43,6 +43,9 @@ pub fn same(what: &str, local: &Dataset, remote: &Dataset, options: &LoaderOptio
     assert_eq!(count, local_loader.batches_in(0) + local_loader.batches_in(1), "{what}");
     let k = local_loader.batches_in(1) - 1;
     assert!(remote_loader.batch(1, k).unwrap() == local_loader.batch(1, k).unwrap(), "{what}: the last, by itself");
+    let jpegs = |loader: &Loader| loader.iter_jpegs(1).unwrap().map(|b| b.unwrap().into_batch()).collect::<Vec<_>>();
+    assert!(jpegs(&remote_loader) == jpegs(&local_loader), "{what}: JPEGs");
+    assert!(remote_loader.batch_jpegs(1, k).unwrap() == local_loader.batch_jpegs(1, k).unwrap(), "{what}: their last");
     let state = local_loader.state(0, 1);
     let resumed = |set| Loader::resume(set, options.clone(), &state).unwrap();
     let rest = |loader: Loader| loader.iter(0).unwrap().map(|b| b.unwrap().into_batch()).collect::<Vec<_>>();

@@ -31,9 +31,9 @@ class LoaderStats(Result):
     batches: int
     """Batches that were made, without failed ones."""
     frames: int
-    """Frames that were decoded."""
+    """Frames that were decoded, or given as JPEGs."""
     bytes: int
-    """Bytes of JPEG that were decoded."""
+    """Bytes of these JPEGs."""
     tiles_decoded: int
     """Tiles of those JPEGs that were decoded."""
     tiles_skipped: int

@@ -8,11 +8,13 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::{fill, fill_into};
+use super::fill_jpegs::fill_jpegs;
 use super::producer::{Producer, Vessel};
 use super::ring::{Number, Ring};
 use super::shelf::Shelf;
 use crate::Result;
 use crate::loader::batch::Batch;
+use crate::loader::jpeg_batch::JpegBatch;
 use crate::loader::state::LoaderState;
 
 /// The batches of one epoch or several, in order, made ahead in the background: see
@@ -21,8 +23,10 @@ use crate::loader::state::LoaderState;
 /// At most [`Prefetch::batches`](crate::Prefetch::batches) batches are ready or in the making. The memory of a dropped
 /// batch is used again, in this epoch or the next. Batches that are kept (`collect`) have memory of their own. Dropping
 /// this iterator stops the work after the batch in the making.
+///
+/// They are of pictures, [`Batch`], or of JPEGs, [`JpegBatch`]: see [`Loader::iter_jpegs`](crate::Loader::iter_jpegs).
 #[must_use = "batches are made in the background, and dropping this stops it"]
-pub struct Batches(Producer<Batch>);
+pub struct Batches<T = Batch>(Producer<T>);
 
 impl Batches {
     /// Begins to make batches.
@@ -30,7 +34,17 @@ impl Batches {
         let ring = Ring::new(engine.depth(), Batch::default, Arc::downgrade(shelf), engine.clone());
         Producer::start(ring, epochs).map(Batches)
     }
+}
 
+impl Batches<JpegBatch> {
+    /// Begins to make batches of JPEGs.
+    pub(crate) fn start(engine: &Arc<Engine>, shelf: &Arc<Shelf<JpegBatch>>, epochs: Epochs) -> Result<Self> {
+        let ring = Ring::new(engine.depth_of_jpegs(), JpegBatch::default, Arc::downgrade(shelf), engine.clone());
+        Producer::start(ring, epochs).map(Batches)
+    }
+}
+
+impl<T> Batches<T> {
     /// Waits for the next batch or the end, but no longer than `at_most`. Returns whether `next` would return at once
     /// now. For a consumer that has other things to do while it waits.
     pub fn wait(&self, at_most: Duration) -> bool {
@@ -38,16 +52,16 @@ impl Batches {
     }
 }
 
-impl Iterator for Batches {
-    type Item = Result<PrefetchedBatch>;
+impl<T: Default> Iterator for Batches<T> {
+    type Item = Result<PrefetchedBatch<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (number, batch) = self.0.ring.pop()?;
-        Some(batch.map(|batch| PrefetchedBatch { batch, number, ring: self.0.ring.clone() }))
+        Some(batch.map(|batch| PrefetchedBatch { batch, is_lent: true, number, ring: self.0.ring.clone() }))
     }
 }
 
-impl fmt::Debug for Batches {
+impl<T> fmt::Debug for Batches<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batches").finish_non_exhaustive()
     }
@@ -105,13 +119,15 @@ impl<M: Memory> fmt::Debug for BatchesInto<M> {
 /// A batch that was made ahead. Dropping it gives its memory back to be filled again.
 ///
 /// The memory of a batch stays where it is while it is used again, so it can be registered with a device (pinned) once.
-pub struct PrefetchedBatch {
-    batch: Batch,
+pub struct PrefetchedBatch<T: Default = Batch> {
+    batch: T,
+    /// Whether its memory goes back.
+    is_lent: bool,
     number: Number,
-    ring: Arc<Ring<Engine, Batch>>,
+    ring: Arc<Ring<Engine, T>>,
 }
 
-impl PrefetchedBatch {
+impl<T: Default> PrefetchedBatch<T> {
     /// The epoch that it belongs to.
     pub fn epoch(&self) -> u64 {
         self.number.epoch
@@ -127,37 +143,46 @@ impl PrefetchedBatch {
         self.ring.owner.state(self.number.epoch, self.number.k + 1)
     }
 
-    /// The data as bytes, to be changed in place. The bytes stay where they are until this is dropped.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.batch.data.bytes_mut()
-    }
-
     /// The batch, to keep; its memory is not used again.
-    pub fn into_batch(mut self) -> Batch {
+    pub fn into_batch(mut self) -> T {
+        self.is_lent = false;
         std::mem::take(&mut self.batch)
     }
 }
 
-impl Deref for PrefetchedBatch {
-    type Target = Batch;
+impl PrefetchedBatch {
+    /// The data as bytes, to be changed in place. The bytes stay where they are until this is dropped.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.batch.data.bytes_mut()
+    }
+}
 
-    fn deref(&self) -> &Batch {
+impl PrefetchedBatch<JpegBatch> {
+    /// The JPEGs, to be changed in place. The bytes stay where they are until this is dropped.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.batch.data
+    }
+}
+
+impl<T: Default> Deref for PrefetchedBatch<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
         &self.batch
     }
 }
 
-impl fmt::Debug for PrefetchedBatch {
+impl<T: Default> fmt::Debug for PrefetchedBatch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Number { epoch, k } = self.number;
         f.debug_struct("PrefetchedBatch").field("epoch", &epoch).field("number", &k).finish_non_exhaustive()
     }
 }
 
-impl Drop for PrefetchedBatch {
+impl<T: Default> Drop for PrefetchedBatch<T> {
     fn drop(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
-        if batch.shape() != [0; 5] {
-            self.ring.give_back(batch);
+        if self.is_lent {
+            self.ring.give_back(std::mem::take(&mut self.batch));
         }
     }
 }
@@ -165,6 +190,12 @@ impl Drop for PrefetchedBatch {
 impl Vessel for Batch {
     fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
         fill(engine, epoch, k, self)
+    }
+}
+
+impl Vessel for JpegBatch {
+    fn fill(&mut self, engine: &Engine, Number { epoch, k }: Number) -> Result<()> {
+        fill_jpegs(engine, epoch, k, self)
     }
 }
 

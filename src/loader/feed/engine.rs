@@ -191,10 +191,24 @@ impl Engine {
 
     /// Batches that are made ahead at a time.
     pub fn depth(&self) -> usize {
+        self.options.prefetch.depth(self.batch_bytes().saturating_add(self.track_bytes()))
+    }
+
+    /// The same of JPEGs, by the mean size of those of the data set.
+    pub fn depth_of_jpegs(&self) -> usize {
+        let dataset = &self.planner.dataset;
+        let all = dataset.mean_clip_bytes().saturating_mul(dataset.len());
+        let mean = usize::try_from(all / dataset.frame_count().max(1)).unwrap_or(usize::MAX);
+        let frames = |shape: &BatchShape| (shape.clips * shape.cameras) as usize * shape.frames as usize;
+        let most = self.schedule.shapes().iter().map(frames).max().unwrap_or(0);
+        self.options.prefetch.depth(mean.saturating_mul(most).saturating_add(self.track_bytes()))
+    }
+
+    /// Bytes of the tracks of the largest batch.
+    fn track_bytes(&self) -> usize {
         let of_tracks =
             |shape: &BatchShape| self.tracks.sample_bytes(shape.frames).saturating_mul(shape.clips as usize);
-        let tracks = self.schedule.shapes().iter().map(of_tracks).max().unwrap_or(0);
-        self.options.prefetch.depth(self.batch_bytes().saturating_add(tracks))
+        self.schedule.shapes().iter().map(of_tracks).max().unwrap_or(0)
     }
 
     /// Batch `k` of `epoch`, as long as its longest clip on any rank. With cameras, those of a sample stand side by side.

@@ -1,4 +1,4 @@
-//! One batch: every frame read and decoded into its place.
+//! One batch: every sample read into its slot, and every frame decoded into its place.
 
 use half::{bf16, f16};
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use super::tracks::slots as track_slots;
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
-use crate::loader::kernel::{PictureSlot, SampleType};
+use crate::loader::kernel::{Kernel, PictureSlot, SampleType};
 use crate::loader::options::{Dtype, Layout, OnBadFrame, Pictures};
 use crate::loader::track_batch::TrackSlot;
 use crate::location::is_remote;
@@ -21,6 +21,12 @@ use crate::{Error, ErrorKind, Io, Result};
 /// Draws of a sample to replace one that cannot be read, before it is an error.
 const SUBSTITUTE_TRIES: u64 = 16;
 
+/// Where a sample of a batch goes.
+pub(super) trait SampleSlot: Send {
+    /// Puts the frames of a sample here. Of several that fail, the error is that of the first one.
+    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()>;
+}
+
 /// Replaces the contents of `batch` by batch `k` of `epoch`, and reuses its memory.
 pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Result<()> {
     let plan = engine.batch(epoch, k)?;
@@ -28,10 +34,10 @@ pub(crate) fn fill(engine: &Engine, epoch: u64, k: u64, batch: &mut Batch) -> Re
     batch.reserve(engine.options.pictures.dtype)?;
     let mut data = std::mem::take(&mut batch.data);
     let filled = match &mut data {
-        BatchData::U8(data) => samples(engine, &plan, data, batch),
-        BatchData::F16(data) => samples(engine, &plan, data, batch),
-        BatchData::Bf16(data) => samples(engine, &plan, data, batch),
-        BatchData::F32(data) => samples(engine, &plan, data, batch),
+        BatchData::U8(data) => pictures(engine, &plan, data, batch),
+        BatchData::F16(data) => pictures(engine, &plan, data, batch),
+        BatchData::Bf16(data) => pictures(engine, &plan, data, batch),
+        BatchData::F32(data) => pictures(engine, &plan, data, batch),
     };
     batch.data = data;
     filled
@@ -45,15 +51,15 @@ pub(crate) fn fill_into(engine: &Engine, epoch: u64, k: u64, memory: &mut [u8], 
             .expected(format!("{expected} bytes"))
             .found(format!("{} bytes", memory.len())));
     }
-    let (plan, pictures) = (engine.batch(epoch, k)?, &engine.options.pictures);
-    batch.reshape(plan.shape.dimensions(pictures));
+    let (plan, options) = (engine.batch(epoch, k)?, &engine.options.pictures);
+    batch.reshape(plan.shape.dimensions(options));
     batch.data = BatchData::default();
-    let memory = &mut memory[..plan.shape.values(pictures) * pictures.dtype.size()];
-    match pictures.dtype {
-        Dtype::U8 => samples(engine, &plan, memory, batch),
-        Dtype::F16 => samples(engine, &plan, aligned::<f16>(memory)?, batch),
-        Dtype::Bf16 => samples(engine, &plan, aligned::<bf16>(memory)?, batch),
-        Dtype::F32 => samples(engine, &plan, aligned::<f32>(memory)?, batch),
+    let memory = &mut memory[..plan.shape.values(options) * options.dtype.size()];
+    match options.dtype {
+        Dtype::U8 => pictures(engine, &plan, memory, batch),
+        Dtype::F16 => pictures(engine, &plan, aligned::<f16>(memory)?, batch),
+        Dtype::Bf16 => pictures(engine, &plan, aligned::<bf16>(memory)?, batch),
+        Dtype::F32 => pictures(engine, &plan, aligned::<f32>(memory)?, batch),
     }
 }
 
@@ -72,9 +78,20 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
     }
 }
 
-/// The samples of a batch: their data to `data`, everything else to `batch`.
-fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
+/// The samples of a batch: their pictures to `data`, everything else to `batch`.
+fn pictures<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], batch: &mut Batch) -> Result<()> {
     let length = data.len() / plan.seats.len();
+    let mut slots: Vec<&mut [S]> = data.chunks_mut(length).collect();
+    samples(engine, plan, &mut slots, batch)
+}
+
+/// The samples of a batch: their frames to `slots`, one for each, and everything else to `batch`.
+pub(super) fn samples<S: SampleSlot>(
+    engine: &Engine,
+    plan: &BatchPlan,
+    slots: &mut [S],
+    batch: &mut Batch,
+) -> Result<()> {
     let stop = Stop::current();
     let has_tracks = |seat: &Seat| seat.place.camera == 0;
     let count = plan.seats.iter().filter(|seat| has_tracks(seat)).count();
@@ -82,10 +99,10 @@ fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], bat
     let mut of_samples = track_slots(&mut batch.tracks, count).into_iter();
     let tracks = |seat| if has_tracks(seat) { of_samples.next().unwrap_or_default() } else { Vec::new() };
     let tracks: Vec<Vec<TrackSlot<'_>>> = plan.seats.iter().map(tracks).collect();
-    let read = |((&seat, data), mut tracks): ((&Seat, &mut [S]), Vec<TrackSlot<'_>>)| {
-        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, data, &mut tracks))
+    let read = |((&seat, slot), mut tracks): ((&Seat, &mut S), Vec<TrackSlot<'_>>)| {
+        stop::within(&stop, || read_or_substitute(engine, seat, &plan.shape, slot, &mut tracks))
     };
-    let seats = || plan.seats.par_iter().zip(data.par_chunks_mut(length)).zip(tracks);
+    let seats = || plan.seats.par_iter().zip(slots).zip(tracks);
     let read: Vec<Result<SamplePlan<'_>>> = engine.workers.install(|| seats().map(read).collect());
     let named = |e| engine.episodes.iter().fold(e, |e, episodes| episodes.named(e));
     let mut plans: Vec<SamplePlan<'_>> = read.into_iter().collect::<Result<_>>().map_err(named)?;
@@ -97,43 +114,43 @@ fn samples<S: SampleType>(engine: &Engine, plan: &BatchPlan, data: &mut [S], bat
     finish(engine, plans, batch)
 }
 
-fn read_or_substitute<'a, S: SampleType>(
+fn read_or_substitute<'a>(
     engine: &'a Engine,
     seat: Seat,
     shape: &BatchShape,
-    data: &mut [S],
+    slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
 ) -> Result<SamplePlan<'a>> {
-    let read = read(engine, seat, shape, data, tracks);
+    let read = read(engine, seat, shape, slot, tracks);
     match (read, engine.options.safety.on_bad_frame) {
         (Err(e), OnBadFrame::Substitute) if is_of_the_data(&e) => {
-            substitute(engine, &seat, shape, data, tracks).ok_or(e)
+            substitute(engine, &seat, shape, slot, tracks).ok_or(e)
         }
         (read, _) => read,
     }
 }
 
 /// The first readable sample of those drawn to replace that of `seat`.
-fn substitute<'a, S: SampleType>(
+fn substitute<'a>(
     engine: &'a Engine,
     seat: &Seat,
     shape: &BatchShape,
-    data: &mut [S],
+    slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
 ) -> Option<SamplePlan<'a>> {
-    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, data, tracks).ok();
+    let read = |attempt| read(engine, engine.schedule.substitute(seat, attempt)?, shape, slot, tracks).ok();
     let mut plan = (0..SUBSTITUTE_TRIES).find_map(read)?;
     plan.params.instead_of = Some(seat.place.clip);
     add(&engine.counters.substituted_clips, 1);
     Some(plan)
 }
 
-/// One sample, its frames decoded side by side. Of several that fail, the first one's error.
-fn read<'a, S: SampleType>(
+/// One sample.
+fn read<'a>(
     engine: &'a Engine,
     seat: Seat,
     shape: &BatchShape,
-    data: &mut [S],
+    slot: &mut impl SampleSlot,
     tracks: &mut [TrackSlot<'_>],
 ) -> Result<SamplePlan<'a>> {
     let mut plan = engine.planner.plan(seat, shape.frames, shape.size)?;
@@ -141,14 +158,22 @@ fn read<'a, S: SampleType>(
         engine.tracks.read(&plan.clip, &plan.frames, shape.frames, tracks)?;
     }
     plan.is_there = engine.episodes.as_ref().is_none_or(|episodes| episodes.is_there(seat.place.clip));
-    let stop = Stop::current();
-    let frame = |(t, slot): (usize, PictureSlot<'_, S>)| stop::within(&stop, || frame(engine, &plan, t, slot)).err();
-    let mut slots = slots(&engine.options.pictures, data, shape.frames as usize);
-    let decoded = if plan.is_there { plan.frames.len() } else { 0 };
-    slots.drain(decoded..).for_each(PictureSlot::clear);
-    match slots.into_par_iter().enumerate().find_map_first(frame) {
-        Some(e) => Err(e),
-        None => Ok(plan),
+    slot.fill(engine, &plan)?;
+    Ok(plan)
+}
+
+/// Pictures, decoded side by side.
+impl<S: SampleType> SampleSlot for &mut [S] {
+    fn fill(&mut self, engine: &Engine, plan: &SamplePlan<'_>) -> Result<()> {
+        let kernel = plan.frame_size().map(|size| engine.planner.kernel(plan, size));
+        let stop = Stop::current();
+        let frame = |(t, slot): (usize, PictureSlot<'_, S>)| {
+            stop::within(&stop, || frame(engine, plan, kernel.as_ref(), t, slot)).err()
+        };
+        let mut slots = slots(&engine.options.pictures, self, plan.meant.len());
+        let decoded = if plan.is_there { plan.frames.len() } else { 0 };
+        slots.drain(decoded..).for_each(PictureSlot::clear);
+        slots.into_par_iter().enumerate().find_map_first(frame).map_or(Ok(()), Err)
     }
 }
 
@@ -163,10 +188,16 @@ fn slots<'a, S: SampleType>(pictures: &Pictures, clip: &'a mut [S], frames: usiz
     }
 }
 
-fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: PictureSlot<'_, S>) -> Result<()> {
+fn frame<S: SampleType>(
+    engine: &Engine,
+    plan: &SamplePlan<'_>,
+    kernel: Option<&Kernel>,
+    t: usize,
+    slot: PictureSlot<'_, S>,
+) -> Result<()> {
     let other = |size| engine.planner.kernel(plan, size);
     let (frame, check_crc) = (plan.frames[t], engine.options.safety.check_crc);
-    let cost = engine.workers.worker().frame(&plan.clip, frame, check_crc, plan.kernel.as_ref(), other, slot)?;
+    let cost = engine.workers.worker().frame(&plan.clip, frame, check_crc, kernel, other, slot)?;
     let counters = &engine.counters;
     add(&counters.frames, 1);
     add(&counters.bytes, cost.bytes);

@@ -11,6 +11,7 @@ mod episodes;
 mod epochs;
 mod fields;
 mod fill;
+mod fill_jpegs;
 #[cfg(feature = "remote")]
 mod foresight;
 #[cfg(feature = "remote")]
@@ -32,6 +33,7 @@ pub use batches::{Batches, BatchesInto, Memory, PrefetchedBatch};
 pub(super) use engine::Engine;
 pub use epochs::Epochs;
 pub(super) use fill::{fill, fill_into};
+pub(super) use fill_jpegs::fill_jpegs;
 #[cfg(feature = "remote")]
 pub(super) use needs::ask_for;
 pub(super) use shelf::Shelf;

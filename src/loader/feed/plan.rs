@@ -6,7 +6,7 @@ use super::unequal::unequal;
 use crate::dataset::{Clip, Dataset};
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{Augmentation, Clock, ColorDraw, DrawKey, Frames, ShortClips, Temporal, together, view};
-use crate::loader::kernel::Kernel;
+use crate::loader::kernel::{Kernel, View};
 use crate::loader::options::{CamerasCrop, LoaderOptions, Pictures};
 use crate::{Error, Result};
 
@@ -38,8 +38,18 @@ pub(super) struct SamplePlan<'a> {
     pub is_there: bool,
     /// What the pictures are.
     pub pictures: Pictures,
-    /// For frames of the size that the clip's entry gives; `None` if the entry says that frames differ in size.
-    pub kernel: Option<Kernel>,
+}
+
+impl SamplePlan<'_> {
+    /// Width and height of the frames by the clip's entry; `None` if it says that they differ.
+    pub fn frame_size(&self) -> Option<(u32, u32)> {
+        frame_size(&self.clip)
+    }
+}
+
+fn frame_size(clip: &Clip<'_>) -> Option<(u32, u32)> {
+    let (width, height) = (clip.width(), clip.height());
+    (width > 0 && height > 0).then_some((width, height))
 }
 
 /// The frames of a sample, and which of its pictures are frames that were asked for.
@@ -119,10 +129,9 @@ impl Planner {
     pub fn plan(&self, seat: Seat, length: u32, size: (u32, u32)) -> Result<SamplePlan<'_>> {
         let (clip, (frames, meant)) = self.choose(&seat, length)?;
         let pictures = Pictures { size, ..self.pictures };
-        let frame = (clip.width(), clip.height());
-        let known = frame.0 > 0 && frame.1 > 0;
+        let frame = frame_size(&clip);
         let key = self.look(&seat);
-        let view = view(&self.augmentation, size, key, if known { frame } else { (1, 1) });
+        let view = view(&self.augmentation, size, key, frame.unwrap_or((1, 1)));
         let color = ColorDraw::new(&self.augmentation.color, key);
         // One allocation, whatever their number.
         let mut times = Vec::with_capacity(frames.len());
@@ -134,18 +143,21 @@ impl Planner {
             view: self.temporal.view(seat.place.number) * self.augmentation.crop.count() + seat.place.crop,
             frames: Vec::new(),
             times,
-            window: known.then(|| view.window(size)),
+            window: frame.map(|_| view.window(size)),
             flip: view.flip,
             color,
             instead_of: None,
         };
-        let kernel = known.then(|| Kernel::new(&pictures.spec(color.matrix()), &view, frame));
-        Ok(SamplePlan { seat, clip, frames, meant, params, is_there: true, pictures, kernel })
+        Ok(SamplePlan { seat, clip, frames, meant, params, is_there: true, pictures })
     }
 
-    /// The tables for a frame of another size than its clip's entry gives.
+    /// Which part of a frame of this size becomes the picture.
+    pub fn view(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> View {
+        view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame)
+    }
+
+    /// The tables for a frame of this size.
     pub fn kernel(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> Kernel {
-        let view = view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame);
-        Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &view, frame)
+        Kernel::new(&plan.pictures.spec(plan.params.color.matrix()), &self.view(plan, frame), frame)
     }
 }

@@ -1,10 +1,10 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
-use crate::Result;
 use crate::allocation;
 use crate::dataset::Clip;
 use crate::jpeg::{Cut, JpegDecoder, Region, RegionDecoder, Scale};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
+use crate::{Error, Result};
 
 /// A decoder and its buffers.
 pub(super) struct Worker {
@@ -59,6 +59,29 @@ impl Worker {
         });
         self.record = record;
         work
+    }
+
+    /// Copies the JPEG of frame `t` of `clip` to `to`, which has its length, checks the copy (if `check_crc`) and reads the
+    /// width and height in its header.
+    pub fn jpeg(&mut self, clip: &Clip<'_>, t: u32, check_crc: bool, to: &mut [u8]) -> Result<(u32, u32)> {
+        let mut record = std::mem::take(&mut self.record);
+        let size = clip.frame_with(t, &mut record).and_then(|frame| {
+            let jpeg = frame.jpeg();
+            if jpeg.len() != to.len() {
+                let e = Error::format("record-length", "the length of the frame's JPEG changed while it was read");
+                return Err(frame.place(e.expected(to.len()).found(jpeg.len())));
+            }
+            to.copy_from_slice(jpeg);
+            // What was fetched has been checked.
+            if check_crc && !clip.is_remote() {
+                frame.check_copy(to)?;
+            }
+            let format = self.decoder.format(to);
+            frame.prove_still_there()?;
+            format.map(|format| format.size).map_err(|e| frame.place(e))
+        });
+        self.record = record;
+        size
     }
 
     /// Decodes as much of `jpeg` as its picture needs, and writes the picture to `slot`.

@@ -14,6 +14,9 @@ pub struct Args {
     pub dataset: PathBuf,
     #[command(flatten)]
     pub loading: Loading,
+    /// What batches hold.
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Output,
     /// Threads that decode. [default: one for each core, up to 8]
     #[arg(long, value_parser = crate::threads::parse)]
     pub threads: Option<usize>,
@@ -42,6 +45,16 @@ pub struct Args {
     pub storage: StorageArgs,
     #[command(flatten)]
     pub memory: MemoryArgs,
+}
+
+/// What batches hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Output {
+    /// Decoded frames.
+    #[default]
+    Pictures,
+    /// The frames' JPEGs, for a decoder on a GPU.
+    Jpeg,
 }
 
 impl Args {

@@ -194,6 +194,12 @@ impl Loading {
         }
     }
 
+    /// Bytes of a picture in a batch.
+    pub fn bytes_per_picture(&self) -> u64 {
+        let pixels = u64::from(self.size) * u64::from(self.size);
+        pixels * (self.channels.count() * self.dtype.size()) as u64
+    }
+
     fn pictures(&self) -> Pictures {
         Pictures {
             size: (self.size, self.size),

@@ -5,9 +5,9 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use vidrec::{Batches, Dataset, Loader, LoaderStats, OpenOptions};
+use vidrec::{Batch, Batches, Dataset, Loader, LoaderStats, OpenOptions};
 
-use super::args::Args;
+use super::args::{Args, Output};
 use crate::usage::{Usage, usage};
 
 /// What was measured.
@@ -21,8 +21,10 @@ pub struct Report {
     /// Of this process so far. Includes the pages of mapped files; null where the system does not say.
     pub peak_rss_bytes: Option<u64>,
     pub cpu_seconds_per_1000_frames: Option<f64>,
-    /// Of a batch, in the order of the layout.
+    /// Of a batch, in the order of the layout; of JPEGs, that of the pictures to be made of them.
     pub shape: [usize; 5],
+    /// What a batch holds: of JPEGs, their mean.
+    pub bytes_per_frame: f64,
     pub batches: u64,
     pub seconds: f64,
     /// The loader's own counters, from its beginning.
@@ -61,8 +63,22 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     for warning in loader.warnings() {
         eprintln!("vidrec: {warning}");
     }
+    match args.output {
+        Output::Pictures => measure_batches(args, &loader, started, || loader.iter(0..), |batch| batch),
+        Output::Jpeg => measure_batches(args, &loader, started, || loader.iter_jpegs(0..), |batch| &batch.facts),
+    }
+}
+
+/// Measures batches of one kind; `facts` is what is known of each.
+fn measure_batches<T: Default>(
+    args: &Args,
+    loader: &Loader,
+    started: Instant,
+    begin: impl FnOnce() -> vidrec::Result<Batches<T>>,
+    facts: fn(&T) -> &Batch,
+) -> Result<Report, Box<dyn std::error::Error>> {
     let (before_first, cold_start) = (usage(), Instant::now());
-    let mut feed = Feed { batches: loader.iter(0..)?, loader: &loader, trace: None, taken: 0, clips: 0, frames: 0 };
+    let mut feed = Feed { batches: begin()?, facts, loader, trace: None, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 
@@ -85,6 +101,11 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         trace.flush()?;
     }
     let (shape, clips, frames) = (loader.shape(), feed.clips as f64, feed.frames as f64);
+    let stats = loader.stats();
+    let bytes_per_frame = match args.output {
+        Output::Pictures => args.loading.bytes_per_picture() as f64,
+        Output::Jpeg => stats.bytes as f64 / stats.frames.max(1) as f64,
+    };
     let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames * 1e3;
     Ok(Report {
         frames_per_second: frames / seconds,
@@ -94,9 +115,10 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         peak_rss_bytes: after.map(|u| u.peak_rss_bytes),
         cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
         shape,
+        bytes_per_frame,
         batches: feed.taken,
         seconds,
-        stats: loader.stats(),
+        stats,
     })
 }
 
@@ -124,8 +146,9 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
 }
 
 /// Takes batch after batch and gives each back at once: a training step that takes no time.
-struct Feed<'a> {
-    batches: Batches,
+struct Feed<'a, T> {
+    batches: Batches<T>,
+    facts: fn(&T) -> &Batch,
     loader: &'a Loader,
     /// Where lines go, and since when they count time.
     trace: Option<(BufWriter<File>, Instant)>,
@@ -135,7 +158,7 @@ struct Feed<'a> {
     frames: u64,
 }
 
-impl Feed<'_> {
+impl<T: Default> Feed<'_, T> {
     /// At least one batch.
     fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
         let started = Instant::now();
@@ -153,9 +176,10 @@ impl Feed<'_> {
         let asked = Instant::now();
         let ready = if self.trace.is_some() { self.loader.stats().ready } else { 0 };
         let batch = self.batches.next().ok_or("the epochs are over")??;
+        let facts = (self.facts)(&batch);
         self.taken += 1;
-        self.clips += batch.clips.len() as u64;
-        self.frames += batch.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
+        self.clips += facts.clips.len() as u64;
+        self.frames += facts.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
         if let Some((trace, since)) = &mut self.trace {
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));

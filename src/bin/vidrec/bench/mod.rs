@@ -24,8 +24,13 @@ pub fn run(args: &Args) -> Run {
 
 fn render(r: &Report) -> String {
     let mut text = format!(
-        "{:.0} frames/s, {:.1} clips/s with {} threads; batches of {:?}\nfirst batch after {:.1} ms",
-        r.frames_per_second, r.clips_per_second, r.threads, r.shape, r.first_batch_ms,
+        "{:.0} frames/s, {:.1} clips/s with {} threads; batches of {:?}, {:.1} kB a frame\nfirst batch after {:.1} ms",
+        r.frames_per_second,
+        r.clips_per_second,
+        r.threads,
+        r.shape,
+        r.bytes_per_frame / 1e3,
+        r.first_batch_ms,
     );
     if let Some(cpu) = r.cpu_seconds_per_1000_frames {
         text += &format!("; {cpu:.3} CPU seconds for 1000 frames");
