@@ -39,7 +39,7 @@ mod markers;
 mod own;
 mod region;
 mod region_decoder;
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
+mod recode;
 mod retile;
 mod scale;
 mod tiles;
@@ -51,6 +51,7 @@ pub(crate) use fill::avoid_magic;
 pub(crate) use markers::exif;
 pub(crate) use region::{Cut, Region};
 pub(crate) use region_decoder::{Pixels, RegionDecoder};
+pub(crate) use recode::{ClipRecoder, RecodedClip};
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;

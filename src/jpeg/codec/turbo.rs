@@ -252,10 +252,8 @@ fn repeat_edge(luma: &mut [u8], width: usize, height: usize) {
 }
 
 /// Rewrites a JPEG's entropy-coded data; the DCT coefficients, and so the pixels, stay.
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) struct Transformer(Handle);
 
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 impl Transformer {
     pub fn new() -> Result<Self> {
         let mut handle = Handle::new(raw::TJINIT_TJINIT_TRANSFORM)?;
