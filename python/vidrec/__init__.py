@@ -12,8 +12,8 @@
 :class:`Batch` after batch. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
-:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
-:func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
+:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`retile`,
+:func:`append` and :func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
 take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and ``vidrec.grain`` what
 Grain takes.
 """
@@ -23,7 +23,7 @@ from ._vidrec import __version__
 from .batch import Batch
 from .checks import check
 from .dataset import Clip, Dataset, open
-from .edit import append, merge, relabel, reshard, split, subset
+from .edit import append, merge, relabel, reshard, retile, split, subset
 from .errors import (
     CollateError,
     DecodeError,
@@ -82,6 +82,7 @@ __all__ = [
     "report",
     "reshard",
     "results",
+    "retile",
     "split",
     "subset",
     "track",

@@ -3,14 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::ahead::Ahead;
 use super::options::EditOptions;
 use super::output_plan::{OutputPlan, Pick};
-use super::recoding::{Ahead, ReadClip};
+use super::recoding::ReadClip;
 use super::report::{EditReport, RetileReport};
 use crate::disk::{folder_of, publication};
 use crate::progress::{Counter, ProgressFn};
 use crate::writer::{OpenShard, Sharding};
-use crate::{Clip, ClipInfo, Dataset, Error, ErrorKind, FrameData, Hint, Result, TrackView, Writer, WriterOptions, Written};
+use crate::{
+    Clip, ClipInfo, Dataset, Error, ErrorKind, FrameData, Hint, Result, TrackView, Writer, WriterOptions, Written,
+};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(

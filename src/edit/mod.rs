@@ -29,6 +29,7 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod ahead;
 mod append;
 mod attributes;
 mod classes;

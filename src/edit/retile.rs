@@ -13,7 +13,6 @@ use crate::{Dataset, Error, ProgressFn, Result};
 
 /// How JPEGs are rewritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct Retiling {
     /// Choose coefficients again, by what they cost, at this quality: 1 to 100, on the scale of
     /// [`Encoder::new`](crate::jpeg::Encoder::new). Pixels change. Default `None`: they stay the same, bit for bit.
@@ -43,7 +42,7 @@ pub struct Retiling {
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage): a quality or a number of threads out of range.
+/// [`Usage`](crate::ErrorKind::Usage): a quality out of range.
 /// [`Decode`](crate::ErrorKind::Decode): a JPEG without tiles cannot be decoded. Otherwise as [`reshard`](super::reshard).
 pub fn retile(
     set: &Dataset,

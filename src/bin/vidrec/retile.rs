@@ -40,8 +40,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Run {
     let set = args.storage.open(&args.dataset)?;
-    let mut retiling = Retiling::default();
-    (retiling.quality, retiling.threads) = (args.quality, args.threads);
+    let retiling = Retiling { quality: args.quality, threads: args.threads };
     let report = args.how.write(&args.output, &args.storage, &args.remote, |out, options| {
         edit::retile(&set, retiling, out, options, &mut watch::of("clips"))
     })?;
