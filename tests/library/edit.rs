@@ -511,6 +511,7 @@ fn damage_on_the_way_stops_the_work_and_nothing_appears() {
     };
     fails(edit::merge(&[first, damaged.clone()], place.at("out"), &keep(), &mut no_progress));
     fails(edit::reshard(&damaged, place.at("out"), &shards(Sharding::Count(2)), &mut no_progress));
+    fails(edit::retile(&damaged, Retiling::default(), place.at("out"), &keep(), &mut no_progress));
     let left = |dir: PathBuf| fs::read_dir(dir).map_or(0, Iterator::count);
     assert_eq!(left(place.at("out")), 0);
     let before = files(&place.at("set"));
@@ -643,31 +644,16 @@ fn a_retiled_data_set_has_the_same_pixels_in_fewer_bytes_for_any_number_of_threa
 #[test]
 fn retiling_at_a_quality_changes_pixels_and_says_so() {
     let place = Place::new();
+    let set = place.set();
     let how = Retiling { quality: Some(40), ..Retiling::default() };
-    let lossless = edit::retile(&place.set(), Retiling::default(), place.at("a"), &keep(), &mut no_progress).unwrap();
-    let lossy = edit::retile(&place.set(), how, place.at("b"), &keep(), &mut no_progress).unwrap();
+    let lossless = edit::retile(&set, Retiling::default(), place.at("a"), &keep(), &mut no_progress).unwrap();
+    let lossy = edit::retile(&set, how, place.at("b"), &keep(), &mut no_progress).unwrap();
     assert!(lossy.retiled.unwrap().jpeg_bytes < lossless.retiled.unwrap().jpeg_bytes);
     assert_ne!(pixels(&place.at("b"), 0), pixels(&place.at("set"), 0));
     assert_eq!(retiled_setting(&place.at("b")), json!({"quality": 40}));
     assert_verifies(&place.at("b"));
     let how = Retiling { quality: Some(101), ..how };
-    let e = edit::retile(&place.set(), how, place.at("c"), &keep(), &mut no_progress).unwrap_err();
+    let e = edit::retile(&set, how, place.at("c"), &keep(), &mut no_progress).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Usage);
     assert!(!place.at("c").exists());
-}
-
-#[test]
-fn a_damaged_clip_stops_a_retile() {
-    let place = Place::new();
-    let set = place.set();
-    let offset = set.clip(5).unwrap().frame(0).unwrap().offset() as usize;
-    let file = set.record_files().nth(1).unwrap().to_owned();
-    drop(set);
-    let mut bytes = fs::read(&file).unwrap();
-    bytes[offset + 300] ^= 1;
-    fs::write(&file, bytes).unwrap();
-    let set = Dataset::open(place.at("set")).unwrap();
-    let e = edit::retile(&set, Retiling::default(), place.at("out"), &keep(), &mut no_progress).unwrap_err();
-    assert!(e.to_string().contains("clip 5") && e.hints().contains(&Hint::Repair), "{e:#}");
-    assert!(!place.at("out").exists());
 }
