@@ -118,6 +118,12 @@ impl Compressor {
         Ok(Compressor(handle))
     }
 
+    /// The quality of the pictures to come.
+    #[cfg(feature = "pack")]
+    pub fn set_quality(&mut self, quality: u8) -> Result<()> {
+        self.0.set(raw::TJPARAM_TJPARAM_QUALITY, quality.into())
+    }
+
     /// Whether each picture gets Huffman tables of its own (a second pass over its coefficients) or the standard ones.
     pub fn optimize(&mut self, on: bool) -> Result<()> {
         self.0.set(raw::TJPARAM_TJPARAM_OPTIMIZE, on.into())

@@ -38,17 +38,12 @@ impl ThriftyEncoder {
 
     pub(super) fn on(quality: u8, dct: Dct) -> Self {
         let (quantizers, lambda) = quantizers(quality);
-        let usual = Costs::usual(lambda);
         ThriftyEncoder {
             quantizers,
             lambda,
             dct,
             scaling: quantizers.each_ref().map(scaling),
-            rules: Rules {
-                // 1 instead of 0 costs three bits at least, and saves 2 * size - 1 of distortion.
-                zero_up_to: 0.5 + 1.25 * lambda,
-                costs: [usual.clone(), usual],
-            },
+            rules: Rules { zero_up_to: zero_up_to(lambda), costs: costs(None, lambda) },
             tile: TileEncoder::new(),
             symbols: Symbols::new(),
             counts: Box::new([[0; 256]; CODES]),
@@ -56,11 +51,34 @@ impl ThriftyEncoder {
         }
     }
 
+    /// Sets the quality of the next picture; the codes stay.
+    #[cfg(feature = "pack")]
+    pub fn set_quality(&mut self, quality: u8) {
+        (self.quantizers, self.lambda) = quantizers(quality);
+        self.scaling = self.quantizers.each_ref().map(scaling);
+        self.rules.zero_up_to = zero_up_to(self.lambda);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
+    /// What the next picture depends on, of those before it.
+    #[cfg(feature = "pack")]
+    pub fn state(&self) -> ClipState {
+        ClipState { counts: self.counts.clone(), codes: self.codes.clone() }
+    }
+
+    /// Forgets the pictures since `state`.
+    #[cfg(feature = "pack")]
+    pub fn set_state(&mut self, state: &ClipState) {
+        self.counts.clone_from(&state.counts);
+        self.codes.clone_from(&state.codes);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
     /// Forgets the pictures before.
     pub fn start_clip(&mut self) {
         *self.counts = [[0; 256]; CODES];
         self.codes = None;
-        self.rules.costs = [Costs::usual(self.lambda), Costs::usual(self.lambda)];
+        self.rules.costs = costs(None, self.lambda);
     }
 
     /// Replaces the contents of `jpeg` by the encoded `picture`, in tiles of `restart` MCUs: 1 or 2, which
@@ -130,8 +148,32 @@ impl ThriftyEncoder {
 
     fn make_codes(&mut self) -> [Code; CODES] {
         let codes: [Code; CODES] = std::array::from_fn(|i| Code::best(&with_likely(&self.counts[i], i % 2 == 1)));
-        self.rules.costs = [0, 1].map(|kind| Costs::of_codes(&codes[2 * kind], &codes[2 * kind + 1], self.lambda));
+        self.rules.costs = costs(Some(&codes), self.lambda);
         codes
+    }
+}
+
+/// What a picture depends on, of those before it.
+#[cfg(feature = "pack")]
+#[derive(Debug, Clone)]
+pub(crate) struct ClipState {
+    counts: Box<[Counts; CODES]>,
+    codes: Option<[Code; CODES]>,
+}
+
+/// Coefficients up to this size become zero: 1 instead of 0 costs three bits at least, and saves 2 * size - 1 of
+/// distortion.
+fn zero_up_to(lambda: f32) -> f32 {
+    0.5 + 1.25 * lambda
+}
+
+/// What luma's and chroma's symbols cost in `codes`, or where there are none yet.
+fn costs(codes: Option<&[Code; CODES]>, lambda: f32) -> [Costs; 2] {
+    match codes {
+        Some([luma_dc, luma_ac, chroma_dc, chroma_ac]) => {
+            [Costs::of_codes(luma_dc, luma_ac, lambda), Costs::of_codes(chroma_dc, chroma_ac, lambda)]
+        }
+        None => [Costs::usual(lambda), Costs::usual(lambda)],
     }
 }
 

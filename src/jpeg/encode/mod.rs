@@ -22,5 +22,7 @@ mod tests;
 mod tile;
 mod write;
 
+#[cfg(feature = "pack")]
+pub(super) use encoder::ClipState;
 pub(super) use encoder::{StoredPicture, ThriftyEncoder};
 pub(super) use shared::SharedCodes;
