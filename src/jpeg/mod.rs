@@ -60,7 +60,7 @@ pub(crate) use measure::Scores;
 pub(crate) use recode::{ClipRecoder, RecodedClip};
 pub(crate) use region::{Cut, Region};
 pub(crate) use region_decoder::{Pixels, RegionDecoder};
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
+#[cfg(feature = "interop")]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;
 #[cfg(feature = "pack")]

@@ -6,8 +6,8 @@
 //! IEEE Trans. Image Processing 3 (1994); Crouse and Ramchandran, "Joint Thresholding and Quantizer Selection for
 //! Transform Image Coding", IEEE Trans. Image Processing 6 (1997). Here no cost falls with more zeros before a
 //! coefficient ([`Costs`]), so a path to an earlier coefficient that is not cheaper than one to a later coefficient is
-//! never a part of the best. Nine in ten coefficients save more distortion than they cost behind the last one that is sure:
-//! then they are sure as well, whatever follows, and nothing has to be searched.
+//! never a part of the best. Most coefficients save more distortion than they cost behind the last one that is sure: then
+//! they are sure as well, whatever follows, and nothing has to be searched.
 
 use super::costs::{Costs, MOST_BITS};
 use super::dct::Scaled;
