@@ -53,7 +53,7 @@
 //! | [`order`] | the order of the clips of an epoch, and which rank gets which |
 //! | [`limits`] | the sizes above which vidrec refuses a file |
 //! | [`check`] | find clips that a person should look at |
-//! | [`edit`] | merge, split, subset, reshard, append, relabel |
+//! | [`edit`] | merge, split, subset, reshard, append, relabel, retile |
 //! | [`dataset_json`] | the list of shards |
 //! | `cache` | pages of remote data sets that are kept on disk: show, trim, clear (feature `remote`) |
 //! | `report` | pages about data sets (feature `report`) |

@@ -112,6 +112,7 @@ impl Options {
         Ok(PictureOptions {
             size: given::frame_size(size, self.is_on("original"), short_side, self.is_on("enlarge")),
             quality: self.number("quality")?.unwrap_or(PictureOptions::default().quality),
+            target: self.text("target_quality")?,
             effort: self.number("effort")?.unwrap_or(PictureOptions::default().effort),
             optimize: self.is_on("optimize"),
             reduce_depth: self.is_on("reduce_depth"),

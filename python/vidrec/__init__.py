@@ -12,10 +12,10 @@
 :class:`Batch` after batch, with :class:`Jpegs` where frames are not decoded. :func:`pack` makes a data set from videos, or :func:`plan`, :func:`pack_part` and
 :func:`publish` on many machines. :func:`verify` proves it, :func:`inspect` describes it, :func:`check` finds clips that a
 person should look at, :func:`report` writes a page to look at them, :func:`fetch` makes a local copy of a remote one, and
-:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`append` and
-:func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
-take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes pictures of frames that a GPU
-decoded; ``vidrec.grain`` has what Grain takes.
+:func:`push` a remote copy of a local one. :func:`merge`, :func:`split`, :func:`subset`, :func:`reshard`, :func:`retile`,
+:func:`append` and :func:`relabel` write data sets out of data sets. What they return is in ``vidrec.results``, and the words that options
+take are in ``vidrec.words``. ``vidrec.torch`` has what ``torch.utils.data.DataLoader`` takes, and what makes
+pictures of frames that a GPU decoded; ``vidrec.grain`` has what Grain takes.
 """
 
 from . import results, words
@@ -23,7 +23,7 @@ from ._vidrec import __version__
 from .batch import Batch
 from .checks import check
 from .dataset import Clip, Dataset, open
-from .edit import append, merge, relabel, reshard, split, subset
+from .edit import append, merge, relabel, reshard, retile, split, subset
 from .errors import (
     CollateError,
     DecodeError,
@@ -84,6 +84,7 @@ __all__ = [
     "report",
     "reshard",
     "results",
+    "retile",
     "split",
     "subset",
     "track",

@@ -35,6 +35,7 @@ class OfPlan(TypedDict, total=False):
     original: bool
     enlarge: bool
     quality: Optional[int]
+    target_quality: Optional[str]
     effort: Optional[int]
     optimize: bool
     reduce_depth: bool

@@ -10,8 +10,9 @@ from .errors import UsageError
 
 #: The options of a pack that a plan fixes.
 VALUES = (
-    "frames sample stride short draws seed fps every max_frames short_side size quality effort split segment_clock "
-    "picture_fps shuffle_seed track audio audio_channels on_error max_failures timeout max_pixels max_duration shard_size"
+    "frames sample stride short draws seed fps every max_frames short_side size quality target_quality effort split "
+    "segment_clock picture_fps shuffle_seed track audio audio_channels on_error max_failures timeout max_pixels max_duration "
+    "shard_size"
 ).split()
 FLAGS = "all keyframes original enlarge optimize reduce_depth whole_files pass_through decode_all".split()
 

@@ -270,6 +270,7 @@ def pack(
     original: bool = False,
     enlarge: bool = False,
     quality: Optional[int] = None,
+    target_quality: Optional[str] = None,
     effort: Optional[int] = None,
     optimize: bool = False,
     reduce_depth: bool = False,
@@ -365,6 +366,9 @@ def pack(
         With ``short_side``: enlarge smaller videos too.
     quality : int, default 90
         JPEG quality, 1 to 100.
+    target_quality : str, optional
+        Instead: each frame gets the lowest quality at which it is this near to what was decoded and scaled, such as
+        ``"psnr:40"`` (in dB) or ``"ssim:0.98"``, both of luma. Packing takes longer.
     effort : int, default 0
         Work that a JPEG is worth: 0 encodes with libjpeg-turbo; 1 makes JPEGs smaller at the same PSNR, and takes longer.
     optimize : bool, default False
@@ -508,6 +512,7 @@ def pack(
             "short_side": None if short_side is _DEFAULT else short_side,
             "size": size,
             "quality": quality,
+            "target_quality": target_quality,
             "effort": effort,
             "split": split,
             "segment_clock": segment_clock,

@@ -3,13 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::ahead::Ahead;
 use super::options::EditOptions;
 use super::output_plan::{OutputPlan, Pick};
-use super::report::EditReport;
+use super::recoding::ReadClip;
+use super::report::{EditReport, RetileReport};
 use crate::disk::{folder_of, publication};
 use crate::progress::{Counter, ProgressFn};
 use crate::writer::{OpenShard, Sharding};
-use crate::{Clip, Dataset, Error, ErrorKind, FrameData, Hint, Result, TrackView, Writer, WriterOptions, Written};
+use crate::{
+    Clip, ClipInfo, Dataset, Error, ErrorKind, FrameData, Hint, Result, TrackView, Writer, WriterOptions, Written,
+};
 
 /// As [`run`], for one output.
 pub(super) fn run_one(
@@ -61,11 +65,13 @@ fn fill(
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
         join_tracks(plan, writer)?;
     }
+    let mut retiled = Vec::new();
     for ((plan, _), writer) in plans.iter().zip(&mut writers) {
-        stream(plan, options.shards, writer, &mut counter)?;
+        retiled.push(stream(plan, options.shards, writer, &mut counter)?);
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
-    let reports = ready.iter().zip(plans).map(|(ready, (plan, out))| report(ready.written, plan, out)).collect();
+    let reports = ready.iter().zip(plans).zip(retiled);
+    let reports = reports.map(|((ready, (plan, out)), retiled)| report(ready.written, plan, out, retiled)).collect();
     publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
     Ok(reports)
 }
@@ -78,7 +84,7 @@ fn join_tracks(plan: &OutputPlan<'_>, writer: &mut Writer) -> Result<()> {
     })
 }
 
-fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
+fn report(written: Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<RetileReport>) -> EditReport {
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -89,6 +95,7 @@ fn report(written: Written, plan: &OutputPlan<'_>, out: &Path) -> EditReport {
         not_found: plan.not_found.clone(),
         notes: plan.notes.clone(),
         whole: None,
+        retiled,
     }
 }
 
@@ -106,14 +113,16 @@ pub(super) fn refuse_input(set: &Dataset, out: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes the clips of a plan. The result is about their JPEGs, if the plan recodes them.
 fn stream(
     plan: &OutputPlan<'_>,
     shards: Option<Sharding>,
     writer: &mut Writer,
     counter: &mut Counter<'_, '_>,
-) -> Result<()> {
+) -> Result<Option<RetileReport>> {
     let starts = shard_starts(plan, shards)?;
     let mut starts = starts.iter().peekable();
+    let mut ahead = plan.recoding.as_ref().map(|recoding| Ahead::new(recoding, plan));
     for (i, pick) in plan.picks.iter().enumerate() {
         if starts.next_if(|&&start| start == i).is_some() {
             writer.next_shard()?;
@@ -121,22 +130,24 @@ fn stream(
         let source = &plan.sources[pick.source];
         let clip = source.set.clip(pick.clip).map_err(advise_repair)?;
         let info = (source.describe)(&clip).map_err(advise_repair)?;
+        let read = match &mut ahead {
+            Some(ahead) => ahead.next(),
+            None => ReadClip::of(&clip),
+        };
         let bytes = writer.shard_bytes();
-        append(writer, &info, &clip)?;
+        append(writer, &info, &clip, &read.map_err(advise_repair)?)?;
         counter.add(clip.frame_count().into(), writer.shard_bytes().saturating_sub(bytes))?;
     }
-    Ok(())
+    Ok(ahead.map(|ahead| ahead.report))
 }
 
-fn append(writer: &mut Writer, info: &crate::ClipInfo, clip: &Clip<'_>) -> Result<()> {
-    let frames = clip.frames().collect::<Result<Vec<_>>>().map_err(advise_repair)?;
-    frames.iter().try_for_each(|frame| frame.check()).map_err(advise_repair)?;
-    let data: Vec<_> =
-        frames.iter().map(|f| FrameData { jpeg: f.jpeg(), pts: f.pts(), source_index: f.source_index() }).collect();
+fn append(writer: &mut Writer, info: &ClipInfo, clip: &Clip<'_>, read: &ReadClip<'_>) -> Result<()> {
+    let frames = read.jpegs().map(|(f, jpeg)| FrameData { jpeg, pts: f.pts(), source_index: f.source_index() });
     let tracks = clip.tracks().and_then(|tracks| tracks.all()).map_err(advise_repair)?;
-    writer.append_payloads(info, &data, &tracks.iter().map(TrackView::payload).collect::<Vec<_>>())?;
+    let payloads = tracks.iter().map(TrackView::payload).collect::<Vec<_>>();
+    writer.append_payloads(info, &frames.collect::<Vec<_>>(), &payloads)?;
     tracks.iter().try_for_each(TrackView::prove_still_there)?;
-    frames.iter().try_for_each(|frame| frame.prove_still_there())
+    read.prove_still_there()
 }
 
 fn advise_repair(e: Error) -> Error {

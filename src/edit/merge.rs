@@ -48,5 +48,13 @@ fn plan(sets: &[Dataset]) -> Result<OutputPlan<'static>> {
         let describe: Describe<'static> = Box::new(move |clip| classes::renumbered(clip, &labels));
         InputSet { set: set.clone(), describe }
     });
-    Ok(OutputPlan { meta, picks: picks.collect(), sources: sources.collect(), group, not_found: Vec::new(), notes })
+    Ok(OutputPlan {
+        meta,
+        picks: picks.collect(),
+        sources: sources.collect(),
+        group,
+        recoding: None,
+        not_found: Vec::new(),
+        notes,
+    })
 }

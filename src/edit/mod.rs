@@ -1,7 +1,7 @@
-//! New data sets out of old ones: merge, split, subset, reshard, append, relabel.
+//! New data sets out of old ones: merge, split, subset, reshard, append, relabel, retile.
 //!
 //! Each of them is a plan: which clips of which data sets, in which order, and what the output says of them. One place
-//! carries out all plans. It copies JPEGs byte for byte, decodes and encodes none, and compares the CRC-32 of each on the
+//! carries out all plans. It copies JPEGs byte for byte (only a retile changes them), and compares the CRC-32 of each on the
 //! way, so a damaged clip stops the work instead of spreading. Outputs appear whole or not at all, as with
 //! [`Writer`](crate::Writer), and no output may be an input.
 //!
@@ -29,6 +29,7 @@
 //! # Ok::<(), vidrec::Error>(())
 //! ```
 
+mod ahead;
 mod append;
 mod attributes;
 mod classes;
@@ -42,10 +43,12 @@ mod options;
 mod output_plan;
 mod parts;
 mod ratio;
+mod recoding;
 mod relabel;
 mod relink;
 mod report;
 mod reshard;
+mod retile;
 mod selection;
 mod shuffle;
 mod split;
@@ -65,8 +68,9 @@ pub(crate) use output_plan::as_it_is;
 pub use parts::{SplitBy, SplitPart, split_clips};
 pub use ratio::{KeepTogether, RatioSplit};
 pub use relabel::{Change, Key, Relabeling, relabel};
-pub use report::{EditReport, WholeSize};
+pub use report::{EditReport, RetileReport, WholeSize};
 pub use reshard::reshard;
+pub use retile::{Retiling, retile};
 pub use selection::{SelectedClips, Selection, subset_clips};
 pub use split::split;
 pub use subset::subset;

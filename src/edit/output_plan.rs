@@ -1,5 +1,6 @@
 //! What an output is to hold: which clips of which data sets, in which order, and what it says of them.
 
+use super::recoding::Recoding;
 use super::{groups, meta};
 use crate::dataset::{Shard, proven_bytes};
 use crate::format::meta::Meta;
@@ -32,6 +33,8 @@ pub(super) struct OutputPlan<'a> {
     pub picks: Vec<Pick>,
     /// How many consecutive picks are draws of one video, which stay together.
     pub group: u64,
+    /// How JPEGs change. `None`: they are copied byte for byte.
+    pub recoding: Option<Recoding>,
     pub not_found: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -51,6 +54,7 @@ impl OutputPlan<'_> {
             picks: clips.into_iter().map(|clip| Pick { source: 0, clip }).collect(),
             notes: note.into_iter().chain(not_copied(set)?).collect(),
             sources: vec![InputSet { set: set.clone(), describe: Box::new(as_it_is) }],
+            recoding: None,
             not_found: Vec::new(),
         })
     }

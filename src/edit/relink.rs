@@ -70,6 +70,7 @@ pub(super) fn run(
         not_found: plan.not_found.clone(),
         notes,
         whole: None,
+        retiled: None,
     })
 }
 

@@ -25,6 +25,25 @@ pub struct EditReport {
     /// Of an append: the data set with what was added. `None` for other edits, which write the whole data set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeSize>,
+    /// Of a retile: what became of the JPEGs. `None` for other edits, which copy them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retiled: Option<RetileReport>,
+}
+
+/// What a retile has made of JPEGs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RetileReport {
+    /// Bytes of all JPEGs before.
+    pub jpeg_bytes_before: u64,
+    /// Bytes of all JPEGs now.
+    pub jpeg_bytes: u64,
+    /// Clips that have other JPEGs now. The others stay as they are, because theirs would not be smaller.
+    pub changed_clips: u64,
+    /// Frames that have tiles now, and had none before.
+    pub tiled: u64,
+    /// Frames that stay as they are because their JPEGs are not 4:2:0 with 8 bits, or are such as no encoder writes.
+    pub unfit: u64,
 }
 
 /// The size of a data set.

@@ -36,12 +36,16 @@ mod fill;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod markers;
+#[cfg(feature = "pack")]
+mod measure;
 mod own;
+mod recode;
 mod region;
 mod region_decoder;
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 mod retile;
 mod scale;
+#[cfg(feature = "pack")]
+mod target;
 mod tiles;
 
 pub use choice::JpegDecoder;
@@ -49,8 +53,15 @@ pub use codec::{Decoder, Encoder, JpegHeader, RgbPicture, Subsampling};
 pub(crate) use fill::avoid_magic;
 #[cfg(feature = "pack")]
 pub(crate) use markers::exif;
+#[cfg(feature = "pack")]
+pub use measure::QualityTarget;
+#[cfg(feature = "pack")]
+pub(crate) use measure::Scores;
+pub(crate) use recode::{ClipRecoder, RecodedClip};
 pub(crate) use region::{Cut, Region};
 pub(crate) use region_decoder::{Pixels, RegionDecoder};
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
+#[cfg(feature = "interop")]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;
+#[cfg(feature = "pack")]
+pub(crate) use target::{Measured, MeasuredEncoder};

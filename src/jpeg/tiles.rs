@@ -114,6 +114,12 @@ impl Tiler {
         Some(TileSelection { columns, rows, across, restart: layout.restart, cut })
     }
 
+    /// Selects all tiles, if `jpeg` is tiled.
+    pub fn select_all(&mut self, jpeg: &[u8]) -> Option<TileSelection> {
+        let size = self.size(jpeg)?;
+        self.select(jpeg, Region::whole(size), true)
+    }
+
     /// The JPEG of the tiles that were last selected, in `jpeg`.
     pub fn assemble(&mut self, jpeg: &[u8], selection: &TileSelection) -> Option<&[u8]> {
         let TileSelection { columns, rows, across, cut, .. } = selection;

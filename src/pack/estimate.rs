@@ -9,9 +9,12 @@ use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
 use super::run::Failure;
-use super::work::{ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Resources, VideoStore, for_each, pack_one};
+use super::work::{
+    ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Recipe, Resources, VideoStore, for_each, pack_one,
+};
 use crate::disk::free_space;
 use crate::disk::space::free_space;
+use crate::jpeg::Scores;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, Result, sampler, video};
 
@@ -61,6 +64,13 @@ pub struct Estimate {
     pub frames: u64,
     /// Bytes of record and index files together.
     pub bytes: u64,
+    /// Mean length of a JPEG in bytes; 0 if there is none.
+    pub jpeg_bytes: u64,
+    /// Mean PSNR of luma in dB over the JPEGs of the probed videos, against the pictures after scaling: see
+    /// [`QualityTarget`](crate::jpeg::QualityTarget). `None` if no JPEG was made.
+    pub psnr: Option<f64>,
+    /// The same of the SSIM.
+    pub ssim: Option<f64>,
     /// Time that it will take by the clock.
     pub seconds: f64,
     /// Bytes free where it is to be stored.
@@ -93,8 +103,9 @@ pub fn estimate<P: AsRef<Path>>(
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
     let channels = channels(&plan, options, None)?;
-    let probe =
-        Probe::run(&plan, &present, (options, channels), (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
+    let probe = Probe { measure: true, ..Probe::default() };
+    let probe = probe
+        .run(&plan, &present, (options, channels), (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
@@ -113,6 +124,9 @@ pub fn estimate<P: AsRef<Path>>(
         clips,
         frames: probe.share(present.len(), probe.frames as f64).round() as u64,
         bytes: probe.share(present.len(), probe.bytes as f64).round() as u64,
+        jpeg_bytes: probe.jpeg_bytes.checked_div(probe.frames).unwrap_or(0),
+        psnr: mean(probe.scores.iter().map(|scores| scores.psnr)),
+        ssim: mean(probe.scores.iter().map(|scores| scores.ssim)),
         seconds: probe.share(present.len(), probe.busy.as_secs_f64()) / threads as f64,
         probe_failures: probe.failures,
         free_bytes: free_space(out.as_ref())?,
@@ -131,9 +145,9 @@ pub(super) fn check_space(
     }
     let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
-    let probe = Probe::run(plan, &present, (options, channels), (QUICK_PROBES, QUICK_TIME), &mut |_| {
-        tell(progress, &nothing_done)
-    })?;
+    let quick = (QUICK_PROBES, QUICK_TIME);
+    let probe =
+        Probe::default().run(plan, &present, (options, channels), quick, &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
@@ -144,12 +158,28 @@ fn has_labels(job: &Job) -> bool {
     job.attributes.as_json().contains(r#""labels""#) && job.attributes.to_map().contains_key("labels")
 }
 
+/// The time that a run will not need.
+fn measuring(clips: &[PackedClip], options: &PackOptions) -> Duration {
+    let all = clips.first().filter(|_| options.pictures.target.is_none()).map(|clip| &clip.measured);
+    all.map_or(Duration::ZERO, |all| all.iter().map(|measured| measured.took).sum())
+}
+
+fn mean(scores: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = scores.len() as f64;
+    (count > 0.0).then(|| scores.sum::<f64>() / count)
+}
+
 /// What some videos gave.
 #[derive(Default)]
 struct Probe {
     done: u64,
     frames: u64,
     bytes: u64,
+    /// Of JPEGs alone.
+    jpeg_bytes: u64,
+    /// Whether JPEGs are compared with their pictures, and what that gave.
+    measure: bool,
+    scores: Vec<Scores>,
     /// Time of all threads together.
     busy: Duration,
     failures: Vec<Failure>,
@@ -158,6 +188,7 @@ struct Probe {
 impl Probe {
     /// Packs `count` of the videos in memory, or as many as can be begun within `limit`.
     fn run(
+        self,
         plan: &PackPlan,
         jobs: &[&Job],
         (options, channels): (&PackOptions, Option<u32>),
@@ -171,42 +202,38 @@ impl Probe {
         let threads = options.resources.threads_for(chosen.len());
         let gate = Gate::new(threads);
         let store = VideoStore::new(&options.input.storage);
+        let measure = self.measure;
         let work = |i: usize| {
             let begun = Instant::now();
             // The first one is always done, so that there is something to go by.
             (i == 0 || started.elapsed() < limit).then(|| {
                 let mut held = memory.hold();
                 let packed = gate.pack(|alone| {
-                    let recipe = options.recipe(&store, (&plan.tracks, channels));
+                    let recipe = Recipe { measure, ..options.recipe(&store, (&plan.tracks, channels)) };
                     pack_one(chosen[i], recipe, &mut held, alone)
                 });
-                (packed, begun.elapsed(), held)
+                let measuring = packed.as_ref().map_or(Duration::ZERO, |clips| measuring(clips, options));
+                (packed, begun.elapsed().saturating_sub(measuring), held)
             })
         };
-        let (mut probe, mut stopped) = (Probe::default(), None);
-        let probed = for_each(
-            0..chosen.len(),
-            threads,
-            Resources::window(threads),
-            |_| 0,
-            work,
-            |event| {
-                if let Event::Done(i, Some((packed, took, _held))) = event {
-                    if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
-                        stopped = Some(failure.to_error(&chosen[i].path));
-                        return Flow::Stop;
-                    }
-                    probe.add(chosen[i], packed, took);
+        let (mut probe, mut stopped) = (self, None);
+        let window = Resources::window(threads);
+        let probed = for_each(0..chosen.len(), threads, window, |_| 0, work, |event| {
+            if let Event::Done(i, Some((packed, took, _held))) = event {
+                if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
+                    stopped = Some(failure.to_error(&chosen[i].path));
+                    return Flow::Stop;
                 }
-                match tell(&probe.progress(chosen.len())) {
-                    Ok(()) => Flow::Continue,
-                    Err(e) => {
-                        stopped = Some(e);
-                        Flow::Stop
-                    }
+                probe.add(chosen[i], packed, took);
+            }
+            match tell(&probe.progress(chosen.len())) {
+                Ok(()) => Flow::Continue,
+                Err(e) => {
+                    stopped = Some(e);
+                    Flow::Stop
                 }
-            },
-        );
+            }
+        });
         probed.map_err(|e| Error::start("a thread", e))?;
         stopped.map_or(Ok(probe), Err)
     }
@@ -229,6 +256,9 @@ impl Probe {
                 let jpegs: u64 = clip.frames.iter().map(|f| clip.jpegs[f.jpeg].len() as u64).sum();
                 let attributes = serde_json::to_string(&clip.info.attributes).map_or(0, |text| text.len() as u64);
                 self.frames += clip.frames.len() as u64;
+                self.jpeg_bytes += jpegs;
+                let measured = clip.frames.iter().filter_map(|frame| clip.measured.get(frame.jpeg));
+                self.scores.extend(measured.map(|measured| measured.scores));
                 self.bytes += jpegs + clip.frames.len() as u64 * BYTES_PER_FRAME;
                 self.bytes += BYTES_PER_CLIP + attributes + clip.info.source.len() as u64;
             }),

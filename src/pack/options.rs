@@ -7,6 +7,7 @@ use super::plan::{InputOptions, SegmentClock};
 use super::run::RunOptions;
 use super::track::{PlannedTrack, TrackSpec};
 use super::work::{FrameOptions, PictureOptions, Recipe, Resources, SOUND, VideoLimits, VideoStore};
+use crate::jpeg::QualityTarget;
 use crate::sampler::Short;
 use crate::video::{AudioOptions, Decode, FrameSize};
 use crate::writer::Sharding;
@@ -91,7 +92,10 @@ struct AudioSetting {
 struct PictureSettings {
     size: SizeSetting,
     scaling: &'static str,
-    quality: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_quality: Option<String>,
     chroma: &'static str,
     #[serde(skip_serializing_if = "is_zero")]
     effort: u8,
@@ -138,7 +142,8 @@ impl PictureSettings {
                 FrameSize::Original => SizeSetting::Word("original"),
             },
             scaling: "bicubic",
-            quality: options.quality,
+            quality: options.target.is_none().then_some(options.quality),
+            target_quality: options.target.map(|target| target.to_string()),
             chroma: "4:2:0",
             effort: options.effort,
             optimize: options.optimize,
@@ -190,6 +195,7 @@ impl PackOptions {
                 Error::usage(format!("two tracks have the name \"{SOUND}\"")).hint(Hint::OnlyOne("audio", "track"))
             );
         }
+        self.pictures.target.map_or(Ok(()), QualityTarget::check)?;
         jpeg::Encoder::new(self.pictures.quality)?.set_effort(self.pictures.effort)
     }
 
@@ -207,6 +213,7 @@ impl PackOptions {
             tracks,
             audio: self.audio,
             channels,
+            measure: false,
         }
     }
 
@@ -284,12 +291,16 @@ mod tests {
         assert_eq!(options.settings().unwrap(), JsonObject::of(expected).unwrap());
         let by_pace = PackOptions {
             frames: FrameOptions { pace: Some(Pace::Every(3)), max_frames: Some(5), ..FrameOptions::default() },
-            pictures: PictureOptions { size: FrameSize::Original, ..PictureOptions::default() },
+            pictures: PictureOptions {
+                size: FrameSize::Original,
+                target: Some(QualityTarget::Psnr(40.0)),
+                ..PictureOptions::default()
+            },
             run: RunOptions { sharding: Sharding::Bytes(7), ..RunOptions::default() },
             ..PackOptions::default()
         };
         let expected = json!({
-            "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "quality": 90,
+            "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "target_quality": "psnr:40",
             "chroma": "4:2:0", "shard_bytes": 7,
         });
         assert_eq!(by_pace.settings().unwrap(), JsonObject::of(expected).unwrap());

@@ -60,7 +60,13 @@ fn a_set_goes_through_all_of_them() {
     assert_eq!(files(&shell.at("all")), files(&shell.at("set")));
     let some = shell.json("subset set -o some --class walk --class jump --where split=train --clips 0-3,5", 0);
     assert_eq!((&some["clips"], &some["left_out"]), (&3.into(), &4.into()));
-    for set in ["merged", "parts/train", "parts/val", "one", "all", "some"] {
+    let retiled = shell.json("retile set -o retiled", 0)["retiled"].clone();
+    assert!(retiled["jpeg_bytes"].as_u64() < retiled["jpeg_bytes_before"].as_u64(), "{retiled}");
+    let told = shell.text("retile retiled -o again --threads 2", 0);
+    assert!(told.contains("7 clips as they were, because they would not be smaller"), "{told}");
+    assert_eq!(clips(&shell.at("again")), clips(&shell.at("retiled")));
+    shell.run("retile set -o lossy --quality 30", 0);
+    for set in ["retiled", "lossy", "merged", "parts/train", "parts/val", "one", "all", "some"] {
         shell.run(&format!("verify --deep {set}"), 0);
     }
 }
@@ -121,6 +127,8 @@ fn wrong_usage_is_told_and_nothing_is_made() {
         ("reshard set -o out", 1, "--shards N or --shard-size SIZE"),
         ("reshard set -o set --shards 1", 1, "the output is an input"),
         ("reshard set -o set --shards 1 --force", 1, "the output is an input"),
+        ("retile set -o set --force", 1, "the output is an input"),
+        ("retile set -o out --quality 0", 2, "--quality"),
         ("append set set", 1, "the output is an input"),
         ("append set no", 1, "could not open the data set"),
         ("relabel set -o out", 2, "required"),

@@ -110,6 +110,7 @@ fn what_is_written_is_the_same() {
         "merge SET MORE -o OUT",
         "split SET -o OUT --ratio 0.5,0.5",
         "reshard SET -o OUT --shards 2",
+        "retile SET -o OUT",
         "relabel SET labels.csv -o OUT",
         "extract SET 3-9 -o OUT",
         "export frames SET -o OUT",

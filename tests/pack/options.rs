@@ -76,6 +76,25 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     let (again, _) = pack(&videos, &out("effort-threads"), &["--effort", "1", "--threads", "3", "--io-threads", "0"]);
     assert_eq!(jpegs(&again), frames);
 
+    for (target, name) in [("psnr:34", "psnr"), ("ssim:0.9", "ssim")] {
+        let options = ["--target-quality", target, "--effort", "1"];
+        let (set, other) = pack(&videos, &out(name), &options);
+        assert_eq!((&other["target_quality"], &other["quality"]), (&target.into(), &serde_json::Value::Null));
+        let least: f64 = target[5..].parse().unwrap();
+        for clip in set.clips() {
+            let video: Value = clip.unwrap().attributes().unwrap().get("video").unwrap().unwrap();
+            let jpeg = &video["jpeg"];
+            assert!(jpeg[name].as_f64().unwrap() >= least - 0.01, "{jpeg}");
+            assert!(jpeg["quality"][0].as_u64() <= jpeg["quality"][1].as_u64(), "{jpeg}");
+        }
+        let (again, _) = pack(&videos, &out(&format!("{name}-threads")), &[&options[..], &["--threads", "3"]].concat());
+        assert_eq!(jpegs(&again), jpegs(&set));
+        // Test patterns are hard to encode, so a low target decides where their quality ends.
+        let bytes = |frames: Vec<Vec<u8>>| frames.iter().map(Vec::len).sum::<usize>();
+        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--target-quality", "psnr:25", "--effort", "1"]);
+        assert!(bytes(jpegs(&lower)) < bytes(jpegs(&set)));
+    }
+
     let sizes = |set: &Dataset| -> Vec<(u32, u32)> {
         set.clips().map(|c| c.unwrap()).map(|c| (c.width(), c.height())).collect()
     };

@@ -35,7 +35,7 @@ from .reports import (
     Stats,
     Summary,
 )
-from .writes import EditReport, FetchReport, PushReport, RemoteStats, WholeSize
+from .writes import EditReport, FetchReport, PushReport, RemoteStats, RetileReport, WholeSize
 
 __all__ = [
     "Bin",
@@ -68,6 +68,7 @@ __all__ = [
     "RemoteStats",
     "Report",
     "Result",
+    "RetileReport",
     "SetFigures",
     "Shard",
     "Shown",

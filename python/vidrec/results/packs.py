@@ -126,6 +126,10 @@ class PackReport(Result):
     """What the machine ran out of, and how many videos were packed at a time because of that. It costs only time."""
     resumed_at: Optional[int] = None
     """Of a resumed pack: videos that were done already."""
+    least_quality: Optional[int] = None
+    """With ``target_quality``, the lowest quality that a frame has."""
+    most_quality: Optional[int] = None
+    """With ``target_quality``, the highest quality that a frame has."""
     unchanged: Optional[bool] = None
     """Whether there was nothing to do: the pack was finished, or no video was there to retry. None from ``vidrec.ray.pack``."""
 
@@ -160,6 +164,13 @@ class PackEstimate(Result):
     """Frames that will be stored."""
     bytes: int
     """Bytes of record and index files together."""
+    jpeg_bytes: int
+    """Mean length of a JPEG in bytes; 0 if there is none."""
+    psnr: Optional[float]
+    """Mean PSNR of luma in dB over the JPEGs of the probed videos, against the pictures after scaling. None if no JPEG was
+    made."""
+    ssim: Optional[float]
+    """The same of the SSIM."""
     seconds: float
     """Time that it will take by the clock."""
     free_bytes: int

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::turbo::{Compressor, Yuv420};
+#[cfg(feature = "pack")]
+use crate::jpeg::encode::ClipState;
 use crate::jpeg::encode::ThriftyEncoder;
 use crate::jpeg::region::MCU_SIDE;
 use crate::{Error, Planes, Result, allocation};
@@ -79,6 +81,37 @@ impl Encoder {
         }
         self.thrifty = (effort > 0).then(|| Box::new(ThriftyEncoder::new(self.quality)));
         Ok(())
+    }
+
+    /// The quality of the next picture.
+    #[cfg(feature = "pack")]
+    pub(crate) fn quality(&self) -> u8 {
+        self.quality
+    }
+
+    /// Sets the quality of the next picture, 1 to 100. With effort, the Huffman tables of the clip stay.
+    #[cfg(feature = "pack")]
+    pub(crate) fn set_quality(&mut self, quality: u8) -> Result<()> {
+        self.quality = quality;
+        match &mut self.thrifty {
+            Some(thrifty) => thrifty.set_quality(quality),
+            None => self.compressor.set_quality(quality)?,
+        }
+        Ok(())
+    }
+
+    /// What the next picture depends on, of those before it in the clip.
+    #[cfg(feature = "pack")]
+    pub(crate) fn state(&self) -> Option<ClipState> {
+        self.thrifty.as_ref().map(|thrifty| thrifty.state())
+    }
+
+    /// Forgets the pictures since `state`.
+    #[cfg(feature = "pack")]
+    pub(crate) fn set_state(&mut self, state: &Option<ClipState>) {
+        if let (Some(thrifty), Some(state)) = (&mut self.thrifty, state) {
+            thrifty.set_state(state);
+        }
     }
 
     /// The largest effort.

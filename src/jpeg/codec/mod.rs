@@ -8,11 +8,8 @@ mod turbo;
 pub use decoder::{Decoder, JpegHeader, Subsampling};
 pub(super) use decoder::{check_limits, read_header};
 pub use encoder::Encoder;
-#[cfg(any(test, feature = "interop", feature = "fuzzing"))]
 pub(super) use encoder::restart_interval;
 pub use picture::RgbPicture;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) use turbo::Compressor;
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
-pub(super) use turbo::Transformer;
-pub(super) use turbo::{Decompressor, Yuv420};
+pub(super) use turbo::{Decompressor, Transformer, Yuv420};

@@ -118,6 +118,12 @@ impl Compressor {
         Ok(Compressor(handle))
     }
 
+    /// The quality of the pictures to come.
+    #[cfg(feature = "pack")]
+    pub fn set_quality(&mut self, quality: u8) -> Result<()> {
+        self.0.set(raw::TJPARAM_TJPARAM_QUALITY, quality.into())
+    }
+
     /// Whether each picture gets Huffman tables of its own (a second pass over its coefficients) or the standard ones.
     pub fn optimize(&mut self, on: bool) -> Result<()> {
         self.0.set(raw::TJPARAM_TJPARAM_OPTIMIZE, on.into())
@@ -252,10 +258,8 @@ fn repeat_edge(luma: &mut [u8], width: usize, height: usize) {
 }
 
 /// Rewrites a JPEG's entropy-coded data; the DCT coefficients, and so the pixels, stay.
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) struct Transformer(Handle);
 
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 impl Transformer {
     pub fn new() -> Result<Self> {
         let mut handle = Handle::new(raw::TJINIT_TJINIT_TRANSFORM)?;

@@ -6,7 +6,8 @@
 //! IEEE Trans. Image Processing 3 (1994); Crouse and Ramchandran, "Joint Thresholding and Quantizer Selection for
 //! Transform Image Coding", IEEE Trans. Image Processing 6 (1997). Here no cost falls with more zeros before a
 //! coefficient ([`Costs`]), so a path to an earlier coefficient that is not cheaper than one to a later coefficient is
-//! never a part of the best, and few are left at any time: mostly one.
+//! never a part of the best. Most coefficients save more distortion than they cost behind the last one that is sure: then
+//! they are sure as well, whatever follows, and nothing has to be searched.
 
 use super::costs::{Costs, MOST_BITS};
 use super::dct::Scaled;
@@ -48,7 +49,42 @@ impl AcChooser {
     /// The values of a block of which only the coefficients in `mask`, by zigzag order, may be other than zero.
     #[inline]
     pub fn choose(&mut self, scaled: &Scaled, mut mask: u64, costs: &Costs) -> &[(u8, i16)] {
-        self.paths[0] = START;
+        let (mut last, mut count) = (0, 0);
+        while mask != 0 {
+            let place = mask.trailing_zeros();
+            let signed = at(scaled, place);
+            let size = signed.abs();
+            let (rounded, nearest) = round(size);
+            let bits = bits_of(nearest).min(MOST_BITS);
+            let zeros = (place - last - 1) as usize & 63;
+            let cost = costs.ac[bits][zeros];
+            // What it costs at most is less than what it saves: it belongs to the best path, whatever follows.
+            if cost + rounded * (rounded - 2.0 * size) <= 0.0 {
+                // One less saves a bit where it has one bit less; it is worth a try where the distortion is about the same.
+                let saved = cost - costs.ac[bits.max(1) - 1][zeros];
+                let less = (nearest & (nearest - 1) == 0) & (nearest > 1) & (2.0 * (size - rounded) + 1.0 < saved);
+                let value = (nearest - u32::from(less)) as i16;
+                self.values[count & 63] = (place as u8, if signed < 0.0 { -value } else { value });
+                count += 1;
+                last = place;
+                mask &= mask - 1;
+            } else {
+                (last, count, mask) = self.search(scaled, mask, costs, (last, count));
+            }
+        }
+        &self.values[..count.min(63)]
+    }
+
+    /// Finds the best path from the coefficient at `last`, the last of `count`, through those in `mask`, up to where there
+    /// is only one. The same three from there on.
+    fn search(
+        &mut self,
+        scaled: &Scaled,
+        mut mask: u64,
+        costs: &Costs,
+        (last_place, count): (u32, usize),
+    ) -> (u32, usize, u64) {
+        self.paths[0] = Path { place: last_place, ..START };
         let (mut last, mut step, mut full) = (0, 0, f32::INFINITY);
         while mask != 0 {
             let place = mask.trailing_zeros();
@@ -73,12 +109,17 @@ impl AcChooser {
                 break;
             }
             let path = Path { place, step: step as u32, cost };
-            last = if last == 0 { usize::from(self.paths[0].cost < cost) } else { self.kept(last, cost) };
+            last = self.kept(last, cost);
             self.paths[last & 63] = path;
+            if last == 0 {
+                break;
+            }
         }
         // A block whose last coefficient is not zero needs no end.
         let cheapest = self.paths[0];
-        self.collect(if full < cheapest.cost + costs.end { step } else { cheapest.step as usize })
+        let step = if full < cheapest.cost + costs.end { step } else { cheapest.step as usize };
+        let count = self.collect(step, count);
+        (cheapest.place, count, mask)
     }
 
     /// The best of the paths `..=last` to go on from to `value` at `place`, and what that costs.
@@ -102,17 +143,20 @@ impl AcChooser {
         self.paths[..=last & 63].iter().rposition(|path| path.cost < cost).map_or(0, |i| i + 1)
     }
 
-    /// The values along the path that ends with `step`.
-    #[inline]
-    fn collect(&mut self, mut step: usize) -> &[(u8, i16)] {
-        let mut first = 64;
-        while step != 0 {
+    /// Adds the values along the path that ends with `step` behind the first `count`.
+    fn collect(&mut self, mut step: usize, count: usize) -> usize {
+        let mut end = step;
+        let mut length = 0;
+        while end != 0 {
+            length += 1;
+            end = self.steps[end & 63].1.into();
+        }
+        for i in (count..count + length).rev() {
             let (place, before, value) = self.steps[step & 63];
-            first -= 1;
-            self.values[first & 63] = (place, value);
+            self.values[i & 63] = (place, value);
             step = before.into();
         }
-        &self.values[first..]
+        count + length
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::code::{CODES, Code, Counts};
 use super::costs::Costs;
-use super::dct::{Dct, scaling};
+use super::dct::{Dct, Scaling, scaling};
+use super::order::ZIGZAG;
 use super::quantization::quantizers;
+use super::source::{Plane, Samples, Source, Stored};
 use super::symbols::{END, Symbols, ZEROS};
-use super::tile::{Plane, Rules, TileEncoder};
+use super::tile::{Rules, TileEncoder};
 use super::write;
 use crate::{Error, Planes, Result};
 
@@ -15,8 +17,11 @@ use crate::{Error, Planes, Result};
 /// the bytes of a picture depend on those before it.
 #[derive(Debug)]
 pub(crate) struct ThriftyEncoder {
+    /// Of luma and chroma, in zigzag order.
     quantizers: [[u8; 64]; 2],
     lambda: f32,
+    dct: Dct,
+    scaling: [Scaling; 2],
     rules: Rules,
     tile: TileEncoder,
     symbols: Symbols,
@@ -33,17 +38,12 @@ impl ThriftyEncoder {
 
     pub(super) fn on(quality: u8, dct: Dct) -> Self {
         let (quantizers, lambda) = quantizers(quality);
-        let usual = Costs::usual(lambda);
         ThriftyEncoder {
             quantizers,
             lambda,
-            rules: Rules {
-                dct,
-                scaling: quantizers.each_ref().map(scaling),
-                // 1 instead of 0 costs three bits at least, and saves 2 * size - 1 of distortion.
-                zero_up_to: 0.5 + 1.25 * lambda,
-                costs: [usual.clone(), usual],
-            },
+            dct,
+            scaling: quantizers.each_ref().map(scaling),
+            rules: Rules { zero_up_to: zero_up_to(lambda), costs: costs(None, lambda) },
             tile: TileEncoder::new(),
             symbols: Symbols::new(),
             counts: Box::new([[0; 256]; CODES]),
@@ -51,23 +51,80 @@ impl ThriftyEncoder {
         }
     }
 
+    /// Sets the quality of the next picture; the codes stay.
+    #[cfg(feature = "pack")]
+    pub fn set_quality(&mut self, quality: u8) {
+        (self.quantizers, self.lambda) = quantizers(quality);
+        self.scaling = self.quantizers.each_ref().map(scaling);
+        self.rules.zero_up_to = zero_up_to(self.lambda);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
+    /// What the next picture depends on, of those before it.
+    #[cfg(feature = "pack")]
+    pub fn state(&self) -> ClipState {
+        ClipState { counts: self.counts.clone(), codes: self.codes.clone() }
+    }
+
+    /// Forgets the pictures since `state`.
+    #[cfg(feature = "pack")]
+    pub fn set_state(&mut self, state: &ClipState) {
+        self.counts.clone_from(&state.counts);
+        self.codes.clone_from(&state.codes);
+        self.rules.costs = costs(self.codes.as_ref(), self.lambda);
+    }
+
     /// Forgets the pictures before.
     pub fn start_clip(&mut self) {
         *self.counts = [[0; 256]; CODES];
         self.codes = None;
-        self.rules.costs = [Costs::usual(self.lambda), Costs::usual(self.lambda)];
+        self.rules.costs = costs(None, self.lambda);
     }
 
     /// Replaces the contents of `jpeg` by the encoded `picture`, in tiles of `restart` MCUs: 1 or 2, which
     /// divide a row.
     pub fn encode(&mut self, picture: &Planes, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
-        let planes = planes(picture)?;
+        let (size, planes) = ((picture.width(), picture.height()), planes(picture)?);
+        let scaling = self.scaling;
+        self.choose(&Samples { size, planes, dct: self.dct, scaling: &scaling }, restart)?;
+        jpeg.clear();
+        jpeg.extend_from_slice(&write::JFIF);
+        write::frame(size, &self.quantizers, jpeg);
+        self.write(restart, jpeg)
+    }
+
+    /// Adds a JPEG's coefficients, chosen again, behind the beginning of a JPEG: its first segments.
+    ///
+    /// A quantizer is that of the JPEG or of this encoder, whichever is larger: what the JPEG has lost cannot be had back.
+    pub fn requantize(&mut self, stored: &StoredPicture<'_>, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
+        let [luma, blue, red] = stored.quantizers;
+        let mut quantizers = self.quantizers;
+        for (place, &at) in ZIGZAG.iter().enumerate() {
+            let [luma, blue, red] = [luma, blue, red].map(|rows| rows[usize::from(at)].clamp(1, 255) as u8);
+            quantizers[0][place] = quantizers[0][place].max(luma);
+            quantizers[1][place] = quantizers[1][place].max(blue).max(red);
+        }
+        let factors = [0, 1, 2].map(|component: usize| {
+            let mut factors = [[0.0; 8]; 8];
+            for (&new, &at) in quantizers[component.min(1)].iter().zip(&ZIGZAG) {
+                let old = stored.quantizers[component][usize::from(at)];
+                factors[usize::from(at % 8)][usize::from(at / 8)] = f32::from(old) / f32::from(new);
+            }
+            factors
+        });
+        self.choose(&Stored { size: stored.size, mcus: stored.mcus, factors }, restart)?;
+        write::frame(stored.size, &quantizers, jpeg);
+        self.write(restart, jpeg)
+    }
+
+    /// Makes the symbols of a picture, and its codes.
+    fn choose(&mut self, source: &impl Source, restart: u16) -> Result<()> {
         self.symbols.clear();
         let mcus = usize::from(restart);
-        let (across, down) = (planes[0].width.div_ceil(16), planes[0].height.div_ceil(16));
+        let (across, down) = (source.size().0.div_ceil(16) as usize, source.size().1.div_ceil(16) as usize);
         for row in 0..down {
             for column in (0..across).step_by(mcus) {
-                self.tile.encode(&planes, (column, row), mcus, &self.rules, &mut self.symbols)?;
+                self.tile.encode(source, (column, row), mcus, &self.rules, &mut self.symbols)?;
             }
         }
         for (all, counts) in self.counts.iter_mut().zip(&*self.symbols.counts) {
@@ -75,20 +132,59 @@ impl ThriftyEncoder {
         }
         let lacks =
             |codes: &[Code; CODES]| codes.iter().zip(&*self.symbols.counts).any(|(code, counts)| lacks(code, counts));
+        if self.codes.as_ref().is_none_or(lacks) {
+            self.codes = Some(self.make_codes());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, restart: u16, jpeg: &mut Vec<u8>) -> Result<()> {
         let codes = match self.codes.take() {
-            Some(codes) if !lacks(&codes) => codes,
-            _ => self.make_codes(),
+            Some(codes) => codes,
+            None => self.make_codes(),
         };
-        let header = write::Header { size: (picture.width(), picture.height()), restart, quantizers: &self.quantizers };
-        let codes = self.codes.insert(codes);
-        write::jpeg(&header, codes, &self.symbols, jpeg)
+        write::scan(self.codes.insert(codes), restart, &self.symbols, jpeg)
     }
 
     fn make_codes(&mut self) -> [Code; CODES] {
         let codes: [Code; CODES] = std::array::from_fn(|i| Code::best(&with_likely(&self.counts[i], i % 2 == 1)));
-        self.rules.costs = [0, 1].map(|kind| Costs::of_codes(&codes[2 * kind], &codes[2 * kind + 1], self.lambda));
+        self.rules.costs = costs(Some(&codes), self.lambda);
         codes
     }
+}
+
+/// What a picture depends on, of those before it.
+#[cfg(feature = "pack")]
+#[derive(Debug, Clone)]
+pub(crate) struct ClipState {
+    counts: Box<[Counts; CODES]>,
+    codes: Option<[Code; CODES]>,
+}
+
+/// Coefficients up to this size become zero: 1 instead of 0 costs three bits at least, and saves 2 * size - 1 of
+/// distortion.
+fn zero_up_to(lambda: f32) -> f32 {
+    0.5 + 1.25 * lambda
+}
+
+/// What luma's and chroma's symbols cost in `codes`, or where there are none yet.
+fn costs(codes: Option<&[Code; CODES]>, lambda: f32) -> [Costs; 2] {
+    match codes {
+        Some([luma_dc, luma_ac, chroma_dc, chroma_ac]) => {
+            [Costs::of_codes(luma_dc, luma_ac, lambda), Costs::of_codes(chroma_dc, chroma_ac, lambda)]
+        }
+        None => [Costs::usual(lambda), Costs::usual(lambda)],
+    }
+}
+
+/// The coefficients of a tiled JPEG.
+pub(crate) struct StoredPicture<'a> {
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    /// Of each component, row by row.
+    pub quantizers: [[i16; 64]; 3],
+    /// Of each MCU, row by row: four blocks of luma, then blue and red; each block row by row.
+    pub mcus: &'a [[[i16; 64]; 6]],
 }
 
 /// Whether a symbol has no code.

@@ -14,10 +14,15 @@ mod encoder;
 mod order;
 mod quantization;
 mod rounding;
+mod shared;
+mod source;
 mod symbols;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod write;
 
-pub(super) use encoder::ThriftyEncoder;
+#[cfg(feature = "pack")]
+pub(super) use encoder::ClipState;
+pub(super) use encoder::{StoredPicture, ThriftyEncoder};
+pub(super) use shared::SharedCodes;

@@ -1,26 +1,17 @@
-//! The blocks of a tile: samples, coefficients, symbols.
+//! The blocks of a tile: coefficients to symbols.
 
 use super::ac::AcChooser;
 use super::costs::Costs;
 use super::dc;
-use super::dct::{Dct, Scaled, Scaling};
+use super::dct::Scaled;
 use super::order::COLUMNS;
+use super::source::Source;
 use super::symbols::Symbols;
 use crate::Result;
-
-/// A plane of samples, rows one behind the other.
-#[derive(Clone, Copy)]
-pub(super) struct Plane<'a> {
-    pub samples: &'a [u8],
-    pub width: usize,
-    pub height: usize,
-}
 
 /// How blocks of luma (0) and chroma (1) become symbols.
 #[derive(Debug)]
 pub(super) struct Rules {
-    pub dct: Dct,
-    pub scaling: [Scaling; 2],
     /// Coefficients up to this size become zero; at least 0.5, which is rounded to 0.
     pub zero_up_to: f32,
     pub costs: [Costs; 2],
@@ -56,7 +47,7 @@ impl TileEncoder {
     /// Adds the symbols of `mcus` MCUs, from the one at `column` and `row`.
     pub fn encode(
         &mut self,
-        planes: &[Plane<'_>; 3],
+        source: &impl Source,
         (column, row): (usize, usize),
         mcus: usize,
         rules: &Rules,
@@ -65,11 +56,8 @@ impl TileEncoder {
         let blocks = MCU * mcus.min(MOST_MCUS);
         for i in 0..blocks {
             let (mcu, block) = (column + i / MCU, i % MCU);
-            let (plane, x, y) = match block {
-                0..4 => (&planes[0], 2 * mcu + block % 2, 2 * row + block / 2),
-                _ => (&planes[block - 3], mcu, row),
-            };
-            self.transform(i, plane, (8 * x, 8 * y), rules);
+            let at = if block < 4 { (2 * mcu + block % 2, 2 * row + block / 2) } else { (mcu, row) };
+            self.take(i, source, at, rules.zero_up_to);
         }
         let dc = [0, 1, 2].map(|component| self.choose_dc(component, blocks, rules));
         symbols.reserve(blocks)?;
@@ -87,19 +75,19 @@ impl TileEncoder {
         Ok(())
     }
 
-    /// The coefficients of block `i`, whose samples begin at `x` and `y`.
+    /// Takes the coefficients of block `i`, which is in column `x` and row `y` of its component.
     #[inline]
-    fn transform(&mut self, i: usize, plane: &Plane<'_>, (x, y): (usize, usize), rules: &Rules) {
-        if x >= plane.width || y >= plane.height {
+    fn take(&mut self, i: usize, source: &impl Source, (x, y): (usize, usize), zero_up_to: f32) {
+        let (component, (width, height)) = (component_of(i), source.size());
+        let side = if component == 0 { 8 } else { 16 };
+        if x * side >= width as usize || y * side >= height as usize {
             // Outside of the picture: as the block before it, without details.
-            let before = if component_of(i) == 0 && i > 0 { i - 1 } else { i };
+            let before = if component == 0 && i > 0 { i - 1 } else { i };
             self.scaled[i][0][0] = self.scaled[before][0][0];
             self.masks[i] = 0;
             return;
         }
-        let kind = component_of(i).min(1);
-        let columns =
-            rules.dct.forward(&plane.block(x, y), &rules.scaling[kind], rules.zero_up_to, &mut self.scaled[i]);
+        let columns = source.block(component, (x, y), zero_up_to, &mut self.scaled[i]);
         self.masks[i] =
             columns.iter().zip(&*self.zigzag).fold(0, |mask, (&column, zigzag)| mask | zigzag[usize::from(column)]);
     }
@@ -117,20 +105,4 @@ impl TileEncoder {
 /// The component of a block of a tile.
 fn component_of(block: usize) -> usize {
     (block % MCU).saturating_sub(3)
-}
-
-impl Plane<'_> {
-    /// 8x8 samples; beyond the last column and row, those are repeated.
-    #[inline]
-    fn block(&self, x: usize, y: usize) -> [[u8; 8]; 8] {
-        let mut block = [[0; 8]; 8];
-        for (i, row) in block.iter_mut().enumerate() {
-            let samples = &self.samples[(y + i).min(self.height - 1) * self.width..][..self.width];
-            *row = match samples.get(x..x + 8) {
-                Some(eight) => std::array::from_fn(|i| eight[i]),
-                None => std::array::from_fn(|i| samples[(x + i).min(self.width - 1)]),
-            };
-        }
-        block
-    }
 }

@@ -4,21 +4,27 @@ use super::code::{CODES, Code};
 use super::symbols::Symbols;
 use crate::{Result, allocation};
 
-/// What the header says beside the codes.
-pub(super) struct Header<'a> {
-    /// Width and height.
-    pub size: (u32, u32),
-    /// MCUs from one restart marker to the next.
-    pub restart: u16,
-    /// Of luma and chroma, in zigzag order.
-    pub quantizers: &'a [[u8; 64]; 2],
+/// The first bytes of a JPEG: JFIF's version, and no density.
+pub(super) const JFIF: [u8; 20] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, b'J', b'F', b'I', b'F', 0, 1, 1, 0, 0, 1, 0, 1, 0, 0];
+
+/// Adds the segments that say how large the picture is, and with which quantizers of luma and chroma, in zigzag order.
+pub(super) fn frame((width, height): (u32, u32), quantizers: &[[u8; 64]; 2], jpeg: &mut Vec<u8>) {
+    for (number, quantizers) in (0..).zip(quantizers) {
+        segment(jpeg, 0xDB, &[&[number], quantizers]);
+    }
+    let [width, height] = [width, height].map(|side| (side as u16).to_be_bytes());
+    let components = [1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1];
+    segment(jpeg, 0xC0, &[&[8], &height, &width, &[3], &components]);
 }
 
-/// Replaces the contents of `jpeg`.
-pub(super) fn jpeg(header: &Header<'_>, codes: &[Code; CODES], symbols: &Symbols, jpeg: &mut Vec<u8>) -> Result<()> {
-    jpeg.clear();
+/// Adds all that follows: the codes, the scan with a restart marker after every `restart` MCUs, and the end.
+pub(super) fn scan(codes: &[Code; CODES], restart: u16, symbols: &Symbols, jpeg: &mut Vec<u8>) -> Result<()> {
     allocation::reserve(jpeg, 2048 + symbols.all.len(), "a JPEG")?;
-    header.write(codes, jpeg);
+    for (number, code) in [0, 0x10, 1, 0x11].into_iter().zip(codes) {
+        segment(jpeg, 0xC4, &[&[number], &code.counts, &code.symbols]);
+    }
+    segment(jpeg, 0xDD, &[&restart.to_be_bytes()]);
+    segment(jpeg, 0xDA, &[&[3, 1, 0, 2, 0x11, 3, 0x11, 0, 63, 0]]);
     let mut words = vec![0u32; CODES * 256];
     for (words, code) in words.chunks_exact_mut(256).zip(codes) {
         let pairs = words.iter_mut().zip(code.words());
@@ -41,24 +47,6 @@ pub(super) fn jpeg(header: &Header<'_>, codes: &[Code; CODES], symbols: &Symbols
     }
     jpeg.extend([0xFF, 0xD9]);
     Ok(())
-}
-
-impl Header<'_> {
-    fn write(&self, codes: &[Code; CODES], jpeg: &mut Vec<u8>) {
-        jpeg.extend([0xFF, 0xD8]);
-        segment(jpeg, 0xE0, &[b"JFIF\0", &[1, 1, 0, 0, 1, 0, 1, 0, 0]]);
-        for (number, quantizers) in (0..).zip(self.quantizers) {
-            segment(jpeg, 0xDB, &[&[number], quantizers]);
-        }
-        let [width, height] = [self.size.0, self.size.1].map(|side| (side as u16).to_be_bytes());
-        let components = [1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1];
-        segment(jpeg, 0xC0, &[&[8], &height, &width, &[3], &components]);
-        for (number, code) in [0, 0x10, 1, 0x11].into_iter().zip(codes) {
-            segment(jpeg, 0xC4, &[&[number], &code.counts, &code.symbols]);
-        }
-        segment(jpeg, 0xDD, &[&self.restart.to_be_bytes()]);
-        segment(jpeg, 0xDA, &[&[3, 1, 0, 2, 0x11, 3, 0x11, 0, 63, 0]]);
-    }
 }
 
 fn segment(jpeg: &mut Vec<u8>, marker: u8, body: &[&[u8]]) {

@@ -3,8 +3,8 @@
 use crate::jpeg::codec::Decoder;
 use crate::jpeg::fill::avoid_magic;
 use crate::jpeg::markers::Markers;
+use crate::jpeg::recode::ClipRecoder;
 use crate::jpeg::region::Region;
-#[cfg(any(feature = "interop", feature = "fuzzing"))]
 use crate::jpeg::retile::{Retiled, Retiler};
 use crate::jpeg::tiles::Tiler;
 
@@ -28,9 +28,13 @@ pub fn segments(jpeg: &[u8]) {
     if avoid_magic(&mut moved) && moved != jpeg {
         assert!(pixels(&moved) == pixels(jpeg), "fill bytes make another picture");
     }
-    #[cfg(any(feature = "interop", feature = "fuzzing"))]
     if let Ok(Retiled::Tiled(tiled)) = Retiler::new().unwrap().retile(jpeg) {
         assert!(pixels(tiled) == pixels(jpeg), "tiles make another picture");
+    }
+    if let Ok(clip) = ClipRecoder::new(None).unwrap().recode(&[jpeg], |_, e| e)
+        && let Some(recoded) = &clip.jpegs[0]
+    {
+        assert!(pixels(recoded) == pixels(jpeg), "other codes make another picture");
     }
 }
 

@@ -73,6 +73,11 @@ impl Coding {
         self.components[component_of(i)].quantization.beyond_pictures(block)
     }
 
+    /// The quantizers of each component, row by row.
+    pub fn quantizers(&self) -> [[i16; 64]; 3] {
+        self.components.map(|component| component.quantization.rows())
+    }
+
     pub(super) fn tables(&self, component: usize) -> Option<(&DcTable, &AcTable)> {
         let ComponentCoding { dc, ac, .. } = self.components[component];
         self.codes.dc[dc].as_ref().zip(self.codes.ac[ac].as_ref())

@@ -8,6 +8,7 @@
 mod bits;
 mod block;
 mod coding;
+mod coefficients;
 mod decoder;
 mod huffman;
 mod idct;
@@ -17,7 +18,9 @@ mod steps;
 mod tests;
 mod tile_data;
 
+pub(super) use block::{Block, MCU};
 pub(super) use coding::Coding;
+pub(super) use coefficients::CoefficientReader;
 pub(super) use decoder::{TileDecoder, TilePlanes, Tiles};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) use idct::IdctMachine;

@@ -13,6 +13,7 @@ const ALTERNATIVES: &[&[&str]] = &[
     &["draws", "fps", "every", "all", "keyframes"],
     &["short_side", "size", "original"],
     &["enlarge", "size", "original"],
+    &["quality", "target_quality"],
     &["resume", "restart"],
     &["shards", "shard_size"],
     &["shards", "parts"],
@@ -61,9 +62,9 @@ mod tests {
     fn any_two_of_a_group_are_refused_and_one_is_not() {
         for group in ALTERNATIVES {
             for (i, &one) in group.iter().enumerate() {
-                check_together(&[one, "quality"]).unwrap();
+                check_together(&[one, "seed"]).unwrap();
                 for &other in &group[..i] {
-                    let e = check_together(&["quality", one, other]).unwrap_err().to_string();
+                    let e = check_together(&["seed", one, other]).unwrap_err().to_string();
                     assert!(e.contains(one) && e.contains(other), "{e}");
                 }
             }

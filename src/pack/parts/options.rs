@@ -31,6 +31,8 @@ pub(super) struct PlannedOptions {
     decode: String,
     size: String,
     quality: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_quality: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     effort: u8,
     optimize: bool,
@@ -68,6 +70,7 @@ impl PlannedOptions {
             decode: frames.decode.to_string(),
             size: pictures.size.to_string(),
             quality: pictures.quality,
+            target_quality: pictures.target.map(|target| target.to_string()),
             effort: pictures.effort,
             optimize: pictures.optimize,
             pass_through: pictures.pass_through,
@@ -107,6 +110,7 @@ impl PlannedOptions {
             pictures: PictureOptions {
                 size: read(&self.size)?,
                 quality: self.quality,
+                target: self.target_quality.as_deref().map(read).transpose()?,
                 effort: self.effort,
                 optimize: self.optimize,
                 pass_through: self.pass_through,
@@ -148,6 +152,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jpeg::QualityTarget;
     use crate::pack::plan::SegmentClock;
     use crate::pack::run::OnError;
     use crate::sampler::{Pace, Rule, Short};
@@ -177,6 +182,7 @@ mod tests {
             pictures: PictureOptions {
                 size: FrameSize::ShortSideAlways(64),
                 quality: 77,
+                target: Some(QualityTarget::Ssim(0.975)),
                 effort: 1,
                 optimize: true,
                 pass_through: true,

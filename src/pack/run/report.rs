@@ -46,6 +46,12 @@ pub struct PackReport {
     /// Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut.
     #[serde(default)]
     pub audio_gaps: u64,
+    /// With a target quality, the lowest quality that a frame has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_quality: Option<u8>,
+    /// With a target quality, the highest quality that a frame has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_quality: Option<u8>,
     /// Bytes of record and index files together.
     pub bytes: u64,
     /// Time taken by the clock.
@@ -110,6 +116,8 @@ impl PackReport {
             without_audio: 0,
             audio_errors: 0,
             audio_gaps: 0,
+            least_quality: None,
+            most_quality: None,
             bytes: 0,
             seconds: 0.0,
             failures: Vec::new(),
@@ -163,6 +171,7 @@ impl PackReport {
                 self.without_audio += u64::from(troubles.without_audio);
                 self.audio_errors += troubles.audio_errors;
                 self.audio_gaps += troubles.audio_gaps;
+                clips.iter().filter_map(|c| qualities(&c.info)).for_each(|of_clip| self.take_qualities(of_clip));
                 if let Some(message) = troubles.message.clone() {
                     self.warnings.push(Warning { source: job.source.clone(), message });
                 }
@@ -173,6 +182,11 @@ impl PackReport {
             }
         }
         self.videos += 1;
+    }
+
+    fn take_qualities(&mut self, [least, most]: [u8; 2]) {
+        self.least_quality = Some(self.least_quality.map_or(least, |so_far| so_far.min(least)));
+        self.most_quality = Some(self.most_quality.map_or(most, |so_far| so_far.max(most)));
     }
 
     /// The same report of work that another call has done.
@@ -197,6 +211,9 @@ impl PackReport {
         self.without_audio = self.without_audio.saturating_add(next.without_audio);
         self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);
         self.audio_gaps = self.audio_gaps.saturating_add(next.audio_gaps);
+        if let (Some(least), Some(most)) = (next.least_quality, next.most_quality) {
+            self.take_qualities([least, most]);
+        }
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.seconds += next.seconds;
         self.warnings.extend_from_slice(&next.warnings);
@@ -213,6 +230,12 @@ impl PackReport {
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.warnings.is_empty()
     }
+}
+
+/// The lowest and highest quality that the attributes of a clip name.
+fn qualities(info: &ClipInfo) -> Option<[u8; 2]> {
+    let jpeg = info.attributes.0.get("video")?.get("jpeg")?;
+    serde_json::from_value(jpeg.get("quality")?.clone()).ok()
 }
 
 fn has_label(info: &ClipInfo) -> bool {

@@ -79,15 +79,26 @@ fn sample_and_encode(
     let (sound, facts) = sound::of_video(job, recipe, tracks.part(), deadline)?;
     source.facts.audio = facts;
     let jpegs = Arc::new(source.pictures.iter_mut().map(|p| std::mem::take(&mut p.jpeg)).collect());
+    let measured = Arc::new(source.pictures.iter().filter_map(|p| p.measured).collect());
+    let quality = recipe.pictures.target.and_then(|_| source.describe_quality());
     let draws = recipe.frames.draws > 1;
     let clip = |(draw, selection): (u32, &Selection)| {
         let clip = assemble(job, &source, &jpegs, selection, draws.then_some(draw))?;
+        let clip = PackedClip { measured: Arc::clone(&measured), ..with_quality(clip, quality.as_ref()) };
         let mut tracks = tracks.of_clip(&selection.frames)?;
         tracks.extend(sound.clone());
         held.add(tracks.iter().map(|track| track.bytes.len()).sum());
         Ok(PackedClip { tracks, ..clip })
     };
     (0..).zip(&chosen.into_inner()).map(clip).collect()
+}
+
+/// The clip with what its attributes say of its JPEGs, which share an object with what they say of the video.
+fn with_quality(mut clip: PackedClip, quality: Option<&Value>) -> PackedClip {
+    if let (Some(quality), Some(Value::Object(video))) = (quality, clip.info.attributes.0.get_mut("video")) {
+        video.insert("jpeg".into(), quality.clone());
+    }
+    clip
 }
 
 /// The clip of one draw; `draw` is its number where there are several.
@@ -122,8 +133,14 @@ fn assemble(
         time_base: source.time_base,
         short: selection.short,
     };
-    let mut clip =
-        PackedClip { info, jpegs: Arc::clone(jpegs), frames, facts: source.facts.clone(), tracks: Vec::new() };
+    let mut clip = PackedClip {
+        info,
+        jpegs: Arc::clone(jpegs),
+        frames,
+        measured: Arc::default(),
+        facts: source.facts.clone(),
+        tracks: Vec::new(),
+    };
     if let (true, Some(Value::Object(video))) = (selection.short, clip.info.attributes.0.get_mut("video")) {
         video.insert("repeated_frames".into(), repeated_frames(&clip.frames).into());
     }

@@ -43,7 +43,14 @@ impl Copies<'_> {
             frames.push(PackedFrame { jpeg, pts: frame.pts(), source_index });
         }
         let tracks = clip.tracks()?.all()?.iter().map(encoded).collect();
-        Ok(PackedClip { facts: video_facts(&info), info, jpegs: Arc::new(jpegs), frames, tracks })
+        Ok(PackedClip {
+            facts: video_facts(&info),
+            info,
+            jpegs: Arc::new(jpegs),
+            frames,
+            measured: Arc::default(),
+            tracks,
+        })
     }
 }
 

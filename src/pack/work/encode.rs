@@ -2,27 +2,64 @@
 
 use super::encoded_source::EncodedPicture;
 use super::failure::{ClipFailure, PackStage};
-use super::options::PictureOptions;
-use crate::jpeg::Encoder;
+use super::options::Recipe;
+use crate::jpeg::{Encoder, Measured, MeasuredEncoder, QualityTarget};
 use crate::video::SampledFrame;
-use crate::{Error, Result};
+use crate::{Error, Planes, Result};
 
-/// The encoder that the options ask for.
-pub(super) fn encoder(options: &PictureOptions) -> Result<Encoder> {
-    let mut encoder = Encoder::new(options.quality)?;
-    encoder.optimize_tables(options.optimize)?;
-    encoder.set_effort(options.effort)?;
-    Ok(encoder)
+/// Encodes the frames of a video, in their order.
+pub(super) enum FrameEncoder {
+    Plain(Encoder),
+    Measured(MeasuredEncoder),
+    Target {
+        encoder: MeasuredEncoder,
+        target: QualityTarget,
+        /// The quality of the frame before.
+        quality: Option<u8>,
+    },
 }
 
-/// What an encoder keeps for itself: room for the largest JPEG, and a copy of luma with even sides.
-pub(super) const ENCODER_BYTES_PER_PIXEL: u64 = 6;
+impl FrameEncoder {
+    /// As the options ask for.
+    pub fn new(recipe: Recipe<'_>) -> Result<Self> {
+        let options = recipe.pictures;
+        let mut encoder = Encoder::new(options.quality)?;
+        encoder.optimize_tables(options.optimize)?;
+        encoder.set_effort(options.effort)?;
+        Ok(match options.target {
+            None if !recipe.measure => FrameEncoder::Plain(encoder),
+            None => FrameEncoder::Measured(MeasuredEncoder::new(encoder)?),
+            Some(target) => FrameEncoder::Target { encoder: MeasuredEncoder::new(encoder)?, target, quality: None },
+        })
+    }
 
-pub(super) fn encode(encoder: &mut Encoder, frame: &SampledFrame) -> Result<EncodedPicture, ClipFailure> {
-    let mut jpeg = Vec::new();
-    encoder.encode(&frame.image, &mut jpeg).map_err(not_encoded)?;
+    /// The JPEG, and what was measured of it, if anything was.
+    pub fn encode(&mut self, picture: &Planes) -> Result<(Vec<u8>, Option<Measured>)> {
+        let mut jpeg = Vec::new();
+        let measured = match self {
+            FrameEncoder::Plain(encoder) => {
+                encoder.encode(picture, &mut jpeg)?;
+                None
+            }
+            FrameEncoder::Measured(encoder) => Some(encoder.encode(picture, &mut jpeg)?),
+            FrameEncoder::Target { encoder, target, quality } => {
+                let measured = encoder.search(picture, *target, *quality, &mut jpeg)?;
+                *quality = Some(measured.quality);
+                Some(measured)
+            }
+        };
+        Ok((jpeg, measured))
+    }
+}
+
+/// What an encoder keeps for itself: room for the largest JPEG, and a copy of luma with even sides. What measures keeps
+/// another picture.
+pub(super) const ENCODER_BYTES_PER_PIXEL: u64 = 8;
+
+pub(super) fn encode(encoder: &mut FrameEncoder, frame: &SampledFrame) -> Result<EncodedPicture, ClipFailure> {
+    let (jpeg, measured) = encoder.encode(&frame.image).map_err(not_encoded)?;
     let size = (frame.image.width(), frame.image.height());
-    Ok(EncodedPicture { jpeg, size, pts: frame.pts, source_index: frame.source_index })
+    Ok(EncodedPicture { jpeg, size, pts: frame.pts, source_index: frame.source_index, measured })
 }
 
 pub(super) fn not_encoded(e: Error) -> ClipFailure {

@@ -1,7 +1,8 @@
 //! What was taken from a video or a folder of pictures, encoded.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::jpeg::Measured;
 use crate::video::VideoFacts;
 
 /// A frame that was taken from a source, encoded.
@@ -11,6 +12,8 @@ pub(super) struct EncodedPicture {
     pub size: (u32, u32),
     pub pts: i64,
     pub source_index: u32,
+    /// What was measured of it, if anything was.
+    pub measured: Option<Measured>,
 }
 
 /// What was taken from a video or a folder of pictures.
@@ -36,6 +39,18 @@ impl EncodedSource {
         self.facts.damaged_frames += facts.damaged_frames;
         self.facts.logged_errors += facts.logged_errors;
         self.facts.first_error = self.facts.first_error.take().or(facts.first_error);
+    }
+
+    /// What the clip's attributes say of the JPEGs, under the key `jpeg` of `video`: the lowest and highest quality, and the
+    /// lowest score of luma of each measure. `None` if nothing was measured.
+    pub fn describe_quality(&self) -> Option<Value> {
+        let measured = || self.pictures.iter().filter_map(|picture| picture.measured);
+        let (least, most) = (measured().map(|m| m.quality).min()?, measured().map(|m| m.quality).max()?);
+        let lowest = |score: fn(Measured) -> f64| measured().map(score).fold(f64::INFINITY, f64::min);
+        // Rounded down, so that nothing claims more than there is.
+        let (psnr, ssim) = (lowest(|m| m.scores.psnr), lowest(|m| m.scores.ssim));
+        let (psnr, ssim) = ((psnr * 100.0).floor() / 100.0, (ssim * 1e4).floor() / 1e4);
+        Some(json!({"quality": [least, most], "psnr": psnr, "ssim": ssim}))
     }
 
     /// What the clip's attributes say of the source, under the key `video`.

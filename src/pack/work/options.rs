@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::video_store::VideoStore;
+use crate::jpeg::QualityTarget;
 use crate::pack::plan::SegmentClock;
 use crate::pack::track::PlannedTrack;
 use crate::sampler::{Pace, Rate, Rule, Short};
@@ -94,6 +95,9 @@ pub struct PictureOptions {
     pub size: FrameSize,
     /// JPEG quality, 1 to 100. Default 90.
     pub quality: u8,
+    /// Gives each frame the lowest quality at which its luma is that near to what was encoded, after scaling, in place of
+    /// `quality`. What not even quality 100 reaches has that. Default `None`.
+    pub target: Option<QualityTarget>,
     /// How much work a JPEG is worth: 0 is libjpeg-turbo, 1 makes files smaller at the same PSNR and takes longer. Default 0.
     pub effort: u8,
     /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
@@ -110,6 +114,7 @@ impl Default for PictureOptions {
         PictureOptions {
             size: FrameSize::ShortSide(256),
             quality: 90,
+            target: None,
             effort: 0,
             optimize: false,
             pass_through: false,
@@ -191,4 +196,6 @@ pub(crate) struct Recipe<'a> {
     pub audio: Option<AudioOptions>,
     /// The number of channels of all sound, if the first video decides; `None` until it has.
     pub channels: Option<u32>,
+    /// Whether each JPEG is compared with its picture.
+    pub measure: bool,
 }

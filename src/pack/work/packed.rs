@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ClipInfo;
+use crate::jpeg::Measured;
 use crate::video::VideoFacts;
 use crate::writer::EncodedTrack;
 
@@ -24,6 +25,8 @@ pub(crate) struct PackedClip {
     /// Those that were taken from the source; all its draws share them.
     pub jpegs: Arc<Vec<Vec<u8>>>,
     pub frames: Vec<PackedFrame>,
+    /// What was measured of those JPEGs in this process.
+    pub measured: Arc<Vec<Measured>>,
     pub facts: VideoFacts,
     pub tracks: Vec<EncodedTrack>,
 }

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use image::metadata::Orientation;
 
-use super::encode::encoder;
+use super::encode::FrameEncoder;
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::options::{FrameOptions, Recipe};
-use crate::jpeg::{self, Decoder, Encoder, RgbPicture};
+use crate::jpeg::{self, Decoder, RgbPicture};
 use crate::pack::plan;
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
 use crate::{Error, Result, limits};
@@ -37,7 +37,7 @@ pub(super) fn sample(
         recipe,
         deadline: Instant::now().checked_add(recipe.limits.timeout),
         size: recipe.pictures.size,
-        encoder: encoder(recipe.pictures).map_err(|e| failure(Stage::Scale, &e))?,
+        encoder: FrameEncoder::new(recipe).map_err(|e| failure(Stage::Scale, &e))?,
         source: EncodedSource {
             time_base: timeline.time_base,
             frame_count: paths.len() as u32,
@@ -62,7 +62,7 @@ struct PictureReader<'a> {
     deadline: Option<Instant>,
     /// Size of the pictures to come: that of the first one.
     size: FrameSize,
-    encoder: Encoder,
+    encoder: FrameEncoder,
     source: EncodedSource,
 }
 
@@ -73,12 +73,12 @@ impl PictureReader<'_> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
         };
-        let (jpeg, size) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
+        let (jpeg, size, measured) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
             let taken = untouched(path).map_err(|e| named(Stage::Decode, &e.without_file()))?;
             let (coded_width, coded_height) = taken.1;
             let codec = "mjpeg".into();
             self.source.take_facts(VideoFacts { codec, coded_width, coded_height, ..VideoFacts::default() });
-            taken
+            (taken.0, taken.1, None)
         } else {
             let left = self.deadline.map_or(Duration::MAX, |d| d.saturating_duration_since(Instant::now()));
             let decode = self.recipe.frames.decode;
@@ -93,14 +93,13 @@ impl PictureReader<'_> {
                     None => named(e.stage, &e.error.without_file()),
                 })?;
             let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
-            let mut jpeg = Vec::new();
-            self.encoder.encode(image, &mut jpeg).map_err(|e| named(Stage::Scale, &e))?;
+            let (jpeg, measured) = self.encoder.encode(image).map_err(|e| named(Stage::Scale, &e))?;
             self.size = FrameSize::Exact { width: image.width(), height: image.height() };
             let size = (image.width(), image.height());
             self.source.take_facts(sampled.facts);
-            (jpeg, size)
+            (jpeg, size, measured)
         };
-        self.source.pictures.push(EncodedPicture { jpeg, size, pts, source_index });
+        self.source.pictures.push(EncodedPicture { jpeg, size, pts, source_index, measured });
         Ok(())
     }
 }

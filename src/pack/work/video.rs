@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use super::encode::{ENCODER_BYTES_PER_PIXEL, encode, encoder, not_encoded};
+use super::encode::{ENCODER_BYTES_PER_PIXEL, FrameEncoder, encode, not_encoded};
 use super::encoded_source::EncodedSource;
 use super::failure::ClipFailure;
 use super::memory::{self, HeldMemory};
@@ -33,7 +33,7 @@ pub(super) fn sample(
     let bytes = video.memory_needed().saturating_add(pixels * ENCODER_BYTES_PER_PIXEL);
     needed.set(bytes.max(memory::PER_THREAD));
     let _share = held.memory().share(bytes);
-    let mut encoder = encoder(recipe.pictures).map_err(not_encoded)?;
+    let mut encoder = FrameEncoder::new(recipe).map_err(not_encoded)?;
     let mut make = |frame: SampledFrame| {
         let picture = encode(&mut encoder, &frame)?;
         held.add(picture.jpeg.len());

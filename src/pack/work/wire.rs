@@ -145,6 +145,7 @@ pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
         frames,
         tracks,
         jpegs: Arc::clone(&jpegs),
+        measured: Arc::default(),
         facts: (*facts).clone(),
     };
     Ok(Ok(clips.into_iter().map(clip).collect()))
@@ -192,6 +193,7 @@ mod tests {
             info: ClipInfo { label: Some(draw), ..info.clone() },
             jpegs: Arc::clone(&jpegs),
             frames: frames.clone(),
+            measured: Arc::default(),
             facts: VideoFacts::default(),
             tracks: vec![track.clone()],
         };

@@ -89,6 +89,7 @@ def test_the_program_has_the_librarys_defaults():
         {"frames": 15, "short": "loop", "decode_all": True, "shuffle_seed": 3},
         {"size": "32x24", "quality": 50, "optimize": True},
         {"quality": 80, "effort": 1},
+        {"target_quality": "psnr:36", "effort": 1},
         {"original": True, "timeout": 30.5, "commit_every": 0.5, "max_failures": "50%", "on_error": "stop"},
         {"short_side": 90, "enlarge": True, "max_pixels": 10**6, "max_duration": 5.5},
         {"picture_fps": 29.97, "segment_clock": "first-frame", "whole_files": True, "pass_through": True},

@@ -117,9 +117,10 @@ def test_a_store_without_conditions_wants_an_only_publisher(simple_store, train)
         lambda train, out, **more: vidrec.merge([train, train], out, **more),
         lambda train, out, **more: vidrec.subset(train, out, classes=["left"], **more),
         lambda train, out, **more: vidrec.reshard(train, out, shards=3, **more),
+        lambda train, out, **more: vidrec.retile(train, out, **more),
         lambda train, out, **more: vidrec.relabel(train, out, rename_classes={"left": "up"}, **more),
     ],
-    ids=["merge", "subset", "reshard", "relabel"],
+    ids=["merge", "subset", "reshard", "retile", "relabel"],
 )
 def test_edits_write_what_they_write_to_a_folder(edit, store, train, tmp_path):
     here, location = edit(train, tmp_path / "out"), store.location("out")

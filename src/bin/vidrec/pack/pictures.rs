@@ -1,5 +1,8 @@
 //! The options of `vidrec pack` that say how frames are stored.
 
+use std::str::FromStr;
+
+use vidrec::jpeg::QualityTarget;
 use vidrec::pack::PictureOptions;
 use vidrec::pack::given::{exact_size, frame_size};
 use vidrec::video::FrameSize;
@@ -21,6 +24,10 @@ pub struct PictureArgs {
     /// JPEG quality, 1 to 100.
     #[arg(short, long, default_value_t = PictureOptions::default().quality, value_parser = number::<u8>("quality"))]
     quality: u8,
+    /// Give each frame the lowest quality at which it is this near to what was decoded and scaled, such as psnr:40 (in dB) or
+    /// ssim:0.98, both of luma. Packing takes longer.
+    #[arg(long, value_name = "MEASURE:LEAST", value_parser = QualityTarget::from_str)]
+    target_quality: Option<QualityTarget>,
     /// With the short side: enlarge smaller videos too.
     #[arg(long)]
     enlarge: bool,
@@ -39,8 +46,8 @@ pub struct PictureArgs {
 
 impl PictureArgs {
     pub fn options(&self, pass_through: bool) -> PictureOptions {
-        let PictureArgs { short_side, size, original, quality, effort, enlarge, optimize, reduce_depth } = *self;
+        let PictureArgs { short_side, size, original, quality, effort, enlarge, optimize, reduce_depth, .. } = *self;
         let size = frame_size(size, original, short_side, enlarge);
-        PictureOptions { size, quality, effort, optimize, pass_through, reduce_depth }
+        PictureOptions { size, quality, target: self.target_quality, effort, optimize, pass_through, reduce_depth }
     }
 }

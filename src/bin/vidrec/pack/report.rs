@@ -63,6 +63,13 @@ pub fn render_estimate(e: &Estimate) -> String {
         count(e.failed, "video"),
         bytes(e.free_bytes),
     );
+    if e.jpeg_bytes > 0 {
+        text += &format!("  {} a JPEG", bytes(e.jpeg_bytes));
+        if let (Some(psnr), Some(ssim)) = (e.psnr, e.ssim) {
+            text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {})", count(e.probed, "video"));
+        }
+        text.push('\n');
+    }
     text
 }
 
@@ -117,6 +124,9 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     text.push('\n');
     if r.labeled == 0 {
         text += "  no clip has a label\n";
+    }
+    if let (Some(least), Some(most)) = (r.least_quality, r.most_quality) {
+        text += &format!("  JPEG quality {least} to {most}\n");
     }
     let mut line = |n: u64, what: &str, rest: &str| {
         if n > 0 {

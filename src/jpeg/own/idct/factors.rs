@@ -35,6 +35,11 @@ impl Quantization {
         Quantization(rows)
     }
 
+    /// The factors, row by row.
+    pub fn rows(&self) -> [i16; 64] {
+        self.0
+    }
+
     /// Whether coefficients are larger than those of a picture, so that 16 bits might not suffice everywhere.
     ///
     /// After the first pass no value is above 4 * 1.39 times the sum of magnitudes, and the sum of two values is within
