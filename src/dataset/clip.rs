@@ -29,6 +29,8 @@ pub struct Clip<'a> {
     pub(super) ordinal: u64,
     /// Ordinal in the shard.
     pub(super) stored: u64,
+    /// Frames of the shards before this one.
+    pub(super) frames_before: u64,
     pub(super) entry: ClipEntry,
 }
 
@@ -181,6 +183,11 @@ impl<'a> Clip<'a> {
     pub(super) fn frame_entry(&self, t: u32) -> Result<FrameEntry> {
         let entry = self.frame_ordinal(t).and_then(|ordinal| self.shard.frame_entry(ordinal));
         entry.map_err(|e| e.in_clip(self.ordinal).in_frame(t))
+    }
+
+    /// The number of frame `t` among the frames of all shards of the data set, and its entry.
+    pub(crate) fn numbered_entry(&self, t: u32) -> Result<(u64, FrameEntry)> {
+        Ok((self.frames_before + self.frame_ordinal(t)?, self.frame_entry(t)?))
     }
 
     /// The size of the clip's records in a record file that vidrec writes. Reads only the frame entries.

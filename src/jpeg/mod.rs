@@ -42,6 +42,7 @@ mod region_decoder;
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 mod retile;
 mod scale;
+mod tile_grid;
 mod tiles;
 
 pub use choice::JpegDecoder;
@@ -50,7 +51,8 @@ pub(crate) use fill::avoid_magic;
 #[cfg(feature = "pack")]
 pub(crate) use markers::exif;
 pub(crate) use region::{Cut, Region};
-pub(crate) use region_decoder::{Pixels, RegionDecoder};
+pub(crate) use region_decoder::{DecodedPart, Pixels, RegionDecoder, make_room};
 #[cfg(any(feature = "interop", feature = "fuzzing"))]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;
+pub(crate) use tile_grid::{Parts, TileGrid};

@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::plan::SamplePlan;
 use super::schedule::{BatchPlan, Seat};
 use super::tracks::slots as track_slots;
+use super::worker::{Cached, Making, OfFrame};
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
@@ -165,13 +166,27 @@ fn slots<'a, S: SampleType>(pictures: &Pictures, clip: &'a mut [S], frames: usiz
 
 fn frame<S: SampleType>(engine: &Engine, plan: &SamplePlan<'_>, t: usize, slot: PictureSlot<'_, S>) -> Result<()> {
     let other = |size| engine.planner.kernel(plan, size);
-    let (frame, check_crc) = (plan.frames[t], engine.options.safety.check_crc);
-    let cost = engine.workers.worker().frame(&plan.clip, frame, check_crc, plan.kernel.as_ref(), other, slot)?;
+    let (check_crc, cache) = (engine.options.safety.check_crc, engine.decoded.as_ref());
+    let making = Making { kernel: plan.kernel.as_ref(), check_crc, cache };
+    let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], making, other, slot)?;
     let counters = &engine.counters;
     add(&counters.frames, 1);
     add(&counters.bytes, cost.bytes);
     add(&counters.tiles_decoded, cost.tiles_decoded);
     add(&counters.tiles_skipped, cost.tiles_skipped);
+    if let Some(Cached { of_frame, tiles, kept, is_refused }) = cost.cached {
+        let counters = &counters.cache;
+        let frames = match of_frame {
+            OfFrame::All => &counters.hits,
+            OfFrame::Some => &counters.partial_hits,
+            OfFrame::Nothing => &counters.misses,
+            OfFrame::Never => &counters.other_frames,
+        };
+        add(frames, 1);
+        add(&counters.tiles, tiles);
+        add(&counters.kept_bytes, kept);
+        add(&counters.refused, is_refused.into());
+    }
     Ok(())
 }
 
