@@ -30,6 +30,7 @@ pub(crate) mod positional;
 pub(crate) mod publication;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_file;
+#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
 pub(crate) mod shared_map;
 pub(crate) mod sigbus;
 #[cfg(any(feature = "pack", feature = "remote"))]

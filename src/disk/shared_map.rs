@@ -93,7 +93,6 @@ impl SharedMap {
     }
 
     /// Syncs what all processes wrote to the disk.
-    #[cfg(feature = "remote")]
     pub fn sync(&self) -> Result<()> {
         let Some(map) = &self.map else { return Ok(()) };
         map.flush().map_err(|e| Error::io("sync to the disk", &self.path, e))
@@ -114,7 +113,6 @@ mod tests {
         a.bytes()[19].store(7, Release);
         a.word(8).unwrap().fetch_add(u64::from_ne_bytes([1; 8]), Relaxed);
         assert_eq!((b.bytes()[19].load(Acquire), b.bytes()[8].load(Acquire), b.bytes().len()), (7, 1, 20));
-        #[cfg(feature = "remote")]
         a.sync().unwrap();
         drop((a, b));
         assert_eq!(std::fs::read(file.path()).unwrap()[7..], [0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 7]);
@@ -135,7 +133,6 @@ mod tests {
         std::fs::write(file.path(), b"").unwrap();
         let map = SharedMap::open(file.path(), 0).unwrap();
         assert!(map.bytes().is_empty() && map.word(0).is_none() && map.is_whole());
-        #[cfg(feature = "remote")]
         map.sync().unwrap();
     }
 

@@ -11,8 +11,6 @@
 //! RST7, RST0 in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the
 //! caller decodes it whole.
 
-use std::ops::Range;
-
 use super::markers::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, MarkerSegment, RST0, SOF0, SOI, SOS, headers};
 use super::own::{Coding, TileData};
 use super::region::{Cut, MCU_SIDE, Region};

@@ -7,6 +7,7 @@ use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::plan::SamplePlan;
 use super::schedule::{BatchPlan, Seat};
+use super::to_read::to_read;
 use super::tracks::slots as track_slots;
 use super::worker::{Cached, Making, OfFrame};
 use crate::disk::advice::Advice;
@@ -67,7 +68,7 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
     // In the order of the files, so that neighbors of a block-wise order are read in sequence.
     plan.seats.sort_unstable_by_key(|seat| seat.sample);
     for seat in plan.seats {
-        if let Ok((clip, (frames, _))) = engine.planner.choose(&seat, plan.shape.frames) {
+        if let Ok((clip, frames)) = to_read(engine, &seat, plan.shape.frames, plan.shape.size) {
             clip.advise(&frames, Advice::Soon);
         }
     }

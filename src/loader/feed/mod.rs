@@ -15,6 +15,7 @@ mod fill;
 mod foresight;
 #[cfg(feature = "remote")]
 mod keeper;
+mod kept;
 #[cfg(feature = "remote")]
 mod needs;
 mod plan;
@@ -24,6 +25,7 @@ mod ring;
 mod schedule;
 mod shelf;
 mod space;
+mod to_read;
 mod tracks;
 mod unequal;
 mod worker;

@@ -1,10 +1,10 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
+use super::kept::{Look, frame_key, look_up};
 use crate::Result;
 use crate::allocation;
 use crate::dataset::Clip;
 use crate::decoded::{Cache, Found, FrameKey, Kept};
-use crate::format::frame_entry::FrameEntry;
 use crate::jpeg::{Cut, DecodedPart, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, make_room};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 
@@ -170,20 +170,15 @@ impl Worker {
         let mut tables = tables(kernel, size, &other);
         // The second time if the clip's entry says another size than that of the frame.
         for _ in 0..2 {
-            let (Wanted::Planes(scale), region) = tables.kernel().wants(Pixels::Ycc420) else { return Ok(None) };
-            cache.find(frame, scale, &mut self.found);
-            let Some(grid) = self.found.grid() else { return Ok(None) };
-            if grid.size != tables.kernel().frame() {
-                tables = Tables::Own(Box::new(other(grid.size)));
-                continue;
+            match look_up(cache, frame, tables.kernel(), &mut self.found) {
+                Look::All(grid, parts, scale) => {
+                    let cut = grid.cut(&parts);
+                    let read = self.read_kept(cache, &parts, &cut, scale)?;
+                    return Ok(read.map(|tiles| (tables, cut, scale, tiles)));
+                }
+                Look::OfSize(size) => tables = Tables::Own(Box::new(other(size))),
+                Look::NotAll => return Ok(None),
             }
-            let parts = grid.touched(region);
-            if !self.found.has_all(&parts) {
-                return Ok(None);
-            }
-            let cut = grid.cut(&parts);
-            let read = self.read_kept(cache, &parts, &cut, scale)?;
-            return Ok(read.map(|tiles| (tables, cut, scale, tiles)));
         }
         Ok(None)
     }
@@ -292,11 +287,4 @@ impl Worker {
 fn pitches(cut: &Cut, scale: Scale) -> [usize; 3] {
     let pitch = cut.luma_pitch(scale);
     [pitch, pitch / 2, pitch / 2]
-}
-
-/// By what the cache knows a frame.
-fn frame_key(clip: &Clip<'_>, t: u32) -> Result<FrameKey> {
-    let (number, entry) = clip.numbered_entry(t)?;
-    let FrameEntry { record_offset, jpeg_length, jpeg_crc32, .. } = entry;
-    Ok(FrameKey { number, record_offset, jpeg_length, jpeg_crc32 })
 }
