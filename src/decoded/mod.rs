@@ -20,8 +20,6 @@ mod cache;
 mod found;
 mod layout;
 mod segment;
-#[cfg(all(test, target_os = "linux"))]
-mod tests;
 mod window;
 
 pub(crate) use cache::{Cache, Contents, Kept};

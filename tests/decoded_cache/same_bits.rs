@@ -28,13 +28,13 @@ fn a_frame_is_decoded_once_and_then_only_what_other_crops_need() {
     found.extend((1..30).flat_map(|epoch| crate::common::one_by_one(&loader, epoch)).map(Result::unwrap));
     assert!(found == expected);
     let all = stats(&loader);
-    assert!(all.hits > 600 && all.partial_hits > 0 && all.misses < 60, "{all:?}");
+    assert!(all.hits > 400 && all.partial_hits > 0 && all.misses < 3 * 24, "{all:?}");
     // A frame has 4 * 6 tiles of 1152 bytes, which are kept but once at each of two scales.
     assert!(all.kept_bytes < 24 * (54 * 6 * 128 * 4 + 4096), "{all:?}");
-    let before = loader.stats();
-    assert!((30..40).flat_map(|epoch| crate::common::one_by_one(&loader, epoch)).all(|batch| batch.is_ok()));
-    assert!(loader.stats().bytes - before.bytes < before.bytes / 2, "hardly anything is read any more");
-    assert_eq!(all.failure, None);
+    assert!((30..60).flat_map(|epoch| crate::common::one_by_one(&loader, epoch)).all(|batch| batch.is_ok()));
+    let more = stats(&loader);
+    assert!(more.hits - all.hits > 600, "hardly anything is read any more: {more:?}");
+    assert_eq!(more.failure, None);
 }
 
 #[test]
