@@ -164,9 +164,9 @@ pub use format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use loader::{
     Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
     ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field,
-    Frames, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions, OnBadFrame, Pictures,
-    Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start, Temporal, TrackAnchor,
-    TrackBatch, TrackData, TrackHow, TrackWindow,
+    Frames, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions,
+    OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start,
+    Temporal, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use location::is_remote;
 pub use order::LastBatch;

@@ -146,9 +146,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn the_lowest_limit_of_all_groups_around_counts() {
         let of = |groups: &str, files: &[(&str, &str)]| {
-            memory_of_groups(groups, |path| {
-                Some(files.iter().find(|(name, _)| *name == path)?.1.to_owned())
-            })
+            memory_of_groups(groups, |path| Some(files.iter().find(|(name, _)| *name == path)?.1.to_owned()))
         };
         let files = [
             ("/sys/fs/cgroup/a/b/memory.max", "max\n"),

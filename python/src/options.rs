@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, DecodedCache, Frames, Io, LoaderOptions, Pictures, Prefetch,
-    Safety, Sampling, Temporal, TrackWindow,
+    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, DecodedCache, Frames, Io, LoaderOptions,
+    Pictures, Prefetch, Safety, Sampling, Temporal, TrackWindow,
 };
 
 use crate::error::{raise, usage};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use sha2::{Digest, Sha256};
 
@@ -233,7 +233,8 @@ impl Cache {
 
     /// Whether there is room for `tiles` more of such a frame.
     fn has_room(&self, grid: &TileGrid, scale: Scale, tiles: usize) -> Option<u64> {
-        let bytes = (head_bytes(grid) as u64).checked_add((tile_bytes(grid, scale) as u64).checked_mul(tiles as u64)?)?;
+        let bytes =
+            (head_bytes(grid) as u64).checked_add((tile_bytes(grid, scale) as u64).checked_mul(tiles as u64)?)?;
         let bytes = bytes.checked_next_multiple_of(ALIGNED)?;
         (bytes <= self.layout.length - self.taken()).then_some(bytes)
     }
@@ -250,7 +251,12 @@ impl Cache {
     ) -> Kept {
         let is_of_frame = !found.is_other && found.of.is_none_or(|of| of == (grid, scale));
         let is_known = self.newest(found.frame, scale) == Some(found.newest);
-        if !is_of_frame || !is_known || !is_possible(&grid) || self.failure().is_some() || found.segments >= MOST_SEGMENTS {
+        if !is_of_frame
+            || !is_known
+            || !is_possible(&grid)
+            || self.failure().is_some()
+            || found.segments >= MOST_SEGMENTS
+        {
             return Kept::No;
         }
         let missing = || {

@@ -69,7 +69,10 @@ mod tests {
     #[test]
     fn numbers_of_frames_lie_between_the_header_and_the_segments() {
         let layout = Layout::new(100, 1 << 20).unwrap();
-        assert_eq!((layout.begin(), layout.index(0, Scale::Full), layout.index(100, Scale::Full)), (8192, Some(4096), None));
+        assert_eq!(
+            (layout.begin(), layout.index(0, Scale::Full), layout.index(100, Scale::Full)),
+            (8192, Some(4096), None)
+        );
         assert_eq!(layout.index(99, Scale::Eighth), Some(4096 + 8 * 399));
         assert!((layout.index(99, Scale::Eighth).unwrap() as u64) < layout.begin());
         let e = Layout::new(100_000, 1 << 20).unwrap_err();

@@ -40,8 +40,8 @@ pub use field::Field;
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
-    Batching, Budget, Cameras, CamerasCrop, DecodedCache, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame, Pictures,
-    Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
+    Batching, Budget, Cameras, CamerasCrop, DecodedCache, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame,
+    Pictures, Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
 };
 pub use state::LoaderState;
 pub use track_batch::{TrackBatch, TrackData};

@@ -42,12 +42,8 @@ fn what_is_not_what_its_checksum_says_is_not_kept() {
     damage(&dir, 4, 0);
     let augmentation = Augmentation { crop: Crop::Center, ..Augmentation::default() };
     let safety = Safety { check_crc: false, ..Safety::default() };
-    let options = LoaderOptions {
-        augmentation,
-        safety,
-        decoded_cache: cache(memory.path(), 8 << 20),
-        ..training(1, (64, 64))
-    };
+    let options =
+        LoaderOptions { augmentation, safety, decoded_cache: cache(memory.path(), 8 << 20), ..training(1, (64, 64)) };
     let loader = loader(&dir, options);
     (0..3).for_each(|epoch| one_by_one(&loader, epoch).for_each(drop));
     let stats = stats(&loader);

@@ -33,7 +33,8 @@ fn with_room_for_some_frames_the_limit_is_never_passed_and_the_rest_is_decoded()
         for _ in 0..50 {
             let files = files(memory.path());
             let bytes: u64 = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|meta| meta.len()).sum();
-            let held: u64 = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|meta| meta.blocks() * 512).sum();
+            let held: u64 =
+                files.iter().filter_map(|file| fs::metadata(file).ok()).map(|meta| meta.blocks() * 512).sum();
             assert!(bytes <= limit && held <= limit.next_multiple_of(4096), "{files:?}: {bytes} {held}");
             std::thread::yield_now();
         }

@@ -88,7 +88,8 @@ fn two_and_four_processes_share_what_any_of_them_has_decoded() {
         // Holds the cache while workers come and go.
         let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
         let own = loader(&dir, options);
-        let workers: Vec<_> = (0..count).map(|seed| job(&dir, memory.path(), seed, 6).command().spawn().unwrap()).collect();
+        let workers: Vec<_> =
+            (0..count).map(|seed| job(&dir, memory.path(), seed, 6).command().spawn().unwrap()).collect();
         for worker in workers {
             let output = worker.wait_with_output().unwrap();
             let text = String::from_utf8_lossy(&output.stdout).into_owned();

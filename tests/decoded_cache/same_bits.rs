@@ -42,11 +42,8 @@ fn fixed_crops_are_hits_from_the_second_epoch_on_and_read_nothing() {
     let Some(memory) = memory() else { return };
     let (_folder, dir) = set(5, 3, (100, 80));
     let augmentation = Augmentation { crop: Crop::Center, ..Augmentation::default() };
-    let options = LoaderOptions {
-        augmentation,
-        decoded_cache: cache(memory.path(), 32 << 20),
-        ..training(2, (64, 64))
-    };
+    let options =
+        LoaderOptions { augmentation, decoded_cache: cache(memory.path(), 32 << 20), ..training(2, (64, 64)) };
     let loader = crate::common::loader(&dir, options.clone());
     assert!(batches(&loader, 1) == expected(&dir, &options, 1));
     let (read, kept) = (loader.stats().bytes, stats(&loader).kept_bytes);

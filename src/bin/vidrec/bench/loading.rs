@@ -6,8 +6,8 @@ use vidrec::jpeg::JpegDecoder;
 use vidrec::order::{LastBatch, Order};
 use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, DecodedCache, Dtype, Frames, Io, Layout, LoaderOptions,
-    OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
+    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, DecodedCache, Dtype, Frames, Io, Layout,
+    LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
 };
 
 use crate::words::words;

@@ -49,7 +49,8 @@ fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
     for EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu } in epochs {
         let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds for 1000 frames"));
         let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
-        text += &format!("epoch {epoch}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
+        text +=
+            &format!("epoch {epoch}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
     }
     let DecodedStats { limit_bytes, taken_bytes, hits, partial_hits, misses, refused, .. } = cache;
     text + &format!(
