@@ -15,7 +15,7 @@ use crate::disk::memory_file::{IN_MEMORY, MemoryFile, room};
 use crate::error::Hint;
 use crate::format::data_binding::hex;
 use crate::jpeg::{Parts, Scale, TileGrid};
-use crate::{Error, Result, allocation, machine};
+use crate::{Error, Result, machine};
 
 /// The most segments of a frame. More come only of crops that hardly overlap.
 const MOST_SEGMENTS: usize = 32;
@@ -193,39 +193,17 @@ impl Cache {
 
     /// Copies the tiles among `parts` that were found to planes with room for these parts, and returns how many. `None` if
     /// the bytes may not be those that were written: the planes then have any samples.
-    pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3], scratch: &mut Vec<u8>) -> Option<u32> {
+    pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3]) -> Option<u32> {
         let (grid, scale) = found.of?;
         let window = Window::new(&grid, scale, parts);
-        let bytes = tile_bytes(&grid, scale);
         let mut tiles = 0;
         for row in parts.rows.clone() {
-            let mut column = parts.columns.start;
-            while column < parts.columns.end {
-                let first = found.place(column, row);
-                if first == 0 {
-                    column += 1;
-                    continue;
+            for column in parts.columns.clone() {
+                let place = found.place(column, row);
+                if place != 0 {
+                    window.put(self.file.map(), place, column, row, planes)?;
+                    tiles += 1;
                 }
-                // Tiles that lie side by side are one copy.
-                let mut count = 1;
-                while column + count < parts.columns.end
-                    && found.place(column + count, row) == first + u64::from(count) * bytes as u64
-                {
-                    count += 1;
-                }
-                let length = count as usize * bytes;
-                if scratch.len() < length {
-                    allocation::resize(scratch, length, 0, "decoded tiles").ok()?;
-                }
-                let run = &mut scratch[..length];
-                if !self.file.map().copy(first, run) {
-                    return None;
-                }
-                for (tile, samples) in run.chunks_exact(bytes).enumerate() {
-                    window.put(samples, column + tile as u32, row, planes)?;
-                }
-                column += count;
-                tiles += count;
             }
         }
         self.is_whole().then_some(tiles)

@@ -35,6 +35,11 @@ impl Found {
         parts.rows.clone().all(|row| parts.columns.clone().all(|column| self.has(column, row)))
     }
 
+    /// Whether all of the frame is kept.
+    pub fn is_complete(&self) -> bool {
+        self.of.is_some() && self.places.iter().all(|&place| place != 0)
+    }
+
     pub(super) fn place(&self, column: u32, row: u32) -> u64 {
         let Some(grid) = self.grid() else { return 0 };
         let (across, _) = grid.parts();

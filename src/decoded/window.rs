@@ -1,5 +1,6 @@
 //! Tiles in planes: where their samples are, and copies both ways.
 
+use crate::disk::shared_map::SharedMap;
 use crate::jpeg::{Parts, Scale, TileGrid};
 
 /// The planes of some parts of a frame, and how they divide into tiles.
@@ -19,25 +20,25 @@ impl Window {
         Window { pitch, sides: grid.chroma_sides(scale), first: (parts.columns.start, parts.rows.start) }
     }
 
-    /// Copies the samples of the tile at this column and row to the planes. `None` if either has too few.
-    pub fn put(&self, tile: &[u8], column: u32, row: u32, planes: &mut [Vec<u8>; 3]) -> Option<()> {
+    /// Copies the samples of the tile at this column and row to the planes, from `at` in a map. `None` if the map ends
+    /// before them, or the planes do.
+    pub fn put(&self, map: &SharedMap, at: u64, column: u32, row: u32, planes: &mut [Vec<u8>; 3]) -> Option<()> {
         let (width, height) = self.sides;
-        let mut tile = tile;
+        let mut at = at;
         for (plane, factor) in planes.iter_mut().zip([2, 1, 1]) {
-            let (samples, rest) = tile.split_at_checked(factor * factor * width * height)?;
             let (start, pitch) = self.place(column, row, factor)?;
-            let to = plane.get_mut(start..)?;
-            match factor * width {
-                32 => put_rows::<32>(samples, to, pitch)?,
-                16 => put_rows::<16>(samples, to, pitch)?,
-                8 => put_rows::<8>(samples, to, pitch)?,
-                width => {
-                    for (y, row) in samples.chunks_exact(width).enumerate() {
-                        to.get_mut(y * pitch..y * pitch + width)?.copy_from_slice(row);
-                    }
-                }
-            }
-            tile = rest;
+            let (to, rows) = (plane.get_mut(start..)?, factor * height);
+            // Rows of a known width take a fraction of the time.
+            let is_done = match factor * width {
+                32 => map.copy_rows::<32>(at, rows, to, pitch),
+                16 => map.copy_rows::<16>(at, rows, to, pitch),
+                8 => map.copy_rows::<8>(at, rows, to, pitch),
+                width => (0..rows).all(|y| {
+                    let to = to.get_mut(y * pitch..).and_then(|to| to.get_mut(..width));
+                    to.is_some_and(|to| map.copy(at + (y * width) as u64, to))
+                }),
+            };
+            at = at.checked_add((factor * width * rows) as u64).filter(|_| is_done)?;
         }
         Some(())
     }
@@ -70,14 +71,6 @@ impl Window {
     }
 }
 
-/// Copies rows of a known width, which takes a fraction of the time.
-fn put_rows<const WIDTH: usize>(samples: &[u8], to: &mut [u8], pitch: usize) -> Option<()> {
-    for (y, row) in samples.as_chunks::<WIDTH>().0.iter().enumerate() {
-        *to.get_mut(y * pitch..)?.first_chunk_mut()? = *row;
-    }
-    Some(())
-}
-
 fn take_rows<const WIDTH: usize>(from: &[u8], pitch: usize, rows: usize, out: &mut Vec<u8>) -> Option<()> {
     for y in 0..rows {
         out.extend_from_slice(from.get(y * pitch..)?.first_chunk::<WIDTH>()?);
@@ -87,6 +80,8 @@ fn take_rows<const WIDTH: usize>(from: &[u8], pitch: usize, rows: usize, out: &m
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::jpeg::{Cut, make_room};
 
@@ -110,10 +105,13 @@ mod tests {
                     let mut tile = Vec::new();
                     from.take(&planes, column, row, &mut tile).unwrap();
                     assert_eq!(tile.len(), super::super::segment::tile_bytes(&grid, scale));
-                    to.put(&tile, column, row, &mut part).unwrap();
+                    let mut file = tempfile::tempfile().unwrap();
+                    std::io::Write::write_all(&mut file, &[&[9; 5], &tile[..]].concat()).unwrap();
+                    let map = SharedMap::of(&file, Path::new("")).unwrap();
+                    to.put(&map, 5, column, row, &mut part).unwrap();
                     let mut again = Vec::new();
                     to.take(&part, column, row, &mut again).unwrap();
-                    assert!(again == tile && to.put(&tile[1..], column, row, &mut part).is_none());
+                    assert!(again == tile && to.put(&map, 6, column, row, &mut part).is_none());
                 }
                 // Row by row, as a decoder would have written it.
                 for (k, half) in [(0, 1), (1, 2), (2, 2)] {

@@ -1,8 +1,9 @@
 //! Which frames have to be read: all but those whose pictures come from the cache of decoded frames.
 
+use std::cell::OnceCell;
+
 use super::engine::Engine;
 use super::kept::{Look, frame_key, look_up};
-use super::plan::SamplePlan;
 use super::schedule::Seat;
 use crate::Result;
 use crate::dataset::Clip;
@@ -16,17 +17,18 @@ pub(super) fn to_read<'a>(
     length: u32,
     size: (u32, u32),
 ) -> Result<(Clip<'a>, Vec<u32>)> {
-    let Some(cache) = &engine.decoded else {
-        let (clip, (frames, _)) = engine.planner.choose(seat, length)?;
-        return Ok((clip, frames));
-    };
-    // The same tables are made once more for the batch, a small part of the work that they may save.
-    let SamplePlan { clip, mut frames, kernel, .. } = engine.planner.plan(*seat, length, size)?;
-    let mut found = Found::default();
+    let (clip, (mut frames, _)) = engine.planner.choose(seat, length)?;
+    let Some(cache) = &engine.decoded else { return Ok((clip, frames)) };
+    let Some(scale) = engine.planner.scale(seat, &clip, size) else { return Ok((clip, frames)) };
+    let (mut found, kernel) = (Found::default(), OnceCell::new());
+    // Of a frame in part, the tables say whether it is enough. They are made once more for the batch.
+    let kernel = || kernel.get_or_init(|| engine.planner.plan(*seat, length, size).ok()?.kernel).as_ref();
     let mut is_kept = |t: u32| {
-        let Some(kernel) = &kernel else { return false };
-        frame_key(&clip, t).is_ok_and(|frame| matches!(look_up(cache, frame, kernel, &mut found), Look::All(..)))
+        let frame = frame_key(&clip, t).ok()?;
+        cache.find(frame, scale, &mut found);
+        found.grid()?;
+        (found.is_complete() || matches!(look_up(cache, frame, kernel()?, &mut found), Look::All(..))).then_some(())
     };
-    frames.retain(|&t| !is_kept(t));
+    frames.retain(|&t| is_kept(t).is_none());
     Ok((clip, frames))
 }

@@ -20,7 +20,7 @@ pub(super) struct Worker {
     record: Vec<u8>,
     /// What is kept of the frame.
     found: Found,
-    /// Tiles on the way to the cache and from there.
+    /// Tiles on the way to the cache.
     tiles: Vec<u8>,
 }
 
@@ -186,7 +186,7 @@ impl Worker {
     /// Copies what was found of some parts of a frame to the planes, and returns how many tiles that was.
     fn read_kept(&mut self, cache: &Cache, parts: &Parts, cut: &Cut, scale: Scale) -> Result<Option<u32>> {
         make_room(cut, scale, &mut self.planes)?;
-        Ok(cache.read(&self.found, parts, &mut self.planes, &mut self.tiles))
+        Ok(cache.read(&self.found, parts, &mut self.planes))
     }
 
     /// Keeps what was decoded.
