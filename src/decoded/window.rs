@@ -111,7 +111,7 @@ mod tests {
                     to.put(&map, 5, column, row, &mut part).unwrap();
                     let mut again = Vec::new();
                     to.take(&part, column, row, &mut again).unwrap();
-                    assert!(again == tile && to.put(&map, 6, column, row, &mut part).is_none());
+                    assert!(again == tile && to.put(&map, 6, column, row, &mut part.clone()).is_none());
                 }
                 // Row by row, as a decoder would have written it.
                 for (k, half) in [(0, 1), (1, 2), (2, 2)] {
