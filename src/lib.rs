@@ -73,6 +73,7 @@ mod byte_size;
 pub mod cache;
 pub mod check;
 mod dataset;
+mod decoded;
 mod disk;
 pub mod edit;
 mod error;
@@ -162,10 +163,10 @@ pub use format::track::payload::TrackNumber;
 pub use format::track::schema::{TrackSchema, TrackTiming, TrackType};
 pub use loader::{
     Aligned, Augmentation, Batch, BatchData, Batches, BatchesInto, Batching, Budget, Cameras, CamerasCrop, Channels,
-    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, Draws, Dtype, Epochs, Field, Frames, JpegBatch, JpegFrame,
-    Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix, MixLabels, MixOptions, OnBadFrame,
-    Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips, SourceCount, Start, Temporal,
-    TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
+    ColorDraw, ColorJitter, ColorMatrix, ColorStep, Crop, DecodedCache, DecodedStats, Draws, Dtype, Epochs, Field,
+    Frames, JpegBatch, JpegFrame, Layout, Loader, LoaderOptions, LoaderState, LoaderStats, Memory, Missing, Mix,
+    MixLabels, MixOptions, OnBadFrame, Pictures, Prefetch, PrefetchedBatch, Safety, SampleParams, Sampling, ShortClips,
+    SourceCount, Start, Temporal, TrackAnchor, TrackBatch, TrackData, TrackHow, TrackWindow,
 };
 pub use location::is_remote;
 pub use order::LastBatch;

@@ -98,9 +98,68 @@ fn limit(resource: u32) -> Option<u64> {
     (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(bytes)
 }
 
+/// How many bytes of memory this process may use with those beside it: what the machine has, or the limit of the container
+/// if that is lower. `None` where the system does not say.
+#[cfg(target_os = "linux")]
+pub(crate) fn memory() -> Option<u64> {
+    let text = |path: &str| std::fs::read_to_string(path).ok();
+    let of_machine = text("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    });
+    let groups = text("/proc/self/cgroup").unwrap_or_default();
+    of_machine.into_iter().chain(memory_of_groups(&groups, text)).min()
+}
+
+/// The lowest limit on memory of the control groups that `groups` names, as in `/proc/self/cgroup`, and of those around
+/// them. `read` gives the text of a file.
+#[cfg(target_os = "linux")]
+fn memory_of_groups(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<u64> {
+    let mut lowest = None;
+    for line in groups.lines() {
+        // The number of the hierarchy, its controllers, the path: "0::/a/b", "7:memory:/a/b".
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(mut path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (root, name) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        loop {
+            path = path.trim_end_matches('/');
+            let limit = read(&format!("{root}{path}/{name}")).and_then(|text| text.trim().parse::<u64>().ok());
+            lowest = lowest.into_iter().chain(limit).min();
+            let Some((around, _)) = path.rsplit_once('/') else { break };
+            path = around;
+        }
+    }
+    lowest
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_lowest_limit_of_all_groups_around_counts() {
+        let of = |groups: &str, files: &[(&str, &str)]| {
+            memory_of_groups(groups, |path| Some(files.iter().find(|(name, _)| *name == path)?.1.to_owned()))
+        };
+        let files = [
+            ("/sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("/sys/fs/cgroup/a/memory.max", "5000\n"),
+            ("/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "3000\n"),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        assert_eq!(of("0::/a/b\n", &files), Some(5000));
+        assert_eq!(of("5:cpu,memory:/c/d\n4:pids:/a\n0::/\n", &files), Some(3000));
+        assert_eq!(of("0::/\n", &files), None);
+        assert_eq!(of("not a group\n1:2\n", &files), None);
+        assert!(memory().is_some_and(|bytes| bytes > 1 << 24));
+    }
 
     #[test]
     fn errors_of_the_machine_are_told_from_others() {

@@ -1,5 +1,6 @@
 //! A loader's options from the dict that `vidrec/_options.py` makes of the arguments, and their defaults.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vidrec::order::{Order, Weights};
 use vidrec::{
-    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, Frames, Io, LoaderOptions, Pictures, Prefetch,
-    Safety, Sampling, Temporal, TrackWindow,
+    Augmentation, Batching, Budget, Cameras, ColorJitter, Crop, Dataset, DecodedCache, Frames, Io, LoaderOptions,
+    Pictures, Prefetch, Safety, Sampling, Temporal, TrackWindow,
 };
 
 use crate::error::{raise, usage};
@@ -75,6 +76,8 @@ pub struct Options {
     prefetch: u32,
     prefetch_bytes: u64,
     readahead: u32,
+    decoded_cache: Option<String>,
+    decoded_cache_dir: Option<PathBuf>,
 }
 
 /// Of a track its name, window, rate, how, anchor, missing.
@@ -124,8 +127,15 @@ impl Options {
             pictures: self.pictures()?,
             prefetch: Prefetch { batches: self.prefetch, bytes: self.prefetch_bytes, readahead: self.readahead },
             safety: Safety { check_crc: self.check_crc, on_bad_frame: word(&self.on_bad_frame)? },
+            decoded_cache: self.decoded_cache()?,
             sampling: self.sampling(dataset)?,
         })
+    }
+
+    fn decoded_cache(&self) -> PyResult<Option<DecodedCache>> {
+        let Some(size) = &self.decoded_cache else { return Ok(None) };
+        let bytes = vidrec::parse_bytes(size).map_err(|e| usage(format!("loader option decoded_cache: {e}")))?;
+        Ok(Some(DecodedCache { bytes, dir: self.decoded_cache_dir.clone() }))
     }
 
     fn frame_count(&self) -> Frames {
@@ -222,6 +232,7 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         sampling,
         prefetch,
         safety,
+        decoded_cache,
     } = LoaderOptions::default();
     let dict = PyDict::new(py);
     dict.set_item("batch_size", batch_size)?;
@@ -278,5 +289,7 @@ pub fn loader_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("prefetch", prefetch.batches)?;
     dict.set_item("prefetch_bytes", prefetch.bytes)?;
     dict.set_item("readahead", prefetch.readahead)?;
+    dict.set_item("decoded_cache", decoded_cache.as_ref().map(|cache| cache.bytes))?;
+    dict.set_item("decoded_cache_dir", decoded_cache.and_then(|cache| cache.dir))?;
     Ok(dict)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -77,6 +78,15 @@ def tracks(value: Any) -> List[Tuple[Any, ...]]:
         pace = None if window.rate is None else rate(window.rate)
         found.append((name, span, pace, window.how, window.anchor, window.missing))
     return found
+
+
+def decoded_cache(size: Union[int, str, None], folder: Any) -> Dict[str, Any]:
+    """How much memory decoded frames may take, and where it is."""
+    if folder is not None and size is None:
+        raise UsageError("loader option decoded_cache_dir: it is for decoded_cache; give that, too")
+    # Another process may have another working folder.
+    found = None if folder is None else os.path.abspath(os.fspath(folder))
+    return {"decoded_cache": None if size is None else str(size), "decoded_cache_dir": found}
 
 
 def channels(name: str, value: Any) -> Tuple[float, float, float]:

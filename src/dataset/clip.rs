@@ -29,6 +29,8 @@ pub struct Clip<'a> {
     pub(super) ordinal: u64,
     /// Ordinal in the shard.
     pub(super) stored: u64,
+    /// Frames of the shards before this one.
+    pub(super) frames_before: u64,
     pub(super) entry: ClipEntry,
 }
 
@@ -198,6 +200,11 @@ impl<'a> Clip<'a> {
             .in_clip(self.ordinal)
             .in_frame(t)
             .file(&self.shard.record_path))
+    }
+
+    /// The number of frame `t` among the frames of all shards of the data set, and its entry.
+    pub(crate) fn numbered_entry(&self, t: u32) -> Result<(u64, FrameEntry)> {
+        Ok((self.frames_before + self.frame_ordinal(t)?, self.frame_entry(t)?))
     }
 
     /// The size of the clip's records in a record file that vidrec writes. Reads only the frame entries.

@@ -29,6 +29,8 @@ use crate::location::is_remote;
 use crate::remote::Remote;
 use crate::{Error, RemoteStats, Result};
 
+const NO_DIGEST: [u8; 32] = [0; 32];
+
 /// A data set, open for reading. Cloning is cheap; all clones share the maps.
 ///
 /// Opening takes the same time for any number of clips. It checks the heads of the files. Each clip entry and frame
@@ -55,6 +57,8 @@ struct Inner {
     shards: Vec<Arc<Slot>>,
     /// Ordinal of each shard's first clip, followed by the number of clips.
     starts: Vec<u64>,
+    /// The frames before each shard, followed by the number of frames of all shards.
+    frame_starts: Vec<u64>,
     /// For each shard, the first of those that it must have the class names of.
     kinds: Vec<usize>,
     frame_count: u64,
@@ -97,12 +101,13 @@ impl Inner {
         let opened = shards.iter().filter_map(|slot| slot.opened()?.tracks.as_ref());
         // Those of remote shards are opened when they are used.
         track_file::joined(opened.filter_map(|file| Some((file.path.as_path(), file.opened()?))))?;
-        let mut starts = vec![0];
+        let (mut starts, mut frame_starts, mut frame_count) = (vec![0], vec![0], 0);
         for shard in &shards {
             starts.push(starts.last().unwrap_or(&0) + shard.clip_count());
+            frame_count += shard.frame_count();
+            frame_starts.push(frame_count);
         }
-        let frame_count = shards.iter().map(|s| s.frame_count()).sum();
-        Ok(Inner { shards, starts, kinds, frame_count, io, chosen: None })
+        Ok(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen: None })
     }
 
     /// Like [`Dataset::draws`], but for all clips of the shards.
@@ -233,9 +238,10 @@ impl Dataset {
         }
         let draws = if are_whole_groups(&chosen, self.0.draws()) { self.0.draws() } else { 1 };
         let chosen = Some(Chosen { clips: chosen, frames_per_clip: (least == most).then_some(most), draws });
-        let Inner { shards, starts, kinds, io, .. } = &*self.0;
-        let (shards, starts, kinds) = (shards.clone(), starts.clone(), kinds.clone());
-        Ok(Dataset(Arc::new(Inner { shards, starts, kinds, frame_count, io: *io, chosen })))
+        let Inner { shards, starts, frame_starts, kinds, io, .. } = &*self.0;
+        let (shards, starts, frame_starts) = (shards.clone(), starts.clone(), frame_starts.clone());
+        let (kinds, io) = (kinds.clone(), *io);
+        Ok(Dataset(Arc::new(Inner { shards, starts, frame_starts, kinds, frame_count, io, chosen })))
     }
 
     /// Concatenates the clips of several data sets. The files are shared and nothing is copied.
@@ -406,6 +412,21 @@ impl Dataset {
         Fingerprint { clips: self.len(), digest: data_binding::hex(&digest.finalize()) }
     }
 
+    /// The number of frames in all shards, and a digest of their record files. A selection has those of its shards.
+    pub(crate) fn stored_frames(&self) -> Result<(u64, [u8; 32])> {
+        let mut digest = Sha256::new();
+        for slot in &self.0.shards {
+            // What is not open may not be listed with a digest.
+            let of_records = match slot.sha256() {
+                NO_DIGEST => slot.open()?.index.binding.sha256,
+                of_records => of_records,
+            };
+            digest.update(of_records);
+            digest.update(slot.frame_count().to_le_bytes());
+        }
+        Ok((self.0.frame_starts.last().copied().unwrap_or(0), digest.finalize().into()))
+    }
+
     /// Total size of all index files in bytes.
     #[cfg(feature = "pack")]
     pub(crate) fn index_bytes(&self) -> u64 {
@@ -435,7 +456,8 @@ impl Dataset {
         let (at, of_shard) = self.place(ordinal);
         let shard = self.shard(at)?;
         let entry = shard.clip(of_shard).map_err(|e| e.in_clip(ordinal))?;
-        Ok(Clip { shard, ordinal, stored: of_shard, entry })
+        let frames_before = self.0.frame_starts[at];
+        Ok(Clip { shard, ordinal, stored: of_shard, frames_before, entry })
     }
 
     /// The number of shards.

@@ -18,6 +18,11 @@ mod link;
 #[cfg(feature = "pack")]
 mod log_file;
 pub(crate) mod map;
+#[cfg(target_os = "linux")]
+pub(crate) mod memory_file;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_memory_file.rs"]
+pub(crate) mod memory_file;
 #[cfg(feature = "interop")]
 mod new_folder;
 pub(crate) mod open_files;
@@ -25,7 +30,7 @@ pub(crate) mod positional;
 pub(crate) mod publication;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_file;
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
 pub(crate) mod shared_map;
 pub(crate) mod sigbus;
 #[cfg(any(feature = "pack", feature = "remote"))]
@@ -34,7 +39,6 @@ pub(crate) mod space;
 pub(crate) mod sparse_file;
 #[cfg(feature = "interop")]
 mod swap;
-#[cfg(feature = "interop")]
 mod system;
 #[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) mod whole_folder;

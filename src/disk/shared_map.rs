@@ -1,5 +1,5 @@
-//! Small files that several processes change at once: numbers in memory that all of them map. `map.rs` has the files
-//! that are only read.
+//! Files that several processes change at once: numbers in memory that all of them map, and bytes that never change once
+//! such a number says that they are there. `map.rs` has the files that are only read.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ impl SharedMap {
         Self::of(&file, path)
     }
 
-    fn of(file: &File, path: &Path) -> Result<Self> {
+    /// Maps an open file.
+    pub fn of(file: &File, path: &Path) -> Result<Self> {
         let io = |e| Error::io("map the file", path, e);
         if file.metadata().map_err(io)?.len() == 0 {
             return Ok(SharedMap { watch: None, map: None, path: path.to_owned() });
@@ -64,6 +65,41 @@ impl SharedMap {
         let is_inside = at.is_multiple_of(8) && at.checked_add(8).is_some_and(|end| end <= map.len());
         // SAFETY: as in `bytes`; the eight bytes are inside the map, and aligned, since a map begins at a page.
         is_inside.then(|| unsafe { &*map.as_ptr().add(at).cast::<AtomicU64>() })
+    }
+
+    /// Copies the bytes from `at` on to `to`. False, and nothing is copied, unless the file has as many.
+    ///
+    /// The caller has read with [`word`](Self::word), in the order `Acquire`, that these bytes were written, and they are
+    /// not written to from then on but by those who do not keep to that. Only the system writes them: no reference in this
+    /// process ever leads to them.
+    pub fn copy(&self, at: u64, to: &mut [u8]) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        if at.checked_add(to.len()).is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        // SAFETY: the source is inside the map, which is readable and lives as long as the borrow of `self`, and `to` is
+        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map only through atomic
+        // numbers at other places, so there is no race inside of it. Another process that does not keep to the rules may
+        // change the bytes meanwhile, as with every map of a file: then the copy has any bytes, for which `u8` has no
+        // invalid ones. If the file is cut off, `Watch` puts private zeros there, or the system ends the process.
+        unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at), to.as_mut_ptr(), to.len()) };
+        true
+    }
+
+    /// As [`copy`](Self::copy), to rows of `to` that begin `pitch` bytes apart; in the map, they follow each other. False,
+    /// and perhaps some are copied, unless there is room for all.
+    pub fn copy_rows<const WIDTH: usize>(&self, at: u64, rows: usize, to: &mut [u8], pitch: usize) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        let end = rows.checked_mul(WIDTH).and_then(|length| at.checked_add(length));
+        if end.is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        for row in 0..rows {
+            let Some(to) = to.get_mut(row * pitch..).and_then(|to| to.first_chunk_mut::<WIDTH>()) else { return false };
+            // SAFETY: as in `copy`; this row of the source ends no later than `end`.
+            unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at + row * WIDTH), to.as_mut_ptr(), WIDTH) };
+        }
+        true
     }
 
     /// Whether all pages of the map are still those of the file. If not, other processes do not see what this one
@@ -101,8 +137,15 @@ mod tests {
     #[test]
     fn nothing_outside_of_the_file_can_be_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), [0; 20]).unwrap();
+        std::fs::write(file.path(), [7; 20]).unwrap();
         let map = SharedMap::open(file.path(), 20).unwrap();
+        let mut copy = [0; 8];
+        assert!([13, 20, u64::MAX - 7, u64::MAX].iter().all(|&at| !map.copy(at, &mut copy)) && copy == [0; 8]);
+        assert!(map.copy(12, &mut copy) && copy == [7; 8]);
+        let mut rows = [0; 11];
+        assert!(map.copy_rows::<3>(14, 2, &mut rows, 8) && rows == [7, 7, 7, 0, 0, 0, 0, 0, 7, 7, 7]);
+        assert!(!map.copy_rows::<3>(15, 2, &mut rows, 8) && !map.copy_rows::<3>(0, 2, &mut rows, 9));
+        assert!(!map.copy_rows::<3>(0, usize::MAX, &mut rows, 0) && !map.copy_rows::<3>(u64::MAX, 1, &mut rows, 0));
         assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
         assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
         let e = SharedMap::open(file.path(), 21).unwrap_err();

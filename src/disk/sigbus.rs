@@ -35,7 +35,6 @@ impl Watch {
         Watch()
     }
 
-    #[cfg(feature = "remote")]
     pub fn over_writable(_: &[u8]) -> Self {
         Watch()
     }
@@ -55,7 +54,6 @@ impl Watch {
 
     /// Watches `map`, which must be one complete map that is also written to. Lost pages can then be written to as well,
     /// but nobody else sees that.
-    #[cfg(feature = "remote")]
     pub fn over_writable(map: &[u8]) -> Self {
         Watch(linux::is_installed().then(|| linux::Entry::new(map, libc::PROT_READ | libc::PROT_WRITE)))
     }

@@ -46,6 +46,7 @@ mod retile;
 mod scale;
 #[cfg(feature = "pack")]
 mod target;
+mod tile_grid;
 mod tiles;
 
 pub use choice::JpegDecoder;
@@ -59,9 +60,10 @@ pub use measure::QualityTarget;
 pub(crate) use measure::Scores;
 pub(crate) use recode::{ClipRecoder, RecodedClip};
 pub(crate) use region::{Cut, Region};
-pub(crate) use region_decoder::{Pixels, RegionDecoder};
+pub(crate) use region_decoder::{DecodedPart, Pixels, RegionDecoder, make_room};
 #[cfg(feature = "interop")]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;
 #[cfg(feature = "pack")]
 pub(crate) use target::{Measured, MeasuredEncoder};
+pub(crate) use tile_grid::{Parts, TileGrid};

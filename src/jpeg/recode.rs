@@ -172,8 +172,8 @@ impl Reader {
             self.tiler.read_coding();
         }
         let (tiles, Some(coding)) = self.tiler.selected() else { return Ok(None) };
-        let read = self.coefficients.read(jpeg, coding, tiles, selection.restart, take)?;
-        Ok(read.then_some(selection.restart))
+        let read = self.coefficients.read(jpeg, coding, tiles, selection.restart(), take)?;
+        Ok(read.then_some(selection.restart()))
     }
 }
 

@@ -7,6 +7,7 @@ use super::codec::{Decompressor, Yuv420, check_limits, read_header};
 use super::own::{TileDecoder, TilePlanes, Tiles};
 use super::region::{Cut, Region};
 use super::scale::Scale;
+use super::tile_grid::{Parts, TileGrid};
 use super::tiles::{TileSelection, Tiler};
 use crate::{Error, Result, allocation};
 
@@ -25,6 +26,16 @@ pub(crate) struct PixelFormat {
     /// Width and height in pixels, within [`limits`](crate::limits).
     pub size: (u32, u32),
     pub pixels: Pixels,
+}
+
+/// What was decoded of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DecodedPart {
+    pub cut: Cut,
+    /// The parts of the picture, of which `cut` has some.
+    pub grid: TileGrid,
+    /// Tiles that had to be decoded; the others were there.
+    pub tiles: u32,
 }
 
 /// A decoder of parts of pictures: one per thread, reused for every frame.
@@ -65,6 +76,11 @@ impl RegionDecoder {
         Ok(PixelFormat { size: (header.width, header.height), pixels })
     }
 
+    /// The tiles of `jpeg`, if its header is that of a tiled one.
+    pub fn grid(&mut self, jpeg: &[u8]) -> Option<TileGrid> {
+        self.tiler.grid(jpeg)
+    }
+
     /// Decodes at least `region` of a 4:2:0 picture to planes, scaled, and returns which part of the picture they are.
     ///
     /// The samples are those of a decode of the whole picture at this scale, bit for bit. A row of luma has
@@ -74,50 +90,81 @@ impl RegionDecoder {
     ///
     /// Damaged data, or not a 4:2:0 YCbCr JPEG.
     pub fn planes(&mut self, jpeg: &[u8], region: Region, scale: Scale, planes: &mut [Vec<u8>; 3]) -> Result<Cut> {
+        self.planes_without(jpeg, region, scale, planes, |_, _| false).map(|part| part.cut)
+    }
+
+    /// As [`planes`](Self::planes), but tiles for whose column and row `is_here` returns true need not be decoded: their
+    /// samples are in the planes already, which have room for [`Cut`].
+    pub fn planes_without(
+        &mut self,
+        jpeg: &[u8],
+        region: Region,
+        scale: Scale,
+        planes: &mut [Vec<u8>; 3],
+        is_here: impl Fn(u32, u32) -> bool,
+    ) -> Result<DecodedPart> {
         if let Some(selection) = self.tiler.select(jpeg, region, true) {
-            if self.choice != JpegDecoder::Turbo && self.decode_tiles(jpeg, &selection, scale, planes)? {
-                return Ok(selection.cut);
+            let TileSelection { cut, grid, .. } = selection;
+            if self.choice != JpegDecoder::Turbo
+                && let Some(tiles) = self.decode_tiles(jpeg, &selection, scale, planes, is_here)?
+            {
+                return Ok(DecodedPart { cut, grid, tiles });
             }
             if let Some(small) = self.tiler.assemble(jpeg, &selection) {
-                self.decompressor.yuv420(small, scale, target(&selection.cut, scale, planes)?)?;
-                return Ok(selection.cut);
+                self.decompressor.yuv420(small, scale, target(&cut, scale, planes)?)?;
+                return Ok(DecodedPart { cut, grid, tiles: cut.tiles });
             }
         }
         let header = read_header(&mut self.decompressor, jpeg)?;
-        let cut = Cut::whole((header.width, header.height));
+        let size = (header.width, header.height);
+        let cut = Cut::whole(size);
         self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes)?)?;
-        Ok(cut)
+        Ok(DecodedPart { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
     }
 
-    /// Decodes the selected tiles with our own decoder; false if libjpeg-turbo has to do it.
+    /// Decodes the selected tiles that are not here with our own decoder, and returns how many; `None` if libjpeg-turbo
+    /// has to do it.
     fn decode_tiles(
         &mut self,
         jpeg: &[u8],
         selection: &TileSelection,
         scale: Scale,
         planes: &mut [Vec<u8>; 3],
-    ) -> Result<bool> {
+        is_here: impl Fn(u32, u32) -> bool,
+    ) -> Result<Option<u32>> {
         if self.tiler.is_new() {
             // If libjpeg-turbo refuses this header, it does so here, once for all frames that have it.
             read_header(&mut self.decompressor, jpeg)?;
             self.tiler.read_coding();
         }
         let (segments, coding) = self.tiler.selected();
-        let TileSelection { columns, rows, across, restart, cut } = selection;
+        let TileSelection { grid, parts, cut } = selection;
         let pitch = cut.luma_pitch(scale);
-        let planes = target(cut, scale, planes)?.planes;
-        let target = TilePlanes { planes, pitches: [pitch, pitch / 2, pitch / 2] };
+        let mut planes = target(cut, scale, planes)?.planes;
+        let (across, restart) = (grid.parts().0 as usize, selection.restart() as usize);
+        let (width, height) = grid.chroma_sides(scale);
         let range = |range: &Range<u32>| range.start as usize..range.end as usize;
-        let decoded = coding.and_then(|coding| {
-            let (columns, rows) = (range(columns), range(rows));
-            let (across, restart) = (*across as usize, *restart as usize);
-            self.own.decode(&Tiles { jpeg, coding, segments, across, columns, rows, restart }, scale, target)
+        let mut decode = |wanted: &Parts| {
+            // Where these parts begin in the planes of all that are wanted.
+            let (x, y) = (wanted.columns.start - parts.columns.start, wanted.rows.start - parts.rows.start);
+            let (x, y) = (x as usize * width, y as usize * height);
+            let [luma, blue, red] = &mut planes;
+            let at = y * (pitch / 2) + x;
+            let planes = [luma.get_mut(2 * y * pitch + 2 * x..)?, blue.get_mut(at..)?, red.get_mut(at..)?];
+            let target = TilePlanes { planes, pitches: [pitch, pitch / 2, pitch / 2] };
+            let (columns, rows) = (range(&wanted.columns), range(&wanted.rows));
+            self.own.decode(&Tiles { jpeg, coding: coding?, segments, across, columns, rows, restart }, scale, target)
+        };
+        let mut tiles = 0;
+        let decoded = missing(parts, is_here).try_for_each(|parts| {
+            tiles += (parts.columns.len() * parts.rows.len()) as u32;
+            decode(&parts)
         });
         if decoded.is_none() && self.choice == JpegDecoder::Own {
             let message = "vidrec's own JPEG decoder: damaged data, or not as an encoder writes it";
             return Err(Error::decode(message).help("set the loader option decoder to auto"));
         }
-        Ok(decoded.is_some())
+        Ok(decoded.map(|()| tiles))
     }
 
     /// Decodes at least `region` of a picture to RGB, 3 bytes per pixel without padding, and returns which part it is.
@@ -136,6 +183,35 @@ impl RegionDecoder {
         self.decompressor.rgb(jpeg, out, pitch)?;
         Ok(cut)
     }
+}
+
+/// The parts that are not here: all of them at once if none is, else runs of one row.
+fn missing(parts: &Parts, is_here: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = Parts> {
+    let row = |row: u32| parts.columns.clone().map(move |column| (column, row));
+    let none = parts.rows.clone().flat_map(row).all(|(column, row)| !is_here(column, row));
+    let mut at = (parts.columns.start, parts.rows.start);
+    let mut whole = none.then(|| parts.clone());
+    std::iter::from_fn(move || {
+        if none {
+            return whole.take();
+        }
+        while at.1 < parts.rows.end {
+            let (start, row) = at;
+            let Some(first) = (start..parts.columns.end).find(|&column| !is_here(column, row)) else {
+                at = (parts.columns.start, row + 1);
+                continue;
+            };
+            let end = (first..parts.columns.end).find(|&column| is_here(column, row)).unwrap_or(parts.columns.end);
+            at.0 = end;
+            return Some(Parts { columns: first..end, rows: row..row + 1 });
+        }
+        None
+    })
+}
+
+/// Makes room for the planes of `cut`, for tiles that are here before the others are decoded.
+pub(crate) fn make_room(cut: &Cut, scale: Scale, planes: &mut [Vec<u8>; 3]) -> Result<()> {
+    target(cut, scale, planes).map(drop)
 }
 
 /// The planes of `cut`, with room for it.

@@ -11,11 +11,10 @@
 //! RST7, RST0 in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the
 //! caller decodes it whole.
 
-use std::ops::Range;
-
 use super::markers::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, MarkerSegment, RST0, SOF0, SOI, SOS, headers};
 use super::own::{Coding, TileData};
 use super::region::{Cut, MCU_SIDE, Region};
+use super::tile_grid::{Parts, TileGrid};
 use crate::limits;
 
 /// What the header of a tiled JPEG says.
@@ -30,26 +29,24 @@ struct TileLayout {
 }
 
 impl TileLayout {
-    fn tile_width(&self) -> u32 {
-        self.restart * MCU_SIDE
-    }
-
-    /// Tiles in a row, and rows of them.
-    fn tiles(&self) -> (u32, u32) {
-        (self.width.div_ceil(self.tile_width()), self.height.div_ceil(MCU_SIDE))
+    fn grid(&self) -> TileGrid {
+        TileGrid { size: (self.width, self.height), tile_width: self.restart * MCU_SIDE }
     }
 }
 
 /// The tiles that a region touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TileSelection {
-    pub columns: Range<u32>,
-    pub rows: Range<u32>,
-    /// Tiles in a row of the picture.
-    pub across: u32,
-    /// MCUs in a tile.
-    pub restart: u32,
+    pub grid: TileGrid,
+    pub parts: Parts,
     pub cut: Cut,
+}
+
+impl TileSelection {
+    /// MCUs in a tile.
+    pub fn restart(&self) -> u32 {
+        self.grid.tile_width / MCU_SIDE
+    }
 }
 
 /// A header that has occurred.
@@ -81,6 +78,11 @@ impl Tiler {
         self.known(jpeg).map(|known| (known.layout.width, known.layout.height))
     }
 
+    /// The tiles of `jpeg`, if its header is that of a tiled one.
+    pub fn grid(&mut self, jpeg: &[u8]) -> Option<TileGrid> {
+        self.known(jpeg).map(|known| known.layout.grid())
+    }
+
     /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
     /// With `padded` its sides are whole tiles, otherwise they end with the picture.
@@ -96,22 +98,18 @@ impl Tiler {
         if !region.within((layout.width, layout.height)) {
             return None;
         }
-        let (across, down) = layout.tiles();
-        find_tiles(jpeg, length, (across * down) as usize, &mut self.tiles)?;
-        let side = layout.tile_width();
-        let columns = region.x / side..(region.x + region.width).div_ceil(side);
-        let rows = region.y / MCU_SIDE..(region.y + region.height).div_ceil(MCU_SIDE);
-        let (x, y) = (columns.start * side, rows.start * MCU_SIDE);
-        let (mut width, mut height) = (columns.len() as u32 * side, rows.len() as u32 * MCU_SIDE);
+        let grid = layout.grid();
+        find_tiles(jpeg, length, grid.count(), &mut self.tiles)?;
+        let parts = grid.touched(region);
+        let mut cut = grid.cut(&parts);
+        let Region { x, y, width, height } = &mut cut.region;
         if !padded {
-            (width, height) = (width.min(layout.width - x), height.min(layout.height - y));
+            (*width, *height) = ((*width).min(layout.width - *x), (*height).min(layout.height - *y));
         }
-        if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
+        if *width > limits::MAX_SIDE || *height > limits::MAX_SIDE {
             return None;
         }
-        let tiles = (columns.len() * rows.len()) as u32;
-        let cut = Cut { region: Region { x, y, width, height }, tiles, skipped: across * down - tiles };
-        Some(TileSelection { columns, rows, across, restart: layout.restart, cut })
+        Some(TileSelection { grid, parts, cut })
     }
 
     /// Selects all tiles, if `jpeg` is tiled.
@@ -122,7 +120,8 @@ impl Tiler {
 
     /// The JPEG of the tiles that were last selected, in `jpeg`.
     pub fn assemble(&mut self, jpeg: &[u8], selection: &TileSelection) -> Option<&[u8]> {
-        let TileSelection { columns, rows, across, cut, .. } = selection;
+        let TileSelection { grid, parts: Parts { columns, rows }, cut } = selection;
+        let (across, _) = grid.parts();
         let KnownHeader { header, layout, .. } = self.known.first()?;
         self.out.clear();
         self.out.extend_from_slice(header);

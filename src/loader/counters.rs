@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::RemoteStats;
+use crate::decoded::Cache;
 
 /// Counters of a loader since it was made. They cost an addition a frame or a batch and are always on.
 ///
@@ -14,7 +15,7 @@ use crate::RemoteStats;
 pub struct LoaderStats {
     /// Batches that were made, without failed ones.
     pub batches: u64,
-    /// Frames that were decoded, or given as JPEGs.
+    /// Frames that were decoded, or given as JPEGs, or came decoded from the [`DecodedCache`](super::DecodedCache).
     pub frames: u64,
     /// Bytes of these JPEGs.
     pub bytes: u64,
@@ -22,6 +23,9 @@ pub struct LoaderStats {
     pub tiles_decoded: u64,
     /// Tiles of those JPEGs that were not decoded, because they lie outside the crop.
     pub tiles_skipped: u64,
+    /// What the cache of decoded frames has done, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decoded_cache: Option<DecodedStats>,
     /// Clips that could not be read and were replaced: see [`OnBadFrame::Substitute`](super::OnBadFrame).
     pub substituted_clips: u64,
     /// Clips of the data set with fewer frames than a sample needs: see [`ShortClips`](super::ShortClips).
@@ -41,6 +45,35 @@ pub struct LoaderStats {
     pub producer_wait_seconds: f64,
 }
 
+/// Counters of a [`DecodedCache`](super::DecodedCache), in [`LoaderStats`]. All are of this loader, but for `taken_bytes`.
+///
+/// `hits`, `partial_hits`, `misses` and `other_frames` add up to the frames.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct DecodedStats {
+    /// The most bytes that it takes.
+    pub limit_bytes: u64,
+    /// Bytes that are taken: by all processes, with what says where frames are.
+    pub taken_bytes: u64,
+    /// Frames of which everything that was needed was there, so that nothing of them was read.
+    pub hits: u64,
+    /// Frames of which some tiles were there; the others were decoded.
+    pub partial_hits: u64,
+    /// Frames of which nothing was there that was needed.
+    pub misses: u64,
+    /// Frames that are never kept, because they are not 4:2:0.
+    pub other_frames: u64,
+    /// Tiles that came from the cache; a JPEG without tiles counts as one.
+    pub tiles: u64,
+    /// Bytes that this loader has added.
+    pub kept_bytes: u64,
+    /// Frames of which something was decoded and not kept, for want of room.
+    pub refused: u64,
+    /// Why the cache keeps nothing more, or is no longer used; `None` if all is well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
 /// The counters behind [`LoaderStats`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -51,6 +84,7 @@ pub(crate) struct Counters {
     pub bytes: AtomicU64,
     pub tiles_decoded: AtomicU64,
     pub tiles_skipped: AtomicU64,
+    pub cache: CacheCounters,
     pub substituted_clips: AtomicU64,
     pub ready: AtomicU64,
     pub asked: AtomicU64,
@@ -59,13 +93,43 @@ pub(crate) struct Counters {
     pub producer_wait_ns: AtomicU64,
 }
 
+/// The counters behind [`DecodedStats`].
+#[derive(Debug, Default)]
+pub(crate) struct CacheCounters {
+    pub hits: AtomicU64,
+    pub partial_hits: AtomicU64,
+    pub misses: AtomicU64,
+    pub other_frames: AtomicU64,
+    pub tiles: AtomicU64,
+    pub kept_bytes: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+impl CacheCounters {
+    fn snapshot(&self, cache: &Cache) -> DecodedStats {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        DecodedStats {
+            limit_bytes: cache.limit(),
+            taken_bytes: cache.taken(),
+            hits: get(&self.hits),
+            partial_hits: get(&self.partial_hits),
+            misses: get(&self.misses),
+            other_frames: get(&self.other_frames),
+            tiles: get(&self.tiles),
+            kept_bytes: get(&self.kept_bytes),
+            refused: get(&self.refused),
+            failure: cache.failure().map(str::to_owned),
+        }
+    }
+}
+
 impl Counters {
     /// Counters that begin with how many clips are short, and whether those are skipped.
     pub fn new(short_clips: u64, skips_short: bool) -> Self {
         Counters { short_clips, skips_short, ..Counters::default() }
     }
 
-    pub fn snapshot(&self, remote: Option<RemoteStats>) -> LoaderStats {
+    pub fn snapshot(&self, remote: Option<RemoteStats>, cache: Option<&Cache>) -> LoaderStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         LoaderStats {
             batches: get(&self.batches),
@@ -73,6 +137,7 @@ impl Counters {
             bytes: get(&self.bytes),
             tiles_decoded: get(&self.tiles_decoded),
             tiles_skipped: get(&self.tiles_skipped),
+            decoded_cache: cache.map(|cache| self.cache.snapshot(cache)),
             substituted_clips: get(&self.substituted_clips),
             short_clips: self.short_clips,
             skipped_clips: if self.skips_short { self.short_clips } else { 0 },

@@ -31,7 +31,7 @@ use crate::dataset::Dataset;
 
 pub use aligned::Aligned;
 pub use batch::{Batch, BatchData, SampleParams};
-pub use counters::LoaderStats;
+pub use counters::{DecodedStats, LoaderStats};
 pub use draw::{Augmentation, ColorDraw, ColorJitter, ColorStep, Crop, Frames, ShortClips, Start, Temporal};
 #[cfg(feature = "remote")]
 use feed::ask_for;
@@ -42,8 +42,8 @@ pub use jpeg_batch::{JpegBatch, JpegFrame};
 pub use kernel::{Channels, ColorMatrix};
 pub use mix::{Mix, MixLabels, MixOptions, SourceCount};
 pub use options::{
-    Batching, Budget, Cameras, CamerasCrop, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame, Pictures,
-    Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
+    Batching, Budget, Cameras, CamerasCrop, DecodedCache, Draws, Dtype, Layout, LoaderOptions, Missing, OnBadFrame,
+    Pictures, Prefetch, Safety, Sampling, TrackAnchor, TrackHow, TrackWindow,
 };
 pub use state::LoaderState;
 pub use track_batch::{TrackBatch, TrackData};
@@ -109,7 +109,8 @@ impl Loader {
     /// # Errors
     ///
     /// An option that makes no sense, clips with different numbers of frames when `frames` is not given, an epoch without
-    /// batches, a clip that fits no bucket, a batch larger than memory can be, or no threads.
+    /// batches, a clip that fits no bucket, a batch larger than memory can be, no threads, or no room for the
+    /// [`DecodedCache`].
     pub fn new(dataset: &Dataset, options: LoaderOptions) -> Result<Self> {
         Ok(Loader::of(Engine::new(dataset, options)?))
     }

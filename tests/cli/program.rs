@@ -361,6 +361,18 @@ fn bench_takes_every_way_of_loading() {
     if cfg!(target_os = "linux") {
         let cold = report("bench", &videos.out("set"), &["--batch", "2", "--size", "32", "--cold", "--epochs", "1"]);
         assert_eq!(cold["batches"], 2, "{cold}");
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let cache = ["--decoded-cache", "8MB", "--decoded-cache-dir", folder.path().to_str().unwrap()];
+        let crop = ["--batch", "2", "--size", "32", "--crop", "center", "--epochs", "3"];
+        let bench = report("bench", &videos.out("set"), &[&crop[..], &cache].concat());
+        let cached = &bench["stats"]["decoded_cache"];
+        assert_eq!((bench["epochs"].as_array().unwrap().len(), bench["batches"].as_u64()), (3, Some(6)), "{bench}");
+        assert!(cached["misses"] == 32 && cached["hits"].as_u64() >= Some(64), "{cached}");
+        let text = vidrec().arg("bench").arg(videos.out("set")).args(crop).args(cache).output().unwrap();
+        let text = String::from_utf8_lossy(&text.stdout).into_owned();
+        assert!(text.contains("epoch 2: ") && text.contains("100 % decoded before"), "{text}");
+        assert!(text.contains("decoded frames: ") && text.contains("no room for 0"), "{text}");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing stays");
     }
 }
 

@@ -5,6 +5,7 @@ mod allocations;
 #[path = "../common/mod.rs"]
 mod common;
 mod counts;
+mod decoded;
 mod equal;
 mod flow;
 #[cfg(unix)]

@@ -14,7 +14,7 @@ Examples
 from ._result import Result
 from .checks import CheckedSet, CheckReport, FailedVideo, Finding, FoundClip
 from .datasets import DatasetInfo, Problem, Shard, TrackFile, TrackSchema, VerifyReport
-from .loads import DrawnColor, DrawnSample, LoaderStats, SourceUse
+from .loads import DecodedStats, DrawnColor, DrawnSample, LoaderStats, SourceUse
 from .packs import Failure, ManifestColumns, PackEstimate, PackReport, PassedOver, VideoWarning
 from .plans import PartStatus, PlanStatus, WrittenPlan
 from .reports import (
@@ -45,6 +45,7 @@ __all__ = [
     "ClassStats",
     "Comparison",
     "DatasetInfo",
+    "DecodedStats",
     "Distribution",
     "DistributionBin",
     "DrawnColor",

@@ -21,6 +21,35 @@ class SourceUse(Result):
 
 
 @dataclass(frozen=True, repr=False)
+class DecodedStats(Result):
+    """What a cache of decoded frames did: :attr:`LoaderStats.decoded_cache`.
+
+    All counts are of this loader, but for ``taken_bytes``. Hits, partial hits, misses and other frames add up to the frames.
+    """
+
+    limit_bytes: int
+    """The most bytes that it takes."""
+    taken_bytes: int
+    """Bytes that are taken: by all processes, with what says where frames are."""
+    hits: int
+    """Frames of which everything that was needed was there, so that nothing of them was read."""
+    partial_hits: int
+    """Frames of which some tiles were there; the others were decoded."""
+    misses: int
+    """Frames of which nothing was there that was needed."""
+    other_frames: int
+    """Frames that are never kept, because they are not 4:2:0."""
+    tiles: int
+    """Tiles that came from the cache; a JPEG without tiles counts as one."""
+    kept_bytes: int
+    """Bytes that this loader has added."""
+    refused: int
+    """Frames of which something was decoded and not kept, for want of room."""
+    failure: Optional[str] = None
+    """Why the cache keeps nothing more, or is no longer used; None if all is well."""
+
+
+@dataclass(frozen=True, repr=False)
 class LoaderStats(Result):
     """Counters since a loader was made or resumed: :meth:`vidrec.Loader.stats`.
 
@@ -31,7 +60,7 @@ class LoaderStats(Result):
     batches: int
     """Batches that were made, without failed ones."""
     frames: int
-    """Frames that were decoded, or given as JPEGs."""
+    """Frames that were decoded, or given as JPEGs, or came decoded from ``decoded_cache``."""
     bytes: int
     """Bytes of these JPEGs."""
     tiles_decoded: int
@@ -54,6 +83,8 @@ class LoaderStats(Result):
     """Seconds that the loader waited because enough batches were ready."""
     remote: Optional[RemoteStats] = None
     """What was fetched, if the data set is remote: by everybody who reads this open data set."""
+    decoded_cache: Optional[DecodedStats] = None
+    """What the cache of decoded frames did, if there is one."""
     sources: Optional[Dict[str, SourceUse]] = None
     """Of a mix: how much of each source was used, by name. It follows from the place in the stream, whoever asks."""
 

@@ -16,11 +16,12 @@ use super::tracks::TrackReader;
 use crate::Error;
 use crate::Result;
 use crate::dataset::Dataset;
+use crate::decoded::{Cache, Contents};
 use crate::error::Hint;
 use crate::loader::counters::{Counters, LoaderStats};
 use crate::loader::draw::{Frames, ShortClips};
 use crate::loader::mix::{Mix, SourceCount};
-use crate::loader::options::{Dtype, LoaderOptions, Pictures};
+use crate::loader::options::{DecodedCache, Dtype, LoaderOptions, Pictures};
 use crate::loader::state::LoaderState;
 use crate::order::Order;
 
@@ -34,6 +35,8 @@ pub(crate) struct Engine {
     pub(super) fields: FieldTypes,
     pub(super) tracks: TrackReader,
     pub(super) workers: WorkerPool,
+    /// Decoded frames, if they are kept.
+    pub(super) decoded: Option<Cache>,
     #[cfg(feature = "remote")]
     pub(super) keeper: Arc<Keeper>,
     pub counters: Counters,
@@ -90,7 +93,7 @@ impl Engine {
         let counters = Counters::new(space.short, options.short == ShortClips::Skip);
         let planner = Planner::new(dataset, &options, space.equal);
         let workers = WorkerPool::new(options.threads, options.pictures.decoder)?;
-        let engine = Engine {
+        let mut engine = Engine {
             schedule: Schedule::new(&options, space, shape, buckets)?,
             mix,
             episodes,
@@ -98,6 +101,7 @@ impl Engine {
             fields: FieldTypes::find(dataset, &options.fields, &workers)?,
             tracks: TrackReader::find(dataset, &options.tracks, frames)?,
             workers,
+            decoded: None,
             #[cfg(feature = "remote")]
             keeper: Arc::default(),
             counters,
@@ -105,7 +109,15 @@ impl Engine {
         };
         engine.refuse_no_batches()?;
         engine.refuse_small_memory()?;
+        // The last thing that can fail: a loader that there is none of should leave nothing in memory.
+        engine.decoded = engine.open_decoded()?;
         Ok(engine)
+    }
+
+    fn open_decoded(&self) -> Result<Option<Cache>> {
+        let Some(DecodedCache { bytes, dir }) = &self.options.decoded_cache else { return Ok(None) };
+        let (frames, records) = self.planner.dataset.stored_frames()?;
+        Cache::open(&Contents { records, frames }, *bytes, dir.as_deref()).map(Some)
     }
 
     /// Refuses an order of blocks on a remote data set if memory cannot hold a window of them: each clip would then be
@@ -186,7 +198,7 @@ impl Engine {
 
     /// What was done so far.
     pub fn stats(&self) -> LoaderStats {
-        self.counters.snapshot(self.planner.dataset.remote_stats())
+        self.counters.snapshot(self.planner.dataset.remote_stats(), self.decoded.as_ref())
     }
 
     /// Batches that are made ahead at a time.
@@ -291,6 +303,9 @@ impl Engine {
         warnings.extend(self.mixing());
         if let Some(failure) = self.planner.dataset.cache_failure() {
             warnings.push(format!("the cache does not keep what is read: {failure}"));
+        }
+        if let Some(failure) = self.decoded.as_ref().and_then(Cache::failure) {
+            warnings.push(format!("the cache of decoded frames is not used, or not any more: {failure}"));
         }
         for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));

@@ -7,7 +7,9 @@ use super::batch_shape::BatchShape;
 use super::engine::Engine;
 use super::plan::SamplePlan;
 use super::schedule::{BatchPlan, Seat};
+use super::to_read::to_read;
 use super::tracks::slots as track_slots;
+use super::worker::{Cached, Making, OfFrame};
 use crate::disk::advice::Advice;
 use crate::loader::batch::{Batch, BatchData};
 use crate::loader::counters::add;
@@ -72,7 +74,7 @@ pub(super) fn read_ahead(engine: &Engine, epoch: u64, k: u64) {
     // In the order of the files, so that neighbors of a block-wise order are read in sequence.
     plan.seats.sort_unstable_by_key(|seat| seat.sample);
     for seat in plan.seats {
-        if let Ok((clip, (frames, _))) = engine.planner.choose(&seat, plan.shape.frames) {
+        if let Ok((clip, frames)) = to_read(engine, &seat, plan.shape.frames, plan.shape.size) {
             clip.advise(&frames, Advice::Soon);
         }
     }
@@ -196,13 +198,27 @@ fn frame<S: SampleType>(
     slot: PictureSlot<'_, S>,
 ) -> Result<()> {
     let other = |size| engine.planner.kernel(plan, size);
-    let (frame, check_crc) = (plan.frames[t], engine.options.safety.check_crc);
-    let cost = engine.workers.worker().frame(&plan.clip, frame, check_crc, kernel, other, slot)?;
+    let (check_crc, cache) = (engine.options.safety.check_crc, engine.decoded.as_ref());
+    let making = Making { kernel, check_crc, cache };
+    let cost = engine.workers.worker().frame(&plan.clip, plan.frames[t], making, other, slot)?;
     let counters = &engine.counters;
     add(&counters.frames, 1);
     add(&counters.bytes, cost.bytes);
     add(&counters.tiles_decoded, cost.tiles_decoded);
     add(&counters.tiles_skipped, cost.tiles_skipped);
+    if let Some(Cached { of_frame, tiles, kept, is_refused }) = cost.cached {
+        let counters = &counters.cache;
+        let frames = match of_frame {
+            OfFrame::All => &counters.hits,
+            OfFrame::Some => &counters.partial_hits,
+            OfFrame::Nothing => &counters.misses,
+            OfFrame::Never => &counters.other_frames,
+        };
+        add(frames, 1);
+        add(&counters.tiles, tiles);
+        add(&counters.kept_bytes, kept);
+        add(&counters.refused, is_refused.into());
+    }
     Ok(())
 }
 

@@ -16,6 +16,7 @@ mod fill_jpegs;
 mod foresight;
 #[cfg(feature = "remote")]
 mod keeper;
+mod kept;
 #[cfg(feature = "remote")]
 mod needs;
 mod plan;
@@ -25,6 +26,7 @@ mod ring;
 mod schedule;
 mod shelf;
 mod space;
+mod to_read;
 mod tracks;
 mod unequal;
 mod worker;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::engine::Engine;
 use super::keeper::Keeper;
 use super::ring::Number;
+use super::to_read::to_read;
 use crate::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
 use crate::{ErrorKind, Result};
 
@@ -108,7 +109,7 @@ pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keep
         // Errors come when the batch is made.
         let Ok(plan) = engine.batch(number.epoch, number.k) else { continue };
         for seat in &plan.seats {
-            let Ok((_, (frames, _))) = engine.planner.choose(seat, plan.shape.frames) else { continue };
+            let Ok((_, frames)) = to_read(engine, seat, plan.shape.frames, plan.shape.size) else { continue };
             let (all, uses) = clips.entry(seat.place.clip).or_default();
             all.extend(frames);
             uses.push(place);

@@ -4,9 +4,10 @@ use super::schedule::Seat;
 use super::space::SamplePlace;
 use super::unequal::unequal;
 use crate::dataset::{Clip, Dataset};
+use crate::jpeg::Scale;
 use crate::loader::batch::SampleParams;
 use crate::loader::draw::{Augmentation, Clock, ColorDraw, DrawKey, Frames, ShortClips, Temporal, together, view};
-use crate::loader::kernel::{Kernel, View};
+use crate::loader::kernel::{Kernel, View, scale};
 use crate::loader::options::{CamerasCrop, LoaderOptions, Pictures};
 use crate::{Error, Result};
 
@@ -154,6 +155,13 @@ impl Planner {
     /// Which part of a frame of this size becomes the picture.
     pub fn view(&self, plan: &SamplePlan<'_>, frame: (u32, u32)) -> View {
         view(&self.augmentation, plan.pictures.size, self.look(&plan.seat), frame)
+    }
+
+    /// The scale of the planes that a sample needs of frames of the size that its clip's entry gives, if it gives one.
+    pub fn scale(&self, seat: &Seat, clip: &Clip<'_>, size: (u32, u32)) -> Option<Scale> {
+        let frame = (clip.width(), clip.height());
+        let view = (frame.0 > 0 && frame.1 > 0).then(|| view(&self.augmentation, size, self.look(seat), frame))?;
+        Some(scale(&view, self.pictures.reducing_gap))
     }
 
     /// The tables for a frame of this size.

@@ -1,8 +1,10 @@
 //! What one thread needs to turn a stored frame into a picture, kept from frame to frame.
 
+use super::kept::{Look, frame_key, look_up};
 use crate::allocation;
 use crate::dataset::Clip;
-use crate::jpeg::{Cut, JpegDecoder, Region, RegionDecoder, Scale};
+use crate::decoded::{Cache, Found, FrameKey, Kept};
+use crate::jpeg::{Cut, DecodedPart, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, make_room};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 use crate::{Error, Result};
 
@@ -16,6 +18,21 @@ pub(super) struct Worker {
     scratch: Scratch,
     /// The frame's record, where files are not mapped.
     record: Vec<u8>,
+    /// What is kept of the frame.
+    found: Found,
+    /// Tiles on the way to the cache.
+    tiles: Vec<u8>,
+}
+
+/// How the frames of a clip are made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Making<'a> {
+    /// Tables for frames of the size that the clip gives; `None` if it gives none.
+    pub kernel: Option<&'a Kernel>,
+    /// Whether to compare the CRC-32 of every frame that is read.
+    pub check_crc: bool,
+    /// Where decoded frames are kept.
+    pub cache: Option<&'a Cache>,
 }
 
 /// What decoding a frame took.
@@ -25,37 +42,109 @@ pub(super) struct DecodeCost {
     pub bytes: u64,
     /// Tiles of the JPEG that were decoded; 0 if it has no tiles and was decoded whole.
     pub tiles_decoded: u64,
-    /// Tiles of the JPEG that did not have to be decoded.
+    /// Tiles of the JPEG that did not have to be decoded, because they are not in the picture.
     pub tiles_skipped: u64,
+    /// What came from the cache and went there, if there is one.
+    pub cached: Option<Cached>,
+}
+
+/// What the cache did for a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cached {
+    pub of_frame: OfFrame,
+    /// Tiles that came from there.
+    pub tiles: u64,
+    /// Bytes that went there.
+    pub kept: u64,
+    /// There was no room for what was decoded.
+    pub is_refused: bool,
+}
+
+/// How much of what a frame needed came from the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfFrame {
+    All,
+    Some,
+    Nothing,
+    /// Such frames are not kept.
+    Never,
+}
+
+/// Tables that were given, or made for a frame of another size.
+enum Tables<'a> {
+    Given(&'a Kernel),
+    Own(Box<Kernel>),
+}
+
+impl Tables<'_> {
+    fn kernel(&self) -> &Kernel {
+        match self {
+            Tables::Given(kernel) => kernel,
+            Tables::Own(kernel) => kernel,
+        }
+    }
+}
+
+/// The tables for a frame of this size.
+fn tables<'a>(given: Option<&'a Kernel>, size: (u32, u32), other: impl Fn((u32, u32)) -> Kernel) -> Tables<'a> {
+    let given = given.filter(|kernel| kernel.frame() == size);
+    given.map_or_else(|| Tables::Own(Box::new(other(size))), Tables::Given)
+}
+
+/// What was decoded to planes, and how much of it came from the cache.
+struct Planes {
+    part: DecodedPart,
+    scale: Scale,
+    region: Region,
+    /// Tiles.
+    from_cache: u32,
 }
 
 impl Worker {
     pub fn new(decoder: JpegDecoder) -> Result<Self> {
         let planes = [const { Vec::new() }; 3];
         let (decoder, scratch) = (RegionDecoder::new(decoder)?, Scratch::default());
-        Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new() })
+        let (found, tiles) = (Found::default(), Vec::new());
+        Ok(Worker { decoder, planes, rgb: Vec::new(), scratch, record: Vec::new(), found, tiles })
     }
 
-    /// Reads frame `t` of `clip`, checks it (if `check_crc`), decodes it and writes its picture to `slot`: see
-    /// [`picture`](Self::picture).
+    /// Writes the picture of frame `t` of `clip` to `slot`: from the cache if everything that it needs is there, else it
+    /// reads the frame, checks it and decodes it.
+    ///
+    /// `other` makes the tables for a frame of another size than its clip gives.
     pub fn frame<S: SampleType>(
         &mut self,
         clip: &Clip<'_>,
         t: u32,
-        check_crc: bool,
-        kernel: Option<&Kernel>,
+        making: Making<'_>,
         other: impl Fn((u32, u32)) -> Kernel,
         slot: PictureSlot<'_, S>,
     ) -> Result<DecodeCost> {
+        let Making { kernel, check_crc, cache } = making;
+        let cache = cache.map(|cache| Ok((cache, frame_key(clip, t)?))).transpose()?;
+        if let Some((cache, frame)) = cache
+            && let Some((tables, cut, scale, tiles)) = self.kept(cache, frame, kernel, &other)?
+        {
+            self.run(tables.kernel(), Pixels::Ycc420, &cut, pitches(&cut, scale), slot);
+            let cached = Cached { of_frame: OfFrame::All, tiles: tiles.into(), kept: 0, is_refused: false };
+            return Ok(DecodeCost { cached: Some(cached), ..DecodeCost::default() });
+        }
         let mut record = std::mem::take(&mut self.record);
         let work = clip.frame_with(t, &mut record).and_then(|frame| {
             // What was fetched has been checked.
+            let is_checked = check_crc || clip.is_remote();
             if check_crc && !clip.is_remote() {
                 frame.check()?;
             }
-            let made = self.picture(frame.jpeg(), kernel, other, slot);
+            let made = self.picture(frame.jpeg(), kernel, &other, cache, slot);
             frame.prove_still_there()?;
-            made.map_err(|e| frame.place(e))
+            let (mut cost, planes) = made.map_err(|e| frame.place(e))?;
+            if let Some((cache, _)) = cache {
+                // What is kept is right, even if nobody asks for that here.
+                let is_proven = is_checked || (planes.is_some() && cache.failure().is_none() && frame.check().is_ok());
+                cost.cached = Some(self.keep(cache, planes.as_ref(), is_proven));
+            }
+            Ok(cost)
         });
         self.record = record;
         work
@@ -84,41 +173,125 @@ impl Worker {
         size
     }
 
-    /// Decodes as much of `jpeg` as its picture needs, and writes the picture to `slot`.
-    ///
-    /// `kernel` has the tables for a frame of the size that its clip gives; `other` makes them for any other size.
+    /// Takes what a frame needs from the cache to the planes, if all of it is there: the tables for the frame, which part
+    /// of it the planes are, at which scale, and how many tiles these are.
+    fn kept<'a>(
+        &mut self,
+        cache: &Cache,
+        frame: FrameKey,
+        kernel: Option<&'a Kernel>,
+        other: impl Fn((u32, u32)) -> Kernel,
+    ) -> Result<Option<(Tables<'a>, Cut, Scale, u32)>> {
+        let size = match kernel {
+            Some(kernel) => Some(kernel.frame()),
+            None => Scale::ALL.into_iter().find_map(|scale| {
+                cache.find(frame, scale, &mut self.found);
+                self.found.grid().map(|grid| grid.size)
+            }),
+        };
+        let Some(size) = size else { return Ok(None) };
+        let mut tables = tables(kernel, size, &other);
+        // The second time if the clip's entry says another size than that of the frame.
+        for _ in 0..2 {
+            match look_up(cache, frame, tables.kernel(), &mut self.found) {
+                Look::All(grid, parts, scale) => {
+                    let cut = grid.cut(&parts);
+                    let read = self.read_kept(cache, &parts, &cut, scale)?;
+                    return Ok(read.map(|tiles| (tables, cut, scale, tiles)));
+                }
+                Look::OfSize(size) => tables = Tables::Own(Box::new(other(size))),
+                Look::NotAll => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Copies what was found of some parts of a frame to the planes, and returns how many tiles that was.
+    fn read_kept(&mut self, cache: &Cache, parts: &Parts, cut: &Cut, scale: Scale) -> Result<Option<u32>> {
+        make_room(cut, scale, &mut self.planes)?;
+        Ok(cache.read(&self.found, parts, &mut self.planes))
+    }
+
+    /// Keeps what was decoded.
+    fn keep(&mut self, cache: &Cache, planes: Option<&Planes>, is_proven: bool) -> Cached {
+        let Some(Planes { part, scale, region, from_cache }) = planes else {
+            return Cached { of_frame: OfFrame::Never, tiles: 0, kept: 0, is_refused: false };
+        };
+        let of_frame = if *from_cache > 0 { OfFrame::Some } else { OfFrame::Nothing };
+        let (grid, parts) = (part.grid, part.grid.touched(*region));
+        let kept = if is_proven {
+            cache.keep(&self.found, (grid, *scale), &parts, &self.planes, &mut self.tiles)
+        } else {
+            Kept::No
+        };
+        let bytes = if let Kept::Yes(bytes) = kept { bytes } else { 0 };
+        Cached { of_frame, tiles: (*from_cache).into(), kept: bytes, is_refused: kept == Kept::NoRoom }
+    }
+
+    /// Decodes as much of `jpeg` as its picture needs and the cache does not have, and writes the picture to `slot`.
     fn picture<S: SampleType>(
         &mut self,
         jpeg: &[u8],
         kernel: Option<&Kernel>,
         other: impl Fn((u32, u32)) -> Kernel,
+        cache: Option<(&Cache, FrameKey)>,
         slot: PictureSlot<'_, S>,
-    ) -> Result<DecodeCost> {
+    ) -> Result<(DecodeCost, Option<Planes>)> {
         let picture = self.decoder.format(jpeg)?;
-        let own;
-        let kernel = match kernel.filter(|kernel| kernel.frame() == picture.size) {
-            Some(kernel) => kernel,
-            None => {
-                own = other(picture.size);
-                &own
+        let tables = tables(kernel, picture.size, other);
+        let kernel = tables.kernel();
+        let (cut, pitches, decoded, planes) = match kernel.wants(picture.pixels) {
+            (Wanted::Planes(scale), region) => {
+                let planes = self.decode_planes(jpeg, region, scale, cache)?;
+                let DecodedPart { cut, tiles, .. } = planes.part;
+                (cut, pitches(&cut, scale), tiles, Some(planes))
+            }
+            (Wanted::Rgb, region) => {
+                let (cut, pitches) = self.decode_rgb(jpeg, region)?;
+                (cut, pitches, cut.tiles, None)
             }
         };
-        let (wanted, region) = kernel.wants(picture.pixels);
-        let (cut, pitches) = match wanted {
-            Wanted::Planes(scale) => self.decode_planes(jpeg, region, scale)?,
-            Wanted::Rgb => self.decode_rgb(jpeg, region)?,
-        };
-        let planes = self.planes.each_ref().map(Vec::as_slice);
-        let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
-        kernel.run(picture.pixels, &frame, &mut self.scratch, slot);
-        let (tiles_decoded, tiles_skipped) = (cut.tiles.into(), cut.skipped.into());
-        Ok(DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped })
+        self.run(kernel, picture.pixels, &cut, pitches, slot);
+        let (tiles_decoded, tiles_skipped) = (decoded.into(), cut.skipped.into());
+        Ok((DecodeCost { bytes: jpeg.len() as u64, tiles_decoded, tiles_skipped, cached: None }, planes))
     }
 
-    fn decode_planes(&mut self, jpeg: &[u8], region: Region, scale: Scale) -> Result<(Cut, [usize; 3])> {
-        let cut = self.decoder.planes(jpeg, region, scale, &mut self.planes)?;
-        let pitch = cut.luma_pitch(scale);
-        Ok((cut, [pitch, pitch / 2, pitch / 2]))
+    fn run<S: SampleType>(
+        &mut self,
+        kernel: &Kernel,
+        pixels: Pixels,
+        cut: &Cut,
+        pitches: [usize; 3],
+        slot: PictureSlot<'_, S>,
+    ) {
+        let planes = self.planes.each_ref().map(Vec::as_slice);
+        let frame = Decoded { planes, pitches, origin: (cut.region.x, cut.region.y) };
+        kernel.run(pixels, &frame, &mut self.scratch, slot);
+    }
+
+    fn decode_planes(
+        &mut self,
+        jpeg: &[u8],
+        region: Region,
+        scale: Scale,
+        cache: Option<(&Cache, FrameKey)>,
+    ) -> Result<Planes> {
+        let mut from_cache = 0;
+        if let Some((cache, frame)) = cache {
+            cache.find(frame, scale, &mut self.found);
+            let grid = self.found.grid();
+            // Only tiles are decoded one by one.
+            if let Some(grid) = self.decoder.grid(jpeg).filter(|own| grid == Some(*own)) {
+                let parts = grid.touched(region);
+                from_cache = self.read_kept(cache, &parts, &grid.cut(&parts), scale)?.unwrap_or(0);
+            }
+        }
+        let found = &self.found;
+        let is_here = |column, row| from_cache > 0 && found.has(column, row);
+        let part = self.decoder.planes_without(jpeg, region, scale, &mut self.planes, is_here)?;
+        // Where libjpeg-turbo had to decode, it decoded all tiles.
+        let from_cache = if part.tiles < part.cut.tiles { from_cache } else { 0 };
+        Ok(Planes { part, scale, region, from_cache })
     }
 
     fn decode_rgb(&mut self, jpeg: &[u8], region: Region) -> Result<(Cut, [usize; 3])> {
@@ -131,4 +304,10 @@ impl Worker {
         }
         Ok((cut, [cut.region.width as usize; 3]))
     }
+}
+
+/// Samples from one row of each plane to the next.
+fn pitches(cut: &Cut, scale: Scale) -> [usize; 3] {
+    let pitch = cut.luma_pitch(scale);
+    [pitch, pitch / 2, pitch / 2]
 }

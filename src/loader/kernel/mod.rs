@@ -32,7 +32,7 @@ mod view;
 
 use std::sync::OnceLock;
 
-use crate::jpeg::{Pixels, Region};
+use crate::jpeg::{Pixels, Region, Scale};
 pub use channels::Channels;
 pub use color_matrix::ColorMatrix;
 pub(super) use decoded::{Decoded, Wanted};
@@ -43,6 +43,11 @@ pub(super) use sample::SampleType;
 pub(super) use spec::{PictureSpec, REDUCING_GAP};
 use tables::Tables;
 pub(super) use view::{Span, View};
+
+/// The scale of the planes that a view of 4:2:0 frames needs, if it needs planes: see [`REDUCING_GAP`].
+pub(super) fn scale(view: &View, reducing_gap: f64) -> Scale {
+    tables::scale(view, reducing_gap)
+}
 
 /// Tables that take one view out of frames of one size: made once a clip, used by all its frames.
 #[derive(Debug)]

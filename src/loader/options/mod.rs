@@ -2,6 +2,7 @@
 
 mod batching;
 mod cameras;
+mod decoded_cache;
 mod pictures;
 mod prefetch;
 mod safety;
@@ -10,6 +11,7 @@ mod tracks;
 
 pub use batching::{Batching, Budget};
 pub use cameras::{Cameras, CamerasCrop};
+pub use decoded_cache::DecodedCache;
 pub use pictures::{Dtype, Layout, Pictures};
 pub use prefetch::Prefetch;
 pub use safety::{OnBadFrame, Safety};
@@ -77,6 +79,8 @@ pub struct LoaderOptions {
     pub prefetch: Prefetch,
     /// How damaged data is found, and what happens to it.
     pub safety: Safety,
+    /// Keeps decoded frames in memory. Default `None`: they are decoded each time.
+    pub decoded_cache: Option<DecodedCache>,
 }
 
 impl Default for LoaderOptions {
@@ -98,6 +102,7 @@ impl Default for LoaderOptions {
             sampling: Sampling::default(),
             prefetch: Prefetch::default(),
             safety: Safety::default(),
+            decoded_cache: None,
         }
     }
 }

@@ -33,6 +33,9 @@ words!(OnBadFrame, "on_bad_frame", { "error" => Error, "substitute" => Substitut
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Safety {
     /// Whether the CRC-32 of every frame is compared. Default `true`; it costs a few microseconds a frame.
+    ///
+    /// What [`DecodedCache`](crate::DecodedCache) keeps was compared before it was kept, whatever this says. A frame whose
+    /// planes come from there is not read again, so its record may be damaged in the meantime without notice.
     pub check_crc: bool,
     /// What happens to a clip that cannot be read or decoded. Default [`OnBadFrame::Error`].
     pub on_bad_frame: OnBadFrame,

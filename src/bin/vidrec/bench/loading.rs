@@ -1,11 +1,13 @@
 //! What to load and how: the command line's form of a loader's options.
 
+use std::path::PathBuf;
+
 use vidrec::jpeg::JpegDecoder;
 use vidrec::order::{LastBatch, Order};
 use vidrec::sampler::Rate;
 use vidrec::{
-    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, Dtype, Frames, Io, Layout, LoaderOptions,
-    OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
+    Augmentation, Batching, Budget, Channels, ColorJitter, Crop, Dataset, DecodedCache, Dtype, Frames, Io, Layout,
+    LoaderOptions, OnBadFrame, Pictures, Prefetch, Safety, Sampling, ShortClips, Temporal,
 };
 
 use crate::words::words;
@@ -125,6 +127,14 @@ pub struct Loading {
         value_parser = clap::value_parser!(u32).range(0..=1024)
     )]
     readahead: u32,
+    /// Keep decoded frames in memory that all processes of the machine share, at most this much, such as 200GB.
+    ///
+    /// Every epoch is then measured by itself, from the first batch on; --epochs says how many.
+    #[arg(long, value_name = "SIZE", value_parser = vidrec::parse_bytes)]
+    decoded_cache: Option<u64>,
+    /// The folder in memory for that. [default: /dev/shm]
+    #[arg(long, value_name = "DIR", requires = "decoded_cache")]
+    decoded_cache_dir: Option<PathBuf>,
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
@@ -173,8 +183,14 @@ impl Loading {
                 check_crc: !self.no_crc,
                 on_bad_frame: if self.substitute { OnBadFrame::Substitute } else { OnBadFrame::Error },
             },
+            decoded_cache: self.decoded_cache.map(|bytes| DecodedCache { bytes, dir: self.decoded_cache_dir.clone() }),
             ..LoaderOptions::default()
         }
+    }
+
+    /// Whether decoded frames are kept, so that one epoch is not like another.
+    pub fn keeps_decoded(&self) -> bool {
+        self.decoded_cache.is_some()
     }
 
     fn order(&self, dataset: &Dataset) -> Order {

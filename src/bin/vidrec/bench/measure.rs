@@ -27,8 +27,24 @@ pub struct Report {
     pub bytes_per_frame: f64,
     pub batches: u64,
     pub seconds: f64,
+    /// Each epoch by itself, where decoded frames are kept: the last one as far as it was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochReport>,
     /// The loader's own counters, from its beginning.
     pub stats: LoaderStats,
+}
+
+/// An epoch, from the last batch of the one before it to its own last one. A few batches are made ahead.
+#[derive(Serialize)]
+pub struct EpochReport {
+    pub epoch: u64,
+    pub frames: u64,
+    pub seconds: f64,
+    pub cpu_seconds_per_1000_frames: Option<f64>,
+    /// Frames of which nothing had to be read.
+    pub hits: u64,
+    /// Bytes of the cache that were taken at the end, by all processes.
+    pub taken_bytes: u64,
 }
 
 /// A line of the trace.
@@ -78,12 +94,14 @@ fn measure_batches<T: Default>(
     facts: fn(&T) -> &Batch,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (before_first, cold_start) = (usage(), Instant::now());
-    let mut feed = Feed { batches: begin()?, facts, loader, trace: None, taken: 0, clips: 0, frames: 0 };
+    let epochs = args.loading.keeps_decoded().then(|| Epochs::new(before_first, cold_start));
+    let mut feed = Feed { batches: begin()?, facts, loader, trace: None, epochs, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 
-    // Cold, the first batches are what is to be measured.
-    let (before, measured) = if args.cold {
+    let keeps_decoded = args.loading.keeps_decoded();
+    // The first batches are what is to be measured, cold or where a first epoch is not like the others.
+    let (before, measured) = if args.cold || keeps_decoded {
         (before_first, cold_start)
     } else {
         feed.run(Until::Time(Duration::from_secs_f64(args.seconds.min(1.0))))?;
@@ -100,6 +118,7 @@ fn measure_batches<T: Default>(
     if let Some((mut trace, _)) = feed.trace.take() {
         trace.flush()?;
     }
+    let epochs = feed.epochs.take().map_or(Vec::new(), |epochs| epochs.done(&loader));
     let (shape, clips, frames) = (loader.shape(), feed.clips as f64, feed.frames as f64);
     let stats = loader.stats();
     let bytes_per_frame = match args.output {
@@ -118,6 +137,7 @@ fn measure_batches<T: Default>(
         bytes_per_frame,
         batches: feed.taken,
         seconds,
+        epochs,
         stats,
     })
 }
@@ -145,6 +165,55 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
     Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 
+/// Divides what is measured into epochs.
+struct Epochs {
+    done: Vec<EpochReport>,
+    /// The one that is being measured.
+    epoch: u64,
+    frames: u64,
+    hits_before: u64,
+    usage_before: Option<Usage>,
+    began: Instant,
+    /// When the last batch of the epoch came.
+    last: Instant,
+}
+
+impl Epochs {
+    fn new(usage: Option<Usage>, began: Instant) -> Self {
+        Epochs { done: Vec::new(), epoch: 0, frames: 0, hits_before: 0, usage_before: usage, began, last: began }
+    }
+
+    /// A batch has come.
+    fn batch(&mut self, loader: &Loader, epoch: u64, frames: u64) {
+        if epoch != self.epoch {
+            self.end(loader);
+            self.epoch = epoch;
+        }
+        (self.frames, self.last) = (self.frames + frames, Instant::now());
+    }
+
+    fn end(&mut self, loader: &Loader) {
+        let (stats, usage) = (loader.stats().decoded_cache.unwrap_or_default(), usage());
+        let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / self.frames as f64 * 1e3;
+        self.done.push(EpochReport {
+            epoch: self.epoch,
+            frames: self.frames,
+            seconds: (self.last - self.began).as_secs_f64(),
+            cpu_seconds_per_1000_frames: self.usage_before.zip(usage).map(|(before, after)| cpu(before, after)),
+            hits: stats.hits - self.hits_before,
+            taken_bytes: stats.taken_bytes,
+        });
+        (self.frames, self.hits_before, self.usage_before, self.began) = (0, stats.hits, usage, self.last);
+    }
+
+    fn done(mut self, loader: &Loader) -> Vec<EpochReport> {
+        if self.frames > 0 {
+            self.end(loader);
+        }
+        self.done
+    }
+}
+
 /// Takes batch after batch and gives each back at once: a training step that takes no time.
 struct Feed<'a, T> {
     batches: Batches<T>,
@@ -152,6 +221,7 @@ struct Feed<'a, T> {
     loader: &'a Loader,
     /// Where lines go, and since when they count time.
     trace: Option<(BufWriter<File>, Instant)>,
+    epochs: Option<Epochs>,
     taken: u64,
     clips: u64,
     /// Without those that pad a clip.
@@ -159,15 +229,16 @@ struct Feed<'a, T> {
 }
 
 impl<T: Default> Feed<'_, T> {
-    /// At least one batch.
+    /// At least one batch, unless there were enough.
     fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
         let started = Instant::now();
         loop {
+            if matches!(until, Until::Batches(batches) if self.taken >= batches) {
+                return Ok(());
+            }
             self.take()?;
-            match until {
-                Until::Time(time) if started.elapsed() < time => {}
-                Until::Batches(batches) if self.taken < batches => {}
-                _ => return Ok(()),
+            if matches!(until, Until::Time(time) if started.elapsed() >= time) {
+                return Ok(());
             }
         }
     }
@@ -179,7 +250,10 @@ impl<T: Default> Feed<'_, T> {
         let facts = (self.facts)(&batch);
         self.taken += 1;
         self.clips += facts.clips.len() as u64;
-        self.frames += facts.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
+        let frames = facts.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
+        self.frames += frames;
+        let epoch = batch.epoch();
+        self.epochs.iter_mut().for_each(|epochs| epochs.batch(self.loader, epoch, frames));
         if let Some((trace, since)) = &mut self.trace {
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));

@@ -6,9 +6,9 @@ mod measure;
 mod tune;
 
 pub use args::Args;
-use measure::{Report, measure};
+use measure::{EpochReport, Report, measure};
 
-use vidrec::RemoteStats;
+use vidrec::{DecodedStats, RemoteStats};
 
 use crate::output::{bytes, count, grouped};
 use crate::{Outcome, Run, output};
@@ -42,7 +42,31 @@ fn render(r: &Report) -> String {
     if let Some(remote) = &r.stats.remote {
         text += &render_remote(remote);
     }
+    if let Some(cache) = &r.stats.decoded_cache {
+        text += &render_decoded(cache, &r.epochs);
+    }
     text
+}
+
+/// What the cache of decoded frames did, epoch by epoch.
+fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
+    let mut text = String::new();
+    for EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu } in epochs {
+        let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds for 1000 frames"));
+        let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
+        text +=
+            &format!("epoch {epoch}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
+    }
+    let DecodedStats { limit_bytes, taken_bytes, hits, partial_hits, misses, refused, .. } = cache;
+    text + &format!(
+        "decoded frames: {} of {} in memory; {} hits, {} in part, {} misses; no room for {}\n",
+        bytes(*taken_bytes),
+        bytes(*limit_bytes),
+        grouped(*hits),
+        grouped(*partial_hits),
+        grouped(*misses),
+        grouped(*refused),
+    )
 }
 
 /// What went over the network since the data set was opened.

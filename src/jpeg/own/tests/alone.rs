@@ -21,10 +21,10 @@ fn decode(tiler: &mut Tiler, own: &mut TileDecoder, jpeg: &[u8], region: Region,
         jpeg,
         coding: coding?,
         segments,
-        across: selection.across as usize,
-        columns: range(&selection.columns),
-        rows: range(&selection.rows),
-        restart: selection.restart as usize,
+        across: selection.grid.parts().0 as usize,
+        columns: range(&selection.parts.columns),
+        rows: range(&selection.parts.rows),
+        restart: selection.restart() as usize,
     };
     let [width, height] =
         [selection.cut.region.width, selection.cut.region.height].map(|side| scale.side(side) as usize);

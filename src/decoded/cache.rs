@@ -1,0 +1,301 @@
+//! Looking up, reading and keeping tiles.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use sha2::{Digest, Sha256};
+
+use super::found::Found;
+use super::layout::{ALIGNED, Layout, TAKEN};
+use super::segment::{FIXED, FrameKey, Head, head_bytes, is_possible, is_whole, places, tile_bytes};
+use super::window::Window;
+use crate::disk::memory_file::{IN_MEMORY, MemoryFile, room};
+use crate::error::Hint;
+use crate::format::data_binding::hex;
+use crate::jpeg::{Parts, Scale, TileGrid};
+use crate::{Error, Result, machine};
+
+/// The most segments of a frame. More come only of crops that hardly overlap.
+const MOST_SEGMENTS: usize = 32;
+
+/// What is kept: planes of these frames, in the order of the data set's shards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// A digest of the record files.
+    pub records: [u8; 32],
+    pub frames: u64,
+}
+
+impl Contents {
+    /// What files are told apart by: other records, or planes that another version of vidrec has decoded.
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        digest.update(concat!("vidrec ", env!("CARGO_PKG_VERSION")));
+        digest.update(self.records);
+        digest.update(self.frames.to_le_bytes());
+        digest.finalize().into()
+    }
+}
+
+/// Decoded planes in memory that processes share.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    file: MemoryFile,
+    layout: Layout,
+    /// Why nothing more is kept, or nothing is read any more.
+    failure: OnceLock<String>,
+    /// Whether the file has bytes that nobody should have written: then nothing in it is believed.
+    is_wrong: AtomicBool,
+}
+
+/// What a look at a place of the file says.
+enum Look {
+    /// It is a segment of the frame; where the one before it is.
+    At(u64),
+    /// It is one of another JPEG.
+    OtherFrame,
+    Damaged,
+}
+
+/// What became of tiles that were to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// They are there for everybody; this many bytes were taken.
+    Yes(u64),
+    /// There is no room.
+    NoRoom,
+    /// Another process has kept tiles of the frame in the meantime, or the cache is no longer used.
+    No,
+}
+
+impl Cache {
+    /// Opens the cache of `contents`, or makes it, with at most `limit` bytes in all.
+    pub fn open(contents: &Contents, limit: u64, dir: Option<&Path>) -> Result<Self> {
+        let dir = dir.unwrap_or(Path::new(IN_MEMORY));
+        let (size, memory) = (room(dir)?, machine::memory().unwrap_or(u64::MAX));
+        let layout = Layout::new(contents.frames, limit)?;
+        let too_much = |what: &str, most: u64, help: &str| {
+            let e = Error::usage(format!("loader option decoded_cache: more than {what}")).file(dir);
+            let e = e.expected(format!("at most {most} bytes")).found(format!("{limit} bytes"));
+            Err(e.help(help).hint(Hint::Set("decoded_cache")))
+        };
+        if limit > memory {
+            return too_much("this machine, or its container, has memory", memory, "ask for less");
+        }
+        if limit > size {
+            let help = "ask for less, or enlarge it: docker run --shm-size, or mount -o remount,size=…";
+            return too_much("the file system in memory has room for", size, help);
+        }
+        let digest = contents.digest();
+        let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
+        Ok(Cache { file, layout, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
+    }
+
+    /// The most bytes that the file has.
+    pub fn limit(&self) -> u64 {
+        self.layout.length
+    }
+
+    /// Bytes that are taken, by all processes.
+    pub fn taken(&self) -> u64 {
+        let taken = self.file.map().word(TAKEN).map_or(0, |taken| taken.load(Relaxed));
+        taken.clamp(self.layout.begin(), self.layout.length)
+    }
+
+    /// Why nothing more is kept, or read, if that is so.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Looks up what is kept of a frame at a scale.
+    pub fn find(&self, frame: FrameKey, scale: Scale, found: &mut Found) {
+        found.clear(frame);
+        let Some(newest) = self.newest(frame, scale) else { return };
+        let mut at = newest;
+        while at != 0 && found.segments < MOST_SEGMENTS {
+            match self.look(at, scale, found) {
+                Look::At(before) => at = before,
+                Look::OtherFrame => {
+                    found.clear(frame);
+                    found.is_other = true;
+                    return;
+                }
+                Look::Damaged => {
+                    // Of a file that was cut off, the rest is zeros.
+                    if self.is_whole() {
+                        self.is_wrong.store(true, Relaxed);
+                        self.fail("has other bytes than vidrec writes");
+                    }
+                    return found.clear(frame);
+                }
+            }
+            found.segments += 1;
+        }
+        found.newest = newest;
+    }
+
+    /// Where the frame's newest segment is.
+    fn newest(&self, frame: FrameKey, scale: Scale) -> Option<u64> {
+        Some(self.word_of(frame, scale)?.load(Acquire))
+    }
+
+    fn word_of(&self, frame: FrameKey, scale: Scale) -> Option<&AtomicU64> {
+        if self.is_wrong.load(Relaxed) || !self.is_whole() {
+            return None;
+        }
+        self.file.map().word(self.layout.index(frame.number, scale)?)
+    }
+
+    /// Takes in the segment at `at`.
+    fn look(&self, at: u64, scale: Scale, found: &mut Found) -> Look {
+        let map = self.file.map();
+        let mut fixed = [0; FIXED];
+        if at < self.layout.begin() || !at.is_multiple_of(ALIGNED) || !map.copy(at, &mut fixed) {
+            return Look::Damaged;
+        }
+        let Some(head) = Head::read(&fixed) else { return Look::Damaged };
+        let length = head_bytes(&head.grid);
+        // At most 128 KiB of bits, and only where the file has as many.
+        if at.checked_add(length as u64).is_none_or(|end| end > self.layout.length) {
+            return Look::Damaged;
+        }
+        found.head.resize(length, 0);
+        if !map.copy(at, &mut found.head) || !is_whole(&found.head) {
+            return Look::Damaged;
+        }
+        if (head.frame.number, head.scale) != (found.frame.number, scale) {
+            return Look::Damaged;
+        }
+        if head.frame != found.frame {
+            return Look::OtherFrame;
+        }
+        if found.of.is_some_and(|of| of != (head.grid, scale)) {
+            return Look::Damaged;
+        }
+        if found.of.is_none() {
+            found.places.resize(head.grid.count(), 0);
+            found.of = Some((head.grid, scale));
+        }
+        let (bytes, mut next) = (tile_bytes(&head.grid, scale) as u64, at + length as u64);
+        let mut count = 0;
+        for tile in places(&found.head) {
+            let Some(place) = found.places.get_mut(tile) else { return Look::Damaged };
+            if *place == 0 {
+                *place = next;
+            }
+            next += bytes;
+            count += 1;
+        }
+        if count == head.tiles && next <= self.layout.length { Look::At(head.before) } else { Look::Damaged }
+    }
+
+    /// Copies the tiles among `parts` that were found to planes with room for these parts, and returns how many. `None` if
+    /// the bytes may not be those that were written: the planes then have any samples.
+    pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3]) -> Option<u32> {
+        let (grid, scale) = found.of?;
+        let window = Window::new(&grid, scale, parts);
+        let mut tiles = 0;
+        for row in parts.rows.clone() {
+            for column in parts.columns.clone() {
+                let place = found.place(column, row);
+                if place != 0 {
+                    window.put(self.file.map(), place, column, row, planes)?;
+                    tiles += 1;
+                }
+            }
+        }
+        self.is_whole().then_some(tiles)
+    }
+
+    /// Whether there is room for `tiles` more of such a frame.
+    fn has_room(&self, grid: &TileGrid, scale: Scale, tiles: usize) -> Option<u64> {
+        let bytes =
+            (head_bytes(grid) as u64).checked_add((tile_bytes(grid, scale) as u64).checked_mul(tiles as u64)?)?;
+        let bytes = bytes.checked_next_multiple_of(ALIGNED)?;
+        (bytes <= self.layout.length - self.taken()).then_some(bytes)
+    }
+
+    /// Keeps those tiles among `parts` of the frame that was looked up and that were not found, from `planes` of these
+    /// parts. Their samples must be those of the frame, proven by its checksum.
+    pub fn keep(
+        &self,
+        found: &Found,
+        (grid, scale): (TileGrid, Scale),
+        parts: &Parts,
+        planes: &[Vec<u8>; 3],
+        scratch: &mut Vec<u8>,
+    ) -> Kept {
+        let is_of_frame = !found.is_other && found.of.is_none_or(|of| of == (grid, scale));
+        let is_known = self.newest(found.frame, scale) == Some(found.newest);
+        if !is_of_frame
+            || !is_known
+            || !is_possible(&grid)
+            || self.failure().is_some()
+            || found.segments >= MOST_SEGMENTS
+        {
+            return Kept::No;
+        }
+        let missing = || {
+            let all = parts.rows.clone().flat_map(|row| parts.columns.clone().map(move |column| (column, row)));
+            all.filter(|&(column, row)| !found.has(column, row))
+        };
+        let tiles = missing().count();
+        if tiles == 0 {
+            return Kept::No;
+        }
+        let Some(bytes) = self.has_room(&grid, scale, tiles) else { return Kept::NoRoom };
+        let (across, _) = grid.parts();
+        let places = missing().map(|(column, row)| row as usize * across as usize + column as usize);
+        let head = Head { frame: found.frame, scale, before: found.newest, grid, tiles: tiles as u32 };
+        head.bytes(places, scratch);
+        let window = Window::new(&grid, scale, parts);
+        // Without memory for them, they are not kept.
+        let has_memory = scratch.try_reserve(tiles * tile_bytes(&grid, scale)).is_ok();
+        if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
+            return Kept::No;
+        }
+        let Some(at) = self.take(bytes) else { return Kept::NoRoom };
+        if let Err(e) = self.file.write(scratch, at) {
+            self.fail(&format!("could not be written: {e}"));
+            return Kept::NoRoom;
+        }
+        let Some(word) = self.word_of(found.frame, scale) else { return Kept::No };
+        match word.compare_exchange(found.newest, at, AcqRel, Relaxed) {
+            Ok(_) => Kept::Yes(bytes),
+            // What was written is lost room, in this rare case.
+            Err(_) => Kept::No,
+        }
+    }
+
+    /// Takes bytes that are nobody's, and returns where they begin. The number of bytes that are taken never passes the
+    /// limit, not for a moment.
+    fn take(&self, bytes: u64) -> Option<u64> {
+        let (begin, end) = (self.layout.begin(), self.layout.length);
+        let taken = self.file.map().word(TAKEN)?;
+        let mut now = taken.load(Relaxed);
+        loop {
+            // It begins with 0; everything else is from memory to which others can write.
+            let at = now.max(begin).checked_next_multiple_of(ALIGNED)?;
+            let behind = at.checked_add(bytes).filter(|&behind| behind <= end)?;
+            match taken.compare_exchange_weak(now, behind, Relaxed, Relaxed) {
+                Ok(_) => return Some(at),
+                Err(other) => now = other,
+            }
+        }
+    }
+
+    /// Whether the file is as long as it was. If not, its bytes may be zeros.
+    fn is_whole(&self) -> bool {
+        let is_whole = self.file.map().is_whole();
+        if !is_whole {
+            self.fail("was cut off from outside");
+        }
+        is_whole
+    }
+
+    fn fail(&self, why: &str) {
+        let _ = self.failure.set(format!("{} {why}", self.file.path().display()));
+    }
+}

@@ -1,0 +1,188 @@
+//! A large file in memory that the processes of one user share, and that the last of them removes.
+//!
+//! Whoever uses the file shares its lock. The system releases that of a process that dies, so a file whose lock can be had
+//! alone is used by nobody. A process only ever waits for one that is about to remove the file, and not for long.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use super::folder_lock::{is_still_named, try_lock};
+use super::shared_map::SharedMap;
+use super::system;
+use crate::error::Hint;
+use crate::{Error, Result};
+
+/// How often an attempt is made while others make or remove the file.
+const TRIES: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+const NEW: &str = "new-";
+const SUFFIX: &str = ".planes";
+
+/// An open file in memory, and its map.
+#[derive(Debug)]
+pub(crate) struct MemoryFile {
+    map: SharedMap,
+    file: File,
+    path: PathBuf,
+    /// Who opened it: a forked process has the file and its lock, but is not the one to remove it.
+    process: u32,
+}
+
+/// Where such files are by default.
+pub(crate) const IN_MEMORY: &str = "/dev/shm";
+
+/// The size of the file system of `dir`, which has to be in memory.
+pub(crate) fn room(dir: &Path) -> Result<u64> {
+    let size = system::size_in_memory(dir).map_err(|e| Error::io("read the kind of file system of", dir, e))?;
+    size.ok_or_else(|| {
+        let e = Error::usage("the folder for decoded planes is not in memory").file(dir).expected("tmpfs");
+        e.hint(Hint::Set("decoded_cache_dir"))
+    })
+}
+
+impl MemoryFile {
+    /// Opens the file `key` of `length` bytes in a folder of this user in `dir`; makes it if it is not there, with
+    /// `header` for its first bytes and zeros behind them. Removes all files of this kind that nobody uses.
+    pub fn open(dir: &Path, key: &str, length: u64, header: &[u8]) -> Result<Self> {
+        let folder = dir.join(format!("vidrec-{}", system::user()));
+        let path = folder.join(format!("{key}{SUFFIX}"));
+        for tried in 0..TRIES {
+            if tried > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            own_folder(&folder)?;
+            remove_unused(&folder, &path);
+            let file = match OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path) {
+                Ok(file) => use_existing(file, &path, length, header)?,
+                Err(e) if e.kind() == ErrorKind::NotFound => make(&folder, &path, length, header)?,
+                Err(e) => return Err(Error::io("open the file", &path, e)),
+            };
+            let Some(file) = file else { continue };
+            let map = SharedMap::of(&file, &path)?;
+            return Ok(MemoryFile { map, file, path, process: std::process::id() });
+        }
+        Err(Error::usage("another process is removing the file, and does not come to an end").file(path))
+    }
+
+    pub fn map(&self) -> &SharedMap {
+        &self.map
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes bytes that other processes do not know of yet. If there is no memory for them, this is an error and no signal.
+    pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, at)
+    }
+}
+
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // Best effort: what stays is removed by the next process that opens such a file.
+            let _ = remove_if_unused(&self.file, &self.path);
+            let _ = self.path.parent().map(fs::remove_dir);
+        }
+    }
+}
+
+/// Makes the user's folder, and refuses one that others could have made or can change.
+fn own_folder(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(Error::io("create the folder", folder, e)),
+        _ => {}
+    }
+    let meta = match fs::symlink_metadata(folder) {
+        // Whoever used it last has just removed it.
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        meta => meta.map_err(|e| Error::io("read the owner of the folder", folder, e))?,
+    };
+    if meta.is_dir() && meta.uid() == system::user() && meta.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    let found = format!("mode {:o} of user {}", meta.mode() & 0o7777, meta.uid());
+    let e = Error::usage("the folder for decoded planes is not this user's alone").file(folder);
+    let e = e.expected(format!("a folder of mode 700 of user {}", system::user())).found(found);
+    Err(e.help("remove it").hint(Hint::Set("decoded_cache_dir")))
+}
+
+/// Shares a file that is there. `None` if it is being removed.
+fn use_existing(file: File, path: &Path, length: u64, header: &[u8]) -> Result<Option<File>> {
+    let io = |e| Error::io("lock", path, e);
+    match file.try_lock_shared() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Ok(None),
+        Err(fs::TryLockError::Error(e)) => return Err(io(e)),
+    }
+    if !is_still_named(&file, path).map_err(io)? {
+        return Ok(None);
+    }
+    let found = file.metadata().map_err(io)?.len();
+    let mut begin = vec![0; header.len()];
+    if found == length && file.read_exact_at(&mut begin, 0).is_ok() && begin == header {
+        return Ok(Some(file));
+    }
+    if remove_if_unused(&file, path).map_err(io)? {
+        return Ok(None);
+    }
+    let e = Error::usage("other processes keep decoded planes of this data set, with another limit").file(path);
+    let e = e.expected(format!("{length} bytes")).found(format!("{found} bytes"));
+    Err(e.help("give all processes of the machine the same limit").hint(Hint::Set("decoded_cache")))
+}
+
+/// Makes the file. `None` if another process was first.
+fn make(folder: &Path, path: &Path, length: u64, header: &[u8]) -> Result<Option<File>> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{NEW}{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+    let new = folder.join(name);
+    let io = |e| Error::io("make the file", path, e);
+    let options = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&new);
+    let file = match options {
+        // The last user of another file has removed the folder; or a dead process had this name.
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => return Ok(None),
+        file => file.map_err(io)?,
+    };
+    // The lock belongs to the file and not to its name. Who has it takes the file for one that nobody uses.
+    let is_shared = file.try_lock_shared().is_ok();
+    let made = if is_shared { file.set_len(length) } else { Err(ErrorKind::NotFound.into()) };
+    let named = made.and_then(|()| file.write_all_at(header, 0)).and_then(|()| fs::hard_link(&new, path));
+    let _ = fs::remove_file(&new);
+    match named {
+        Ok(()) => Ok(Some(file)),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => Ok(None),
+        Err(e) => Err(io(e)),
+    }
+}
+
+/// Removes an open file if no other handle has its lock, and says whether. The caller gives up its own lock.
+fn remove_if_unused(file: &File, path: &Path) -> io::Result<bool> {
+    if !try_lock(file)? {
+        return Ok(false);
+    }
+    if is_still_named(file, path)? {
+        fs::remove_file(path)?;
+    }
+    Ok(true)
+}
+
+/// Removes what killed processes left, but not the file `keep`, which is used as it is. What cannot be removed stays: it
+/// takes memory, and nothing else.
+fn remove_unused(folder: &Path, keep: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_ours = name.starts_with(NEW) || name.ends_with(SUFFIX);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+        if path == keep || !is_ours || !is_file {
+            continue;
+        }
+        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path);
+        let _ = file.and_then(|file| remove_if_unused(&file, &path));
+    }
+}

@@ -1,0 +1,40 @@
+//! Frames that are kept decoded are not fetched again.
+
+use vidrec::order::Order;
+use vidrec::{Augmentation, Crop, DecodedCache, Loader, LoaderOptions, Sampling};
+
+use crate::common::options;
+use crate::served::Served;
+use crate::sets;
+
+#[test]
+fn what_is_kept_decoded_is_not_fetched_and_the_batches_are_the_same() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    for crop in [Crop::Center, Crop::RANDOM_RESIZED] {
+        for order in [Order::Shuffled, Order::Blocks { block: 5, window: 2 }] {
+            let served = Served::new(sets::small(&[9, 1, 7, 7]));
+            let without = LoaderOptions {
+                augmentation: Augmentation { crop, ..Augmentation::default() },
+                sampling: Sampling { order, ..Sampling::default() },
+                ..options(3, (16, 16))
+            };
+            let cache = DecodedCache { bytes: 16 << 20, dir: Some(memory.path().to_owned()) };
+            let with = LoaderOptions { decoded_cache: Some(cache), ..without.clone() };
+            let local = Loader::new(&served.local(), without).unwrap();
+            let remote = Loader::new(&served.open().unwrap(), with).unwrap();
+            // The second epoch asks for what was made ready for the first, and is planned while that is made.
+            for epochs in [0..1, 1..4] {
+                served.log("");
+                let (ours, theirs) = (remote.iter(epochs.clone()).unwrap(), local.iter(epochs.clone()).unwrap());
+                assert!(ours.zip(theirs).all(|(ours, theirs)| *ours.unwrap() == *theirs.unwrap()));
+                let stats = remote.stats().decoded_cache.unwrap();
+                assert!(stats.failure.is_none() && stats.refused == 0);
+                let fetched = served.log("rec");
+                if crop == Crop::Center {
+                    assert!(fetched.is_empty() == (epochs.start > 0), "{epochs:?}: {fetched:?}");
+                    assert!(epochs.start == 0 || stats.hits == 3 * stats.misses, "{stats:?}");
+                }
+            }
+        }
+    }
+}
