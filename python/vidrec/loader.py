@@ -324,6 +324,8 @@ class Loader(Generic[B]):
             raise UsageError("of the loader options rank and world_size both are given or none")
         if output not in (None, "torch", "numpy", "jpeg"):
             raise UsageError(f"loader option output: expected 'torch', 'numpy' or 'jpeg', found {output!r}")
+        if output == "jpeg" and decoded_cache is not None:
+            raise UsageError("loader option decoded_cache: output='jpeg' decodes nothing that could be kept; choose one")
         if output == "jpeg" and out is not None:
             raise UsageError("loader option out: batches of JPEGs differ in size; pin_memory has them in pinned memory")
         if pin_memory and out is not None:

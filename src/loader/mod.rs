@@ -270,8 +270,9 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// As [`iter`](Self::iter).
+    /// As [`iter`](Self::iter); and the loader has a [`LoaderOptions::decoded_cache`], of which these batches have no use.
     pub fn iter_jpegs(&self, epochs: impl Into<Epochs>) -> Result<Batches<JpegBatch>> {
+        self.engine.needs_jpegs()?;
         Batches::<JpegBatch>::start(&self.engine, &self.jpeg_shelf, epochs.into())
     }
 
@@ -327,8 +328,10 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// As [`batch`](Self::batch); of what a decoder finds wrong, only what is wrong with a JPEG's header.
+    /// As [`batch`](Self::batch), where of what a decoder finds wrong only what is wrong with a JPEG's header is found; and as
+    /// [`iter_jpegs`](Self::iter_jpegs).
     pub fn batch_jpegs(&self, epoch: u64, k: u64) -> Result<JpegBatch> {
+        self.engine.needs_jpegs()?;
         let mut batch = JpegBatch::default();
         #[cfg(feature = "remote")]
         let _ticket = ask_for(&self.engine, epoch, k);

@@ -8,7 +8,7 @@ use vidrec::jpeg::{Decoder, Encoder, RgbPicture};
 use vidrec::order::{LastBatch, Order};
 use vidrec::{
     Augmentation, Batch, BatchData, Batching, Budget, Cameras, CamerasCrop, ClipInfo, ColorJitter, ColorMatrix, Crop,
-    Dataset, ErrorKind, FrameData, Frames, Io, JpegBatch, JpegFrame, JsonObject, Layout, Loader, LoaderOptions,
+    Dataset, DecodedCache, ErrorKind, FrameData, Frames, Io, JpegBatch, JpegFrame, JsonObject, Layout, Loader, LoaderOptions,
     Missing, Mix, MixOptions, OnBadFrame, OpenOptions, Pictures, Planes, Prefetch, Safety, Sampling, ShortClips,
     Writer, WriterOptions,
 };
@@ -421,4 +421,19 @@ fn the_counters_count_jpegs_and_no_tiles() {
     let bytes: u64 = loader.iter_jpegs(0).unwrap().map(|batch| batch.unwrap().data.len() as u64).sum();
     let stats = loader.stats();
     assert_eq!((stats.batches, stats.frames, stats.bytes, stats.tiles_decoded), (5, 30, bytes, 0));
+}
+
+#[test]
+fn decoded_frames_are_not_kept_for_batches_of_jpegs() {
+    let (dir, path) = set(2, 1, (32, 32));
+    let set = Dataset::open(path).unwrap();
+    let kept = DecodedCache { bytes: 1 << 24, dir: Some(dir.path().join("decoded")) };
+    let Ok(loader) = Loader::new(&set, LoaderOptions { decoded_cache: Some(kept), ..options(1, (16, 16)) }) else {
+        // Only Linux keeps decoded frames.
+        assert!(!cfg!(target_os = "linux"));
+        return;
+    };
+    for e in [loader.iter_jpegs(0).err().unwrap(), loader.batch_jpegs(0, 0).unwrap_err()] {
+        assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("choose one"), "{e}");
+    }
 }

@@ -284,6 +284,14 @@ impl Engine {
         ))
     }
 
+    /// Refuses batches of JPEGs where decoded frames are kept: those frames are not read ahead.
+    pub fn needs_jpegs(&self) -> Result<()> {
+        match &self.options.decoded_cache {
+            None => Ok(()),
+            Some(_) => Err(Error::usage("batches of JPEGs with a cache of decoded frames: nothing is decoded; choose one")),
+        }
+    }
+
     /// What the batches have that a user may not expect.
     pub fn warnings(&self) -> Vec<String> {
         let Pictures { mean, std, dtype, .. } = self.options.pictures;

@@ -136,6 +136,8 @@ def test_damage_is_the_same_error_or_the_same_substitute(damaged):
 def test_what_does_not_go_together_is_refused(ds):
     with pytest.raises(vidrec.UsageError, match="'torch', 'numpy' or 'jpeg', found 'jpg'"):
         make(ds, output="jpg")
+    with pytest.raises(vidrec.UsageError, match="decoded_cache: output='jpeg' decodes nothing"):
+        vidrec.Loader(ds, batch_size=2, output="jpeg", decoded_cache="1GB")
     with pytest.raises(vidrec.UsageError, match="out: batches of JPEGs differ in size"):
         make(ds, out=np.zeros((4, 8, 3, 64, 64), np.uint8))
 

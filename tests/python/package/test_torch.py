@@ -207,3 +207,51 @@ def test_ranks_are_those_of_torch_distributed(train, tmp_path):
         process.join(60)
         assert process.exitcode == 0
     assert [len(clips) for clips in found] == [6, 6] and sorted(sum(found, [])) == list(range(12))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("layout", ["BTCHW", "BCTHW", "BTHWC"])
+@pytest.mark.parametrize("channels", ["rgb", "gray"])
+def test_bytes_are_normalized_as_by_the_loader(ds, dtype, layout, channels):
+    from vidrec.torch import normalize
+
+    mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+    options = dict(layout=layout, channels=channels, crop="random-resized", flip=0.5)
+    frames = make(ds, **options).batch(0, 0).frames
+    made = normalize(frames, mean=mean, std=std, dtype=dtype, layout=layout)
+    assert made.dtype == dtype and made.shape == frames.shape and made.stride() == frames.stride()
+    expected = make(ds, dtype="float32", mean=mean, std=std, **options).batch(0, 0).frames
+    # Half a level, and the rounding of values up to 3 in this type.
+    assert (made.float() - expected).abs().max() < 0.5 / (255 * 0.224) + 2 * torch.finfo(dtype).eps
+    level = frames.double() / 255
+    place = [-1 if axis == layout.index("C") else 1 for axis in range(5)]
+    m, s = (torch.tensor(x[: 1 if channels == "gray" else 3], dtype=torch.float64).view(place) for x in (mean, std))
+    assert torch.allclose(made.double(), (level - m) / s, rtol=torch.finfo(dtype).eps, atol=1e-6)
+
+
+def test_normalizing_keeps_the_memory_format_or_changes_it(ds):
+    from vidrec.torch import normalize
+
+    plain = make(ds, layout="BCTHW").batch(0, 0).frames
+    last = make(ds, layout="BCTHW", channels_last_3d=True).batch(0, 0).frames
+    expected = normalize(plain, mean=0.5, std=0.25, layout="BCTHW")
+    for frames, format in ((last, torch.preserve_format), (plain, torch.channels_last_3d)):
+        made = normalize(frames, mean=0.5, std=0.25, layout="BCTHW", memory_format=format)
+        assert made.is_contiguous(memory_format=torch.channels_last_3d) and torch.equal(made, expected)
+
+
+def test_what_cannot_be_normalized_is_refused(ds):
+    from vidrec.torch import normalize
+
+    frames = make(ds).batch(0, 0).frames
+    for bad in (frames.float(), frames[0]):
+        with pytest.raises(vidrec.UsageError, match="expected frames of uint8 and five dimensions, found"):
+            normalize(bad)
+    with pytest.raises(vidrec.UsageError, match="found torch.int32"):
+        normalize(frames, dtype=torch.int32)
+    with pytest.raises(vidrec.UsageError, match="layout of BTCHW"):
+        normalize(frames, layout="TBCHW")
+    with pytest.raises(vidrec.UsageError, match="8 channels in BCTHW"):
+        normalize(frames, layout="BCTHW")
+    with pytest.raises(vidrec.UsageError, match="not 0"):
+        normalize(frames, std=0)
