@@ -69,7 +69,7 @@ impl Encoder {
     }
 
     /// Sets how much work a picture is worth: 0, the default, is libjpeg-turbo; 1 makes files a fifth smaller at the same
-    /// PSNR. It takes three times as long, with quantizers of our own, coefficients chosen by what they cost, and Huffman
+    /// PSNR. It takes two to three times as long, with quantizers of our own, coefficients chosen by what they cost, and Huffman
     /// tables that the pictures of a clip share: call [`start_clip`](Self::start_clip) before each.
     ///
     /// # Errors
