@@ -218,22 +218,29 @@ impl Probe {
         };
         let (mut probe, mut stopped) = (self, None);
         let window = Resources::window(threads);
-        let probed = for_each(0..chosen.len(), threads, window, |_| 0, work, |event| {
-            if let Event::Done(i, Some((packed, took, _held))) = event {
-                if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
-                    stopped = Some(failure.to_error(&chosen[i].path));
-                    return Flow::Stop;
+        let probed = for_each(
+            0..chosen.len(),
+            threads,
+            window,
+            |_| 0,
+            work,
+            |event| {
+                if let Event::Done(i, Some((packed, took, _held))) = event {
+                    if let Some(failure) = packed.as_ref().err().filter(|failure| failure.stops()) {
+                        stopped = Some(failure.to_error(&chosen[i].path));
+                        return Flow::Stop;
+                    }
+                    probe.add(chosen[i], packed, took);
                 }
-                probe.add(chosen[i], packed, took);
-            }
-            match tell(&probe.progress(chosen.len())) {
-                Ok(()) => Flow::Continue,
-                Err(e) => {
-                    stopped = Some(e);
-                    Flow::Stop
+                match tell(&probe.progress(chosen.len())) {
+                    Ok(()) => Flow::Continue,
+                    Err(e) => {
+                        stopped = Some(e);
+                        Flow::Stop
+                    }
                 }
-            }
-        });
+            },
+        );
         probed.map_err(|e| Error::start("a thread", e))?;
         stopped.map_or(Ok(probe), Err)
     }

@@ -288,7 +288,9 @@ impl Engine {
     pub fn needs_jpegs(&self) -> Result<()> {
         match &self.options.decoded_cache {
             None => Ok(()),
-            Some(_) => Err(Error::usage("batches of JPEGs with a cache of decoded frames: nothing is decoded; choose one")),
+            Some(_) => {
+                Err(Error::usage("batches of JPEGs with a cache of decoded frames: nothing is decoded; choose one"))
+            }
         }
     }
 
