@@ -181,7 +181,7 @@ mod tests {
     fn picture(width: u32, height: u32, noise: u32) -> Planes {
         let mut random = Random::new(2, &[noise.into()]);
         let mut picture = Planes::new(width, height).unwrap();
-        let wave = |i: usize| 120.0 + 90.0 * ((i as u32 % width) as f64 / 5.0).sin();
+        let wave = |i: usize| 120.0 + 90.0 * (f64::from(i as u32 % width) / 5.0).sin();
         let values =
             (0..picture.y.len()).map(|i| (wave(i) + f64::from(random.next_u32() % (noise + 1))) as u8).collect();
         picture.y = values;

@@ -96,7 +96,7 @@ mod tests {
     fn picture(t: u32) -> Planes {
         let mut random = Random::new(4, &[t.into()]);
         let mut picture = Planes::new(96, 64).unwrap();
-        let wave = |i: usize| 120.0 + 70.0 * ((i as u32 % 96 + t) as f64 / 6.0).sin();
+        let wave = |i: usize| 120.0 + 70.0 * (f64::from(i as u32 % 96 + t) / 6.0).sin();
         picture.y = (0..96 * 64).map(|i| (wave(i) + f64::from(random.next_u32() % 25)) as u8).collect();
         picture
     }

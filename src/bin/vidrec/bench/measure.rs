@@ -118,7 +118,7 @@ fn measure_batches<T: Default>(
     if let Some((mut trace, _)) = feed.trace.take() {
         trace.flush()?;
     }
-    let epochs = feed.epochs.take().map_or(Vec::new(), |epochs| epochs.done(&loader));
+    let epochs = feed.epochs.take().map_or(Vec::new(), |epochs| epochs.done(loader));
     let (shape, clips, frames) = (loader.shape(), feed.clips as f64, feed.frames as f64);
     let stats = loader.stats();
     let bytes_per_frame = match args.output {
