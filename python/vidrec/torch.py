@@ -79,11 +79,11 @@ def normalize(
     layout: Layout = "BTCHW",
     memory_format: torch.memory_format = torch.preserve_format,
 ) -> torch.Tensor:
-    """Normalize frames of bytes, on the device that they are on, in one pass over memory.
+    """Normalize frames of bytes, on the device that they are on.
 
     The second half of a loader's work, for a loader with ``dtype="uint8"`` that feeds a GPU: batches take a quarter of the
-    bytes of float32, in memory and on the bus. Type, normalization and memory format change in one kernel; on a CPU, torch
-    makes a copy in float32 on the way.
+    bytes of float32, in memory and on the bus. Two kernels make float32; further ones change type and
+    memory format where that is wanted.
 
     What comes out is ``(level / 255 - mean) / std``, as from a loader with ``dtype="float32"``, but of whole levels: half a
     level, ``0.5 / (255 * std)``, from the loader's at most.
@@ -132,10 +132,9 @@ def normalize(
         raise UsageError(f"normalize: expected 1 or 3 channels and a std that is not 0, found {found}")
     factor = torch.tensor([1.0 / (255.0 * s) for s in stds], dtype=torch.float32, device=frames.device).view(shape)
     offset = torch.tensor([-m / s for m, s in zip(means, stds)], dtype=torch.float32, device=frames.device).view(shape)
-    out = torch.empty_like(frames, dtype=dtype, memory_format=memory_format)
-    # Types are converted in the kernel that computes, so this is the only pass.
-    torch.addcmul(offset, frames, factor, out=out)
-    return out
+    # Not addcmul, which takes no operands of different types on every device and in every version.
+    made: torch.Tensor = torch.mul(frames, factor).add_(offset).to(dtype)
+    return made if memory_format == torch.preserve_format else made.contiguous(memory_format=memory_format)
 
 
 class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
