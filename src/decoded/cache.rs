@@ -77,16 +77,16 @@ impl Cache {
         let (size, memory) = (room(dir)?, machine::memory().unwrap_or(u64::MAX));
         let layout = Layout::new(contents.frames, limit)?;
         let too_much = |what: &str, most: u64, help: &str| {
-            let e = Error::usage(format!("loader option decoded_cache: more than {what}")).file(dir);
+            let e = Error::usage(format!("loader option decoded_cache: {what}")).file(dir);
             let e = e.expected(format!("at most {most} bytes")).found(format!("{limit} bytes"));
             Err(e.help(help).hint(Hint::Set("decoded_cache")))
         };
         if limit > memory {
-            return too_much("this machine, or its container, has memory", memory, "ask for less");
+            return too_much("this machine, or its container, has memory for less", memory, "ask for less");
         }
         if limit > size {
             let help = "ask for less, or enlarge it: docker run --shm-size, or mount -o remount,size=…";
-            return too_much("the file system in memory has room for", size, help);
+            return too_much("the file system in memory has room for less", size, help);
         }
         let digest = contents.digest();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
