@@ -200,8 +200,8 @@ def test_everything_works_with_the_keyboard_alone(made, window):
     window.key("j")
     assert window.js("document.querySelector('dialog h2').textContent === clips[2].source")
     window.key("Escape")
-    window.wait("!document.querySelector('dialog').open")
-    assert window.js(f"{focused}.closest('.card').dataset.key") == "0.2"
+    # The browser closes the dialog at once and reports it in a later task, in which the page moves the focus.
+    window.wait(f"!document.querySelector('dialog').open && {focused}.closest('.card')?.dataset.key === '0.2'")
     # The flags.
     focus(window, "#flags button:last-of-type")
     window.key("Enter")
