@@ -17,6 +17,9 @@ pub mod recordio;
 pub mod section;
 pub mod track;
 
+/// Rules that a file breaks because it is of a newer version of the format, and not because it is damaged.
+pub(crate) const NEWER: [&str; 5] = ["index-version", "index-flags", "section-unknown", "track-version", "track-flags"];
+
 /// The CRC-32 (IEEE 802.3, as in zlib and PNG) of some bytes.
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)

@@ -1,6 +1,7 @@
 //! Saving the intact clips of a damaged data set, and listing exactly what is lost.
 
 mod metas;
+mod newer;
 mod old_index;
 mod output;
 mod report;
@@ -45,7 +46,8 @@ use crate::{Error, Hint, Result, Writer, WriterOptions, writer};
 /// # Errors
 ///
 /// [`Usage`](crate::ErrorKind::Usage): there is nothing to repair, or the output holds a data set or is the data set to
-/// repair. [`Io`](crate::ErrorKind::Io): from the file system.
+/// repair. [`Format`](crate::ErrorKind::Format): a file is of a newer version of the format, of which repair would drop
+/// what it does not know. [`Io`](crate::ErrorKind::Io): from the file system.
 ///
 /// ```no_run
 /// let options = vidrec::RepairOptions { output: Some("saved".into()), ..Default::default() };
@@ -63,6 +65,7 @@ pub fn repair(path: impl AsRef<Path>, options: &RepairOptions, progress: &mut Pr
     // First completes or undoes what an interrupted write left.
     let lock = in_place.then(|| writer::lock(shards::folder(path.as_ref()))).transpose()?;
     let files = shards::find(path.as_ref())?;
+    newer::refuse(&files)?;
     let indexes: Vec<OldIndex<'_>> =
         files.shards.iter().map(|s| OldIndex::read(s.index.as_deref().unwrap_or_default())).collect();
     let mut report = RepairReport { damage: files.notes.clone(), ..RepairReport::default() };

@@ -14,6 +14,7 @@ pub use self::report::{Problem, VerifyOptions, VerifyReport};
 use crate::dataset::listing::Listing;
 use crate::dataset::{Shard, Source, listing};
 use crate::disk::folder_of;
+use crate::format::NEWER;
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::DatasetJson;
 use crate::location::is_remote;
@@ -46,7 +47,8 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut Pro
         Err(e) => return Err(e),
     }
     report.ok = report.problems.is_empty();
-    if !report.ok {
+    // Repair refuses files of a newer version.
+    if !report.ok && !report.problems.iter().any(|problem| NEWER.contains(&problem.kind.as_str())) {
         report.hints.insert(0, Hint::Repair);
     }
     Ok(report)

@@ -135,7 +135,12 @@ impl Original {
         let out = self.path("out");
         let options = RepairOptions { output: Some(out.clone()), overwrite: true, ..RepairOptions::default() };
         let _ = fs::remove_dir_all(&out);
-        let report = repair(&dir, &options, &mut vidrec::no_progress).unwrap_or_else(|e| panic!("{damages:?}: {e}"));
+        let report = match repair(&dir, &options, &mut vidrec::no_progress) {
+            Ok(report) => report,
+            // Nothing tells a header with several damages, one of them in its version, from one of a newer version.
+            Err(e) if damages.len() > 1 && e.rule() == Some("index-version") => return RepairReport::default(),
+            Err(e) => panic!("{damages:?}: {e}"),
+        };
         let dry = RepairOptions { dry_run: true, ..RepairOptions::default() };
         let dry = repair(&dir, &dry, &mut vidrec::no_progress).unwrap();
         assert_eq!((&dry.lost, &dry.partly_lost, dry.salvaged), (&report.lost, &report.partly_lost, report.salvaged));
@@ -270,6 +275,55 @@ fn an_index_that_is_damaged_where_nothing_is_lost_is_rebuilt_byte_for_byte() {
         assert!(now.contains_key(&format!("{name}.broken")));
         assert_verifies(&dir);
     }
+}
+
+/// A file of a newer version is no damaged one: repair would drop what only a newer vidrec knows.
+#[test]
+fn files_of_a_newer_version_are_left_alone() {
+    let original = Original::new(Rich::default());
+    let sealed = |head: &mut Vec<u8>, at: usize, value: u8| {
+        head[at] = value;
+        let crc = crc32fast::hash(&head[..60]);
+        head[60..64].copy_from_slice(&crc.to_le_bytes());
+    };
+    let index = original.name("shard-00001.vidx");
+    for (rule, at, value) in [("index-version", 8, 2), ("index-flags", 12, 1)] {
+        let (dir, _) = original.damaged(&[]);
+        let mut bytes = original.files[&index].clone();
+        sealed(&mut bytes, at, value);
+        fs::write(dir.join(&index), bytes).unwrap();
+        refused(&dir, rule);
+    }
+    let (dir, _) =
+        original.damaged(&[("shard-00000.vidx".into(), Damage::Remove), ("shard-00001.vidx".into(), Damage::Remove)]);
+    let listing = fs::read_to_string(dir.join("dataset.json")).unwrap();
+    let newer = listing.replacen(r#""format_version": 1"#, r#""format_version": 2"#, 1);
+    assert_ne!(newer, listing);
+    fs::write(dir.join("dataset.json"), &newer).unwrap();
+    let e = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap_err();
+    assert_eq!(e.rule(), Some("dataset-version"), "{e}");
+    // An intact index says that only the list is damaged.
+    let (dir, _) = original.damaged(&[]);
+    fs::write(dir.join("dataset.json"), &newer).unwrap();
+    let report = repair(&dir, &RepairOptions::default(), &mut vidrec::no_progress).unwrap();
+    assert!(report.lost_nothing() && report.written.len() == 1, "{report:#?}");
+    assert_verifies(&dir);
+}
+
+/// Repair refuses `dir` by a rule, in each of its ways, and writes nothing.
+fn refused(dir: &Path, rule: &str) {
+    let before = files(dir);
+    let out = dir.with_extension("out");
+    let ways = [(None, false), (None, true), (Some(out.clone()), false)];
+    for (output, dry_run) in ways {
+        let options = RepairOptions { output, dry_run, ..RepairOptions::default() };
+        let e = repair(dir, &options, &mut vidrec::no_progress).unwrap_err();
+        assert_eq!(e.rule(), Some(rule), "{e}");
+        assert!(e.to_string().contains("use a newer one"), "{e}");
+    }
+    assert!(files(dir) == before && !out.exists());
+    let report = vidrec::verify(dir, vidrec::VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+    assert!(!report.ok && !report.hints.contains(&vidrec::Hint::Repair), "{report:#?}");
 }
 
 #[test]
