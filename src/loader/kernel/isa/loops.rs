@@ -8,8 +8,9 @@
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
-use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::column_table::{ColumnTable, Windows};
 use super::super::units::BLOCK;
+use super::lines::LineBlock;
 
 /// The inner loops for one kind of machine. A value exists only where the machine is of that kind.
 pub(crate) trait Isa: Copy {
@@ -34,10 +35,8 @@ pub(crate) trait Isa: Copy {
     /// Whether [`columns`](Self::columns) can use such windows.
     fn has_loops_for(self, windows: Windows) -> bool;
 
-    /// A block of the picture's columns from those of each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
-    ///
-    /// Lines have [`ColumnTable::line_len`] samples.
-    fn columns<const N: usize>(self, lines: [&[i16]; N], block: (&Block, &[PairWeights])) -> [Self::Floats; N];
+    /// A block of the picture's columns, from each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
 
     /// The same for all blocks, of any columns, before they become floats.
     #[inline(always)]

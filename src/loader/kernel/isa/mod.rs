@@ -4,11 +4,13 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lines;
 mod loops;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 
+pub(super) use lines::{LineBlock, Lines};
 pub(super) use loops::{Isa, IsaWork};
 pub(super) use portable::Portable;
 
