@@ -3,7 +3,7 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::super::column_table::{ColumnTable, PairWeights, Windows};
 use super::super::units::BLOCK;
@@ -128,6 +128,12 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn store_bfloats(self, values: __m512, out: &mut [bf16; BLOCK]) {
+        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a bfloat16.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bfloats(values)) }
+    }
+
+    #[inline(always)]
     fn finish(self) {
         // SAFETY: every x86-64 machine has this instruction; it has no operands.
         unsafe { _mm_sfence() }
@@ -174,6 +180,16 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
 #[target_feature(enable = "avx512f")]
 fn bytes(values: __m512) -> __m128i {
     _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(values, _mm512_setzero_ps())))
+}
+
+/// The upper halves, after adding half of the lowest bit that stays, or a little less where it is 0: to even at a tie.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn bfloats(values: __m512) -> __m256i {
+    let bits = _mm512_castps_si512(values);
+    let lowest = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+    let sum = _mm512_add_epi32(bits, _mm512_add_epi32(lowest, _mm512_set1_epi32(0x7FFF)));
+    _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(sum))
 }
 
 /// A window of 32 samples, permuted into a pair for each pixel.

@@ -5,8 +5,8 @@
 //! [`UNIT`](super::super::units::UNIT) to a level. Integers define both steps. The rest is done in floats, one
 //! operation after the other, none of them fused, so it has the same bits everywhere too.
 
-use half::f16;
 use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 
 use super::super::column_table::{ColumnTable, Windows};
 use super::super::units::BLOCK;
@@ -86,6 +86,15 @@ pub(crate) trait Isa: Copy {
         let mut floats = [0.0; BLOCK];
         self.store(values, &mut floats);
         out.convert_from_f32_slice(&floats);
+    }
+
+    /// Rounds to the nearest bfloat16, ties to even. What is no number may become an infinity.
+    #[inline(always)]
+    fn store_bfloats(self, values: Self::Floats, out: &mut [bf16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        *out = floats.map(|value: f32| bf16::from_bits(round(value.to_bits()) as u16));
     }
 
     /// Makes [`stream`](Self::stream)ed values visible to others like any other store. Comes last.
