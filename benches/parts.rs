@@ -57,6 +57,8 @@ fn kernel(c: &mut Criterion) {
         let mut bench = KernelBench::new(crop, side);
         for (i, machine) in KernelBench::machines().into_iter().enumerate() {
             group.bench_function(format!("{name}/{machine}/f32"), |b| b.iter(|| bench.f32(i)));
+            group.bench_function(format!("{name}/{machine}/f16"), |b| b.iter(|| bench.f16(i)));
+            group.bench_function(format!("{name}/{machine}/bf16"), |b| b.iter(|| bench.bf16(i)));
             group.bench_function(format!("{name}/{machine}/u8"), |b| b.iter(|| bench.u8(i)));
         }
     }

@@ -1,5 +1,7 @@
 //! The pass over a frame on each kind of machine, for `benches/parts.rs`.
 
+use half::{bf16, f16};
+
 use super::isa::Machine;
 use super::*;
 use crate::loader::aligned::Aligned;
@@ -10,6 +12,8 @@ pub struct KernelBench {
     planes: [Vec<u8>; 3],
     scratch: Scratch,
     out: Aligned<f32>,
+    halves: Aligned<f16>,
+    brain: Aligned<bf16>,
     levels: Aligned<u8>,
 }
 
@@ -29,10 +33,13 @@ impl KernelBench {
         let plane = |samples: u32| (0..samples).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let planes = [FRAME.0 * FRAME.1, FRAME.0 * FRAME.1 / 4, FRAME.0 * FRAME.1 / 4].map(plane);
         let samples = 3 * side as usize * side as usize;
-        let (mut out, mut levels) = (Aligned::default(), Aligned::default());
+        let (mut out, mut halves) = (Aligned::default(), Aligned::default());
+        let (mut brain, mut levels) = (Aligned::default(), Aligned::default());
         out.resize(samples);
+        halves.resize(samples);
+        brain.resize(samples);
         levels.resize(samples);
-        KernelBench { kernel, planes, scratch: Scratch::default(), out, levels }
+        KernelBench { kernel, planes, scratch: Scratch::default(), out, halves, brain, levels }
     }
 
     /// Names of the kinds of machines that this machine is of.
@@ -45,6 +52,20 @@ impl KernelBench {
         let slot = PictureSlot::planes(&mut self.out, 3);
         run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
         self.out[0]
+    }
+
+    /// One picture of f16, plane by plane.
+    pub fn f16(&mut self, machine: usize) -> f16 {
+        let slot = PictureSlot::planes(&mut self.halves, 3);
+        run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
+        self.halves[0]
+    }
+
+    /// One picture of bf16, plane by plane.
+    pub fn bf16(&mut self, machine: usize) -> bf16 {
+        let slot = PictureSlot::planes(&mut self.brain, 3);
+        run(machine, &self.kernel, &self.planes, &mut self.scratch, slot);
+        self.brain[0]
     }
 
     /// One picture of u8, pixel by pixel.

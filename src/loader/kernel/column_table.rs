@@ -64,6 +64,12 @@ impl Block {
         };
         (windows, block)
     }
+
+    /// The sample after the last one that loops may read for so many pairs.
+    fn end(&self, pairs: usize) -> usize {
+        let narrow = self.windows.as_flattened().iter().map(|&window| window + 8);
+        narrow.fold(self.window + 64, u32::max) as usize + 2 * (pairs - 1)
+    }
 }
 
 /// The weights of one pair of samples for sixteen pixels.
@@ -107,6 +113,9 @@ impl ColumnTable {
             self.blocks.push(block);
         }
         let pairs = self.pairs();
+        let line_len = self.line_len();
+        // Loops rely on it: see `blocks`.
+        assert!(self.blocks.iter().all(|block| block.end(pairs) <= line_len), "a block reads beyond its line");
         self.weights.resize(self.blocks.len() * pairs, PairWeights([0; 32]));
         for (x, weights) in self.axis.weights.chunks_exact(self.axis.taps).enumerate() {
             for (k, &weight) in weights.iter().enumerate() {
@@ -143,9 +152,12 @@ impl ColumnTable {
     }
 
     /// Each block with its weights, one array for each pair.
+    ///
+    /// All samples of a block's windows, and of those up to two samples further for each pair but the first, are among the
+    /// first [`line_len`](Self::line_len).
     #[inline(always)]
-    pub fn blocks(&self) -> ColumnBlocks<'_> {
-        ColumnBlocks { blocks: self.blocks.iter(), weights: &self.weights, pairs: self.pairs() }
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = (&Block, &[PairWeights])> + ExactSizeIterator {
+        self.blocks.iter().zip(self.weights.chunks_exact(self.pairs()))
     }
 
     /// For column `x` of the picture, if there is one: the first sample of the line that counts, and all weights from
@@ -160,23 +172,5 @@ impl ColumnTable {
     /// For each column of the picture: the first sample of the line that counts, and the weights from there on.
     pub fn pixels(&self) -> impl Iterator<Item = (usize, &[i16])> {
         self.axis.pixels().map(|(first, weights)| ((first - self.start) as usize, weights))
-    }
-}
-
-/// See [`ColumnTable::blocks`].
-pub(crate) struct ColumnBlocks<'a> {
-    blocks: std::slice::Iter<'a, Block>,
-    weights: &'a [PairWeights],
-    pairs: usize,
-}
-
-impl<'a> Iterator for ColumnBlocks<'a> {
-    type Item = (&'a Block, &'a [PairWeights]);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        let (weights, rest) = self.weights.split_at_checked(self.pairs)?;
-        self.weights = rest;
-        Some((self.blocks.next()?, weights))
     }
 }

@@ -147,7 +147,6 @@ impl RowLoop<'_> {
             columns: &self.tables.of_plane(0).columns,
             chroma: &self.tables.of_plane(1).columns,
             conversion: self.conversion,
-            width,
         };
         row.write(isa, slot.row(y * width..(y + 1) * width));
     }

@@ -4,11 +4,10 @@
 //! compiled for it too. Closures would not be, so there are none.
 
 use std::ops::Range;
-use std::slice::IterMut;
 
-use super::column_table::{ColumnBlocks, ColumnTable};
+use super::column_table::ColumnTable;
 use super::conversion::Conversion;
-use super::isa::Isa;
+use super::isa::{Isa, LineBlock, Lines};
 use super::sample::SampleType;
 use super::units::BLOCK;
 
@@ -20,46 +19,71 @@ pub(super) struct PictureRow<'a, const PLANES: usize, const PLAIN: bool, const L
     pub columns: &'a ColumnTable,
     pub chroma: &'a ColumnTable,
     pub conversion: &'a Conversion,
-    pub width: usize,
 }
 
 impl<const PLANES: usize, const PLAIN: bool, const LINES: bool> PictureRow<'_, PLANES, PLAIN, LINES> {
     /// Writes all blocks of the row.
     #[inline(always)]
-    pub fn write<I: Isa, O: RowOut>(&self, isa: I, mut out: O) {
+    pub fn write<I: Isa, O: RowOut>(&self, isa: I, out: O) {
         let constants = Constants::new(isa, self.conversion);
-        let mut tables = (self.columns.blocks(), self.chroma.blocks());
-        // No function is called in this loop, so that everything that does not change stays in registers.
-        for block in 0..self.width / BLOCK {
-            out.write(isa, self.channels::<I, O>(isa, block, &mut tables, &constants));
+        let (places, rest) = out.places();
+        // No function is called in these loops, so that everything that does not change stays in registers. Iterators that
+        // go side by side have one counter and no checks.
+        if LINES {
+            let [first, blue, red] = self.lines;
+            let (luma, chroma) = (Lines::new([first], self.columns), Lines::new([blue, red], self.chroma));
+            assert!(places.len() <= luma.blocks().len().min(chroma.blocks().len()), "columns without a block");
+            for (place, (luma, chroma)) in places.zip(luma.blocks().zip(chroma.blocks())) {
+                let planes = Self::from_lines(isa, luma, chroma, &constants);
+                O::write(isa, Self::channels::<I, O>(isa, planes, &constants), place);
+            }
+            if let (Some(rest), Some((luma, chroma))) = (rest, luma.blocks().zip(chroma.blocks()).next_back()) {
+                let planes = Self::from_lines(isa, luma, chroma, &constants);
+                O::write_rest(isa, Self::channels::<I, O>(isa, planes, &constants), rest);
+            }
+        } else {
+            let [first, second, third] = self.sums;
+            assert!(self.sums.iter().all(|sums| places.len() <= sums.len()), "columns without sums");
+            for (place, sums) in places.zip(first.iter().zip(second).zip(third)) {
+                let planes = Self::from_sums(isa, sums, &constants);
+                O::write(isa, Self::channels::<I, O>(isa, planes, &constants), place);
+            }
+            if let (Some(rest), Some(sums)) = (rest, first.iter().zip(second).zip(third).next_back()) {
+                let planes = Self::from_sums(isa, sums, &constants);
+                O::write_rest(isa, Self::channels::<I, O>(isa, planes, &constants), rest);
+            }
         }
-        if !self.width.is_multiple_of(BLOCK) {
-            out.write_rest(isa, self.channels::<I, O>(isa, self.width / BLOCK, &mut tables, &constants));
+    }
+
+    /// A block of each plane, from lines.
+    #[inline(always)]
+    fn from_lines<I: Isa>(
+        isa: I,
+        luma: LineBlock<'_, 1>,
+        chroma: LineBlock<'_, 2>,
+        constants: &Constants<I>,
+    ) -> [I::Floats; PLANES] {
+        let mut planes = [isa.splat(constants.offset[0]); PLANES];
+        [planes[0]] = isa.columns(luma);
+        if PLANES == 3 {
+            [planes[1], planes[2]] = isa.columns(chroma);
         }
+        planes
+    }
+
+    /// A block of each plane, from sums.
+    #[inline(always)]
+    fn from_sums<I: Isa>(isa: I, ((a, b), c): Sums<'_>, constants: &Constants<I>) -> [I::Floats; PLANES] {
+        let mut planes = [isa.splat(constants.offset[0]); PLANES];
+        for (plane, sums) in planes.iter_mut().zip([a, b, c]) {
+            *plane = isa.floats(sums);
+        }
+        planes
     }
 
     /// Goes from planes to channels. See [`Conversion`].
     #[inline(always)]
-    fn channels<I: Isa, O: RowOut>(
-        &self,
-        isa: I,
-        block: usize,
-        tables: &mut (ColumnBlocks<'_>, ColumnBlocks<'_>),
-        constants: &Constants<I>,
-    ) -> [I::Floats; 3] {
-        let [first, blue, red] = self.lines;
-        let mut planes = [isa.splat(constants.offset[0]); PLANES];
-        if LINES {
-            [planes[0]] = isa.columns([first], tables.0.next().expect("a block for sixteen columns"));
-        } else {
-            planes[0] = isa.floats(&self.sums[0][block]);
-        }
-        if PLANES == 3 && LINES {
-            [planes[1], planes[2]] = isa.columns([blue, red], tables.1.next().expect("a block for sixteen columns"));
-        } else if PLANES == 3 {
-            planes[1] = isa.floats(&self.sums[1][block]);
-            planes[2] = isa.floats(&self.sums[2][block]);
-        }
+    fn channels<I: Isa, O: RowOut>(isa: I, planes: [I::Floats; PLANES], constants: &Constants<I>) -> [I::Floats; 3] {
         let mut channels = [isa.splat(constants.offset[0]); 3];
         for (c, channel) in channels.iter_mut().enumerate().take(O::CHANNELS) {
             let mut level = isa.splat(constants.offset[c]);
@@ -73,6 +97,9 @@ impl<const PLANES: usize, const PLAIN: bool, const LINES: bool> PictureRow<'_, P
         channels
     }
 }
+
+/// Sums of a block of each plane.
+type Sums<'a> = ((&'a [i32; BLOCK], &'a [i32; BLOCK]), &'a [i32; BLOCK]);
 
 /// A [`Conversion`] for the loop over a row.
 struct Constants<I: Isa> {
@@ -109,7 +136,7 @@ pub(super) struct PixelRows<'a, S>(pub &'a mut [S]);
 impl<S: SampleType> SlotRows for GrayRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
-        PlaneOut::new([&mut self.0[pixels]])
+        GrayOut(&mut self.0[pixels])
     }
 }
 
@@ -117,14 +144,14 @@ impl<S: SampleType> SlotRows for PlaneRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
         let [first, second, third] = &mut self.0;
-        PlaneOut::new([&mut first[pixels.clone()], &mut second[pixels.clone()], &mut third[pixels]])
+        PlaneOut([&mut first[pixels.clone()], &mut second[pixels.clone()], &mut third[pixels]])
     }
 }
 
 impl<S: SampleType> SlotRows for PixelRows<'_, S> {
     #[inline(always)]
     fn row(&mut self, pixels: Range<usize>) -> impl RowOut {
-        PixelOut::new(&mut self.0[3 * pixels.start..3 * pixels.end])
+        PixelOut(&mut self.0[3 * pixels.start..3 * pixels.end])
     }
 }
 
@@ -136,77 +163,115 @@ pub(super) trait RowOut {
     /// Whether values may be beyond the ends of their range, because what writes them brings them back.
     const SATURATES: bool;
 
-    /// Writes the next block.
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
+    /// Where a block goes.
+    type Place;
+
+    /// Where the last block goes if it has fewer pixels.
+    type Rest;
+
+    /// Where one block after the other goes, and what is left after them.
+    fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>);
+
+    /// Writes a block.
+    fn write<I: Isa>(isa: I, channels: [I::Floats; 3], place: Self::Place);
 
     /// Writes as much of the last block as there is room for.
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]);
+    fn write_rest<I: Isa>(isa: I, channels: [I::Floats; 3], rest: Self::Rest);
 }
 
-/// A row of the slot, channel by channel: blocks, and what is left after them.
-struct PlaneOut<'a, S, const CHANNELS: usize>([(IterMut<'a, [S; BLOCK]>, &'a mut [S]); CHANNELS]);
+/// A row of one channel.
+struct GrayOut<'a, S>(&'a mut [S]);
 
-impl<'a, S, const CHANNELS: usize> PlaneOut<'a, S, CHANNELS> {
-    #[inline(always)]
-    fn new(rows: [&'a mut [S]; CHANNELS]) -> Self {
-        PlaneOut(rows.map(|row| {
-            let (blocks, rest) = row.as_chunks_mut();
-            (blocks.iter_mut(), rest)
-        }))
-    }
-}
-
-impl<S: SampleType, const CHANNELS: usize> RowOut for PlaneOut<'_, S, CHANNELS> {
-    const CHANNELS: usize = CHANNELS;
+impl<'a, S: SampleType> RowOut for GrayOut<'a, S> {
+    const CHANNELS: usize = 1;
     const SATURATES: bool = S::SATURATES;
+    type Place = &'a mut [S; BLOCK];
+    type Rest = &'a mut [S];
 
     #[inline(always)]
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for ((blocks, _), values) in self.0.iter_mut().zip(channels) {
-            let Some(block) = blocks.next() else { return };
-            S::write(isa, values, block);
-        }
+    fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {
+        let (blocks, rest) = self.0.as_chunks_mut();
+        (blocks.iter_mut(), (!rest.is_empty()).then_some(rest))
     }
 
     #[inline(always)]
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        for ((_, rest), values) in self.0.iter_mut().zip(channels) {
-            let mut block = [S::default(); BLOCK];
-            S::store(isa, values, &mut block);
-            rest.copy_from_slice(&block[..rest.len()]);
-        }
+    fn write<I: Isa>(isa: I, channels: [I::Floats; 3], place: Self::Place) {
+        S::write(isa, channels[0], place);
     }
-}
 
-/// A row of the slot, with the channels of a pixel side by side: blocks of pixels, and what is left after them.
-struct PixelOut<'a, S>(IterMut<'a, [[S; BLOCK]; 3]>, &'a mut [S]);
-
-impl<'a, S> PixelOut<'a, S> {
     #[inline(always)]
-    fn new(row: &'a mut [S]) -> Self {
-        let (blocks, rest) = row.split_at_mut(row.len() / (3 * BLOCK) * (3 * BLOCK));
-        PixelOut(blocks.as_chunks_mut().0.as_chunks_mut().0.iter_mut(), rest)
+    fn write_rest<I: Isa>(isa: I, channels: [I::Floats; 3], rest: Self::Rest) {
+        write_some(isa, channels[0], rest);
     }
 }
 
-impl<S: SampleType> RowOut for PixelOut<'_, S> {
+/// A row of three channels, each in a plane of its own.
+struct PlaneOut<'a, S>([&'a mut [S]; 3]);
+
+impl<'a, S: SampleType> RowOut for PlaneOut<'a, S> {
     const CHANNELS: usize = 3;
     const SATURATES: bool = S::SATURATES;
+    type Place = ((&'a mut [S; BLOCK], &'a mut [S; BLOCK]), &'a mut [S; BLOCK]);
+    type Rest = [&'a mut [S]; 3];
 
     #[inline(always)]
-    fn write<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
-        let Some(block) = self.0.next() else { return };
-        for (out, values) in block.iter_mut().zip(isa.interleave(channels)) {
+    fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {
+        let [(a, rest_a), (b, rest_b), (c, rest_c)] = self.0.map(|row| row.as_chunks_mut());
+        let rest = (!rest_a.is_empty()).then_some([rest_a, rest_b, rest_c]);
+        (a.iter_mut().zip(b).zip(c), rest)
+    }
+
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, [first, second, third]: [I::Floats; 3], ((a, b), c): Self::Place) {
+        S::write(isa, first, a);
+        S::write(isa, second, b);
+        S::write(isa, third, c);
+    }
+
+    #[inline(always)]
+    fn write_rest<I: Isa>(isa: I, channels: [I::Floats; 3], rest: Self::Rest) {
+        for (values, rest) in channels.into_iter().zip(rest) {
+            write_some(isa, values, rest);
+        }
+    }
+}
+
+/// Writes the first values of a block.
+#[inline(always)]
+fn write_some<I: Isa, S: SampleType>(isa: I, values: I::Floats, to: &mut [S]) {
+    let mut block = [S::default(); BLOCK];
+    S::store(isa, values, &mut block);
+    to.copy_from_slice(&block[..to.len()]);
+}
+
+/// A row of three channels that lie side by side in each pixel.
+struct PixelOut<'a, S>(&'a mut [S]);
+
+impl<'a, S: SampleType> RowOut for PixelOut<'a, S> {
+    const CHANNELS: usize = 3;
+    const SATURATES: bool = S::SATURATES;
+    type Place = &'a mut [[S; BLOCK]; 3];
+    type Rest = &'a mut [S];
+
+    #[inline(always)]
+    fn places(self) -> (impl ExactSizeIterator<Item = Self::Place>, Option<Self::Rest>) {
+        let (blocks, rest) = self.0.split_at_mut(self.0.len() / (3 * BLOCK) * (3 * BLOCK));
+        (blocks.as_chunks_mut().0.as_chunks_mut().0.iter_mut(), (!rest.is_empty()).then_some(rest))
+    }
+
+    #[inline(always)]
+    fn write<I: Isa>(isa: I, channels: [I::Floats; 3], place: Self::Place) {
+        for (out, values) in place.iter_mut().zip(isa.interleave(channels)) {
             S::write(isa, values, out);
         }
     }
 
     #[inline(always)]
-    fn write_rest<I: Isa>(&mut self, isa: I, channels: [I::Floats; 3]) {
+    fn write_rest<I: Isa>(isa: I, channels: [I::Floats; 3], rest: Self::Rest) {
         let mut pixels = [[S::default(); BLOCK]; 3];
         for (out, values) in pixels.iter_mut().zip(isa.interleave(channels)) {
             S::store(isa, values, out);
         }
-        self.1.copy_from_slice(&pixels.as_flattened()[..self.1.len()]);
+        rest.copy_from_slice(&pixels.as_flattened()[..rest.len()]);
     }
 }

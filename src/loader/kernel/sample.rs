@@ -61,11 +61,7 @@ impl SampleType for bf16 {
 
     #[inline(always)]
     fn store<I: Isa>(isa: I, values: I::Floats, out: &mut [bf16; BLOCK]) {
-        let mut floats = [0.0; BLOCK];
-        isa.store(values, &mut floats);
-        // Never a NaN, which this would turn into an infinity.
-        let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
-        *out = floats.map(|value| bf16::from_bits(round(value.to_bits()) as u16));
+        isa.store_bfloats(values, out);
     }
 }
 

@@ -39,6 +39,12 @@ impl Idct for Avx2Idct {
         // SAFETY: as in `run`.
         unsafe { half(blocks, factors, out) }
     }
+
+    #[inline(always)]
+    fn quarter(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) {
+        // SAFETY: as in `run`.
+        unsafe { quarter(blocks, factors, out) }
+    }
 }
 
 #[inline]
@@ -91,6 +97,37 @@ fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         }
     }
     true
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn quarter(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) {
+    let [first, second] = quarter_line(dequantize(blocks, factors));
+    // The factors of columns 1, 3, 5 and 7. The first column comes later, and the other three do not count.
+    let factors = _mm256_setr_epi32(
+        F_3_624 << 16,
+        -F_1_272 << 16,
+        F_0_850 << 16,
+        -F_0_720 << 16,
+        F_3_624 << 16,
+        -F_1_272 << 16,
+        F_0_850 << 16,
+        -F_0_720 << 16,
+    );
+    let products = |[low, high]: Sums| _mm256_madd_epi16(_mm256_packs_epi32(low, high), factors);
+    let odd = _mm256_hadd_epi32(products(first), products(second));
+    let odd = _mm256_hadd_epi32(odd, odd);
+    let even = _mm256_slli_epi32::<15>(_mm256_unpacklo_epi32(first[0], second[0]));
+    let even = _mm256_add_epi32(even, _mm256_set1_epi32(1 << 19));
+    let (left, right) = (_mm256_add_epi32(even, odd), _mm256_sub_epi32(even, odd));
+    let rows = _mm256_srai_epi32::<20>(_mm256_unpacklo_epi32(left, right));
+    let words = _mm256_packs_epi32(rows, rows);
+    let mut samples = [[0; 16]; 2];
+    store(&mut samples, center(_mm256_packs_epi16(words, words)));
+    for (to, samples) in [0, 2].into_iter().zip(samples) {
+        out[0][to..to + 2].copy_from_slice(&samples[..2]);
+        out[1][to..to + 2].copy_from_slice(&samples[2..4]);
+    }
 }
 
 /// The coefficients times their factors, row by row: the first block in the lower halves, the second in the upper.
@@ -189,6 +226,17 @@ fn half_line<const SHIFT: i32>(v: [__m256i; 8]) -> [__m256i; 4] {
     let [a, d] = butterfly::<SHIFT>(add(tmp0, tmp2), first);
     let [b, c] = butterfly::<SHIFT>(sub(tmp0, tmp2), second);
     [a, b, c, d]
+}
+
+/// The columns of jidctred.c, `jpeg_idct_2x2`, eight side by side. They keep 32 bits, which the first column needs.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn quarter_line(v: [__m256i; 8]) -> [Sums; 2] {
+    let even = scaled::<1>(v[0]);
+    let odd = add(dot(v[1], F_3_624, v[3], -F_1_272), dot(v[5], F_0_850, v[7], -F_0_720));
+    let half = _mm256_set1_epi32(1 << 12);
+    let shift = |v: Sums| v.map(|v| _mm256_srai_epi32::<13>(_mm256_add_epi32(v, half)));
+    [shift(add(even, odd)), shift(sub(even, odd))]
 }
 
 /// Rows to columns, in each half by itself.

@@ -4,6 +4,7 @@ use std::arch::aarch64::*;
 
 use super::factors::Factors;
 use super::fix::*;
+use super::portable;
 use super::transform::{FIRST_ROW_BITS, Idct, IdctWork, SampleRows};
 use crate::jpeg::own::block::Block;
 
@@ -37,6 +38,12 @@ impl Idct for NeonIdct {
     fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         // SAFETY: as in `run`.
         unsafe { half(blocks, factors, out) }
+    }
+
+    #[inline(always)]
+    fn quarter(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) {
+        // SAFETY: as in `run`.
+        unsafe { quarter(blocks, factors, out) }
     }
 }
 
@@ -77,6 +84,22 @@ fn half(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         }
     }
     true
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn quarter(blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) {
+    // The factors of columns 1, 3, 5 and 7. The first column comes later, and the other three do not count.
+    let [a, b, c, d] = [F_3_624, -F_1_272, F_0_850, -F_0_720].map(|factor| factor as i16);
+    let odd_factors = load(&[0, a, 0, b, 0, c, 0, d]);
+    for (i, block) in blocks.into_iter().enumerate() {
+        for (out, [low, high]) in out.iter_mut().zip(quarter_line(dequantize(block, i, factors))) {
+            let row = vqmovn_high_s32(vqmovn_s32(low), high);
+            let products = vmull_s16(vget_low_s16(row), vget_low_s16(odd_factors));
+            let odd = vaddvq_s32(vaddq_s32(products, vmull_high_s16(row, odd_factors)));
+            out[2 * i..][..2].copy_from_slice(&portable::quarter_row(vgetq_lane_s32::<0>(low), odd));
+        }
+    }
 }
 
 /// The coefficients of block `i` times their factors, row by row.
@@ -178,6 +201,18 @@ fn half_line<const SHIFT: i32>(v: [int16x8_t; 8]) -> [int16x8_t; 4] {
     let [a, d] = butterfly::<SHIFT>(add(tmp0, tmp2), first);
     let [b, c] = butterfly::<SHIFT>(sub(tmp0, tmp2), second);
     [a, b, c, d]
+}
+
+/// The columns of jidctred.c, `jpeg_idct_2x2`, eight side by side. They keep 32 bits, which the first column needs.
+#[inline]
+#[target_feature(enable = "neon")]
+fn quarter_line(v: [int16x8_t; 8]) -> [Sums; 2] {
+    let even = scaled::<15>(v[0]);
+    let odd = add(dot(v[1], F_3_624, v[3], -F_1_272), dot(v[5], F_0_850, v[7], -F_0_720));
+    let round = vdupq_n_s32(1 << 12);
+    let [sum, difference] = [add(even, odd), sub(even, odd)];
+    let shift = |v: int32x4_t| vshrq_n_s32::<13>(vaddq_s32(v, round));
+    [[shift(sum[0]), shift(sum[1])], [shift(difference[0]), shift(difference[1])]]
 }
 
 /// Rows to columns: pairs of values, then pairs of pairs, then fours change places.

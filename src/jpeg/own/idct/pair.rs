@@ -9,17 +9,15 @@ use crate::jpeg::own::block::Block;
 #[inline(always)]
 pub(crate) fn pair<I: Idct, const N: usize>(idct: I, blocks: [&Block; 2], factors: &Factors) -> Option<SampleRows> {
     let mut out = [[0; 16]; 8];
-    let mut each = |samples: fn([&Block; 2], usize, &Factors) -> [[u8; 2]; 2]| {
-        for i in 0..2 {
-            for (out, samples) in out.iter_mut().zip(samples(blocks, i, factors)) {
-                out[i * N..][..N].copy_from_slice(&samples[..N]);
-            }
-        }
-        true
-    };
     let fits = match N {
-        1 => each(|blocks, i, factors| [[portable::eighth(blocks, i, factors), 0]; 2]),
-        2 => each(portable::quarter),
+        1 => {
+            (out[0][0], out[0][1]) = (portable::eighth(blocks, 0, factors), portable::eighth(blocks, 1, factors));
+            true
+        }
+        2 => {
+            idct.quarter(blocks, factors, &mut out);
+            true
+        }
         _ if only_dc(blocks) => {
             let (first, second) = (portable::dc_alone(blocks, 0, factors), portable::dc_alone(blocks, 1, factors));
             let row: [u8; 16] = std::array::from_fn(|x| if x < N { first } else { second });

@@ -22,6 +22,15 @@ impl Idct for PortableIdct {
     fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool {
         transform(blocks, factors, out, half_line::<12>, half_line::<19>)
     }
+
+    #[inline(always)]
+    fn quarter(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) {
+        for i in 0..2 {
+            for (out, samples) in out.iter_mut().zip(quarter(blocks, i, factors)) {
+                out[2 * i..][..2].copy_from_slice(&samples);
+            }
+        }
+    }
 }
 
 /// Columns by one function, then rows by another. They make `N` values of eight.
@@ -121,7 +130,7 @@ fn half_line<const SHIFT: u32>(v: [i16; 8]) -> [i16; 4] {
 
 /// jidctred.c, `jpeg_idct_2x2`.
 #[inline(always)]
-pub(crate) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
+fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8; 2]; 2] {
     let odd = |v: [i16; 4]| dot(v[0], F_3_624, v[1], -F_1_272).wrapping_add(dot(v[2], F_0_850, v[3], -F_0_720));
     let values = dequantize(blocks, i, factors);
     let column = |x: usize| {
@@ -132,10 +141,14 @@ pub(crate) fn quarter(blocks: [&Block; 2], i: usize, factors: &Factors) -> [[u8;
     let columns = [0, 1, 3, 5, 7].map(column);
     std::array::from_fn(|y| {
         // Only the first column continues with 32 bits.
-        let even = columns[0][y].wrapping_shl(15);
-        let odd = odd([1, 2, 3, 4].map(|i: usize| saturate(columns[i][y])));
-        butterfly::<20>(even, odd).map(sample)
+        quarter_row(columns[0][y], odd([1, 2, 3, 4].map(|i: usize| saturate(columns[i][y]))))
     })
+}
+
+/// A row of it, from the first column and the odd part of the others.
+#[inline(always)]
+pub(crate) fn quarter_row(first: i32, odd: i32) -> [u8; 2] {
+    butterfly::<20>(first.wrapping_shl(15), odd).map(sample)
 }
 
 /// jidctred.c, `jpeg_idct_1x1`. libjpeg has no vector code for this.

@@ -8,7 +8,7 @@ pub(crate) type SampleRows = [[u8; 16]; 8];
 
 /// The inverse DCT of two blocks for one kind of machine. A value exists only where the machine is of that kind.
 ///
-/// The result is false, and `out` is unspecified, if a coefficient in the first row exceeds [`FIRST_ROW_BITS`]. (If the
+/// The result of the first two is false, and `out` is unspecified, if a coefficient in the first row exceeds [`FIRST_ROW_BITS`]. (If the
 /// block has no others, libjpeg-turbo takes a short cut, in which such coefficients overflow differently.)
 pub(crate) trait Idct: Copy {
     /// Runs `work`, compiled for this machine.
@@ -19,6 +19,9 @@ pub(crate) trait Idct: Copy {
 
     /// To 4x4 samples.
     fn half(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows) -> bool;
+
+    /// To 2x2 samples, whatever the coefficients.
+    fn quarter(self, blocks: [&Block; 2], factors: &Factors, out: &mut SampleRows);
 }
 
 /// Coefficients of the first row must fit this many bits, sign included. Those of pictures fit 12.

@@ -119,13 +119,14 @@ proptest! {
                 let Pair(blocks, factors, out) = self;
                 out[0] = idct::pair::<I, 8>(idct, blocks, &factors);
                 out[1] = idct::pair::<I, 4>(idct, blocks, &factors);
+                out[2] = idct::pair::<I, 2>(idct, blocks, &factors);
                 Some(())
             }
         }
         let factors = Quantization::from_zigzag(&std::array::from_fn(|i| factors[i / 2]));
         let blocks: [Block; 2] = [0, 64].map(|from| coefficients[from..from + 64].try_into().unwrap());
         let on = |machine: IdctMachine| {
-            let mut rows = [None; 2];
+            let mut rows = [None; 3];
             machine.run(Pair([&blocks[0], &blocks[1]], Factors::new([&factors, &factors]), &mut rows));
             rows
         };

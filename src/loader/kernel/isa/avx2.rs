@@ -2,10 +2,11 @@
 
 use std::arch::x86_64::*;
 
-use half::f16;
+use half::{bf16, f16};
 
-use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::column_table::{ColumnTable, Windows};
 use super::super::units::BLOCK;
+use super::lines::LineBlock;
 use super::loops::{Isa, IsaWork};
 use super::portable::Portable;
 
@@ -44,13 +45,9 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(
-        self,
-        lines: [&[i16]; N],
-        (block, weights): (&Block, &[PairWeights]),
-    ) -> [[__m256; 2]; N] {
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [[__m256; 2]; N] {
         // SAFETY: as in `run`.
-        unsafe { permute(lines, block, weights) }
+        unsafe { permute(block) }
     }
 
     #[inline(always)]
@@ -133,6 +130,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn store_bfloats(self, values: [__m256; 2], out: &mut [bf16; BLOCK]) {
+        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a bfloat16.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bfloats(values)) }
+    }
+
+    #[inline(always)]
     fn finish(self) {
         // SAFETY: every x86-64 machine has this instruction; it has no operands.
         unsafe { _mm_sfence() }
@@ -184,7 +187,7 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
 /// Each half of a register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [[__m256; 2]; N] {
+fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [[__m256; 2]; N] {
     let mut floats = [[_mm256_setzero_ps(); 2]; N];
     for half in 0..2 {
         let shuffle = load_shuffle(&block.shuffles[half]);
@@ -193,7 +196,8 @@ fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWei
         for weights in weights {
             let weights = load_words(&weights.0.as_chunks().0[half]);
             for (sum, line) in sums.iter_mut().zip(lines) {
-                let samples = _mm256_set_m128i(window(line, high), window(line, low));
+                // SAFETY: both are where windows of the block begin, and then two samples further for each pair.
+                let samples = unsafe { _mm256_set_m128i(window(line, high), window(line, low)) };
                 let pairs = _mm256_shuffle_epi8(samples, shuffle);
                 *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, weights));
             }
@@ -221,7 +225,8 @@ fn sums(line: &[i16], columns: &ColumnTable, out: &mut [i32]) {
                 Some(weights) => load_eight(weights),
                 None => load_eight(&std::array::from_fn(|i| weights.get(i).copied().unwrap_or(0))),
             };
-            *product = _mm_madd_epi16(window(line, first), _mm_and_si128(weights, mask));
+            let samples = load_eight(line[first..].first_chunk().expect("samples behind the last that counts"));
+            *product = _mm_madd_epi16(samples, _mm_and_si128(weights, mask));
         }
         let [a, b, c, d] = products;
         let sums = _mm_hadd_epi32(_mm_hadd_epi32(a, b), _mm_hadd_epi32(c, d));
@@ -272,13 +277,30 @@ fn bytes([first, second]: [__m256; 2]) -> __m128i {
     _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
 }
 
-/// Eight samples from `at` on.
+/// The upper halves, after adding half of the lowest bit that stays, or a little less where it is 0: to even at a tie.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn window(samples: &[i16], at: usize) -> __m128i {
-    let samples = &samples[at..at + 8];
-    // SAFETY: 16 bytes, as just cut out; the load needs no alignment.
-    unsafe { _mm_loadu_si128(samples.as_ptr().cast()) }
+fn bfloats([first, second]: [__m256; 2]) -> __m256i {
+    let round = |values: __m256| {
+        let bits = _mm256_castps_si256(values);
+        let lowest = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+        _mm256_srli_epi32::<16>(_mm256_add_epi32(bits, _mm256_add_epi32(lowest, _mm256_set1_epi32(0x7FFF))))
+    };
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(round(first), round(second)))
+}
+
+/// Eight samples from `at` on.
+///
+/// # Safety
+///
+/// There are so many. In the lines of a [`LineBlock`] there are from each of its windows on, and from two samples further
+/// for each pair after the first.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn window(samples: &[i16], at: usize) -> __m128i {
+    debug_assert!(at + 8 <= samples.len());
+    // SAFETY: reads 16 bytes, which are there, as promised; needs no alignment.
+    unsafe { _mm_loadu_si128(samples.as_ptr().add(at).cast()) }
 }
 
 #[inline]

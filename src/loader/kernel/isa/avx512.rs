@@ -3,10 +3,11 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-use half::f16;
+use half::{bf16, f16};
 
-use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::column_table::{ColumnTable, PairWeights, Windows};
 use super::super::units::BLOCK;
+use super::lines::{LineBlock, Lines};
 use super::loops::{Isa, IsaWork};
 use super::portable::Portable;
 
@@ -48,9 +49,9 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[PairWeights])) -> [__m512; N] {
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [__m512; N] {
         // SAFETY: as in `run`.
-        unsafe { permute(lines, block, weights) }
+        unsafe { permute(block) }
     }
 
     #[inline(always)]
@@ -127,6 +128,12 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn store_bfloats(self, values: __m512, out: &mut [bf16; BLOCK]) {
+        // SAFETY: as in `run`; writes the 32 bytes of the array. Every pattern of bits is a bfloat16.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bfloats(values)) }
+    }
+
+    #[inline(always)]
     fn finish(self) {
         // SAFETY: every x86-64 machine has this instruction; it has no operands.
         unsafe { _mm_sfence() }
@@ -175,21 +182,33 @@ fn bytes(values: __m512) -> __m128i {
     _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(values, _mm512_setzero_ps())))
 }
 
+/// The upper halves, after adding half of the lowest bit that stays, or a little less where it is 0: to even at a tie.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn bfloats(values: __m512) -> __m256i {
+    let bits = _mm512_castps_si512(values);
+    let lowest = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+    let sum = _mm512_add_epi32(bits, _mm512_add_epi32(lowest, _mm512_set1_epi32(0x7FFF)));
+    _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(sum))
+}
+
 /// A window of 32 samples, permuted into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [__m512; N] {
+fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [__m512; N] {
     let order = load_order(&block.order);
     let mut at = block.window as usize;
     let mut sums = [_mm512_setzero_si512(); N];
     let Some((first, rest)) = weights.split_first() else { return [_mm512_setzero_ps(); N] };
     for (sum, line) in sums.iter_mut().zip(lines) {
-        *sum = pairs(order, line, at, first);
+        // SAFETY: `at` is where the block's window begins,
+        *sum = unsafe { pairs(order, line, at, first) };
     }
     for weights in rest {
         at += 2;
         for (sum, line) in sums.iter_mut().zip(lines) {
-            *sum = _mm512_add_epi32(*sum, pairs(order, line, at, weights));
+            // SAFETY: and then two samples further for each pair.
+            *sum = _mm512_add_epi32(*sum, unsafe { pairs(order, line, at, weights) });
         }
     }
     let mut floats = [_mm512_setzero_ps(); N];
@@ -200,10 +219,16 @@ fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWei
 }
 
 /// What the pairs from `at` on add to sixteen pixels.
+///
+/// # Safety
+///
+/// As for [`window`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn pairs(order: __m512i, line: &[i16], at: usize, weights: &PairWeights) -> __m512i {
-    _mm512_madd_epi16(_mm512_permutexvar_epi16(order, window(line, at)), load_words(&weights.0))
+unsafe fn pairs(order: __m512i, line: &[i16], at: usize, weights: &PairWeights) -> __m512i {
+    // SAFETY: as promised.
+    let samples = unsafe { window(line, at) };
+    _mm512_madd_epi16(_mm512_permutexvar_epi16(order, samples), load_words(&weights.0))
 }
 
 /// For each sixteen values: which of the first two channels' they are, with those of the second counted from 16, and
@@ -237,12 +262,14 @@ fn interleave([r, g, b]: [__m512; 3]) -> [__m512; 3] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
 fn permute_double(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]]) {
-    for ((block, weights), out) in columns.blocks().zip(out) {
+    for (LineBlock { lines: [line], block, weights }, out) in Lines::new([line], columns).blocks().zip(out) {
         let order = load_order(&block.order);
         let mut sum = _mm512_setzero_si512();
         let mut at = block.window as usize;
         for weights in weights {
-            let pairs = _mm512_permutex2var_epi16(window(line, at), order, window(line, at + 32));
+            // SAFETY: `at` is where the block's window of 64 begins, and then two samples further for each pair.
+            let (low, high) = unsafe { (window(line, at), window(line, at + 32)) };
+            let pairs = _mm512_permutex2var_epi16(low, order, high);
             sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, load_words(&weights.0)));
             at += 2;
         }
@@ -252,12 +279,17 @@ fn permute_double(line: &[i16], columns: &ColumnTable, out: &mut [[i32; BLOCK]])
 }
 
 /// 32 samples from `at` on.
+///
+/// # Safety
+///
+/// There are so many. In the lines of a [`LineBlock`] there are 64 from its window on, and from two samples further for each
+/// pair after the first.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn window(samples: &[i16], at: usize) -> __m512i {
-    let samples = &samples[at..at + 32];
-    // SAFETY: 64 bytes, as just cut out; the load needs no alignment.
-    unsafe { _mm512_loadu_si512(samples.as_ptr().cast()) }
+unsafe fn window(samples: &[i16], at: usize) -> __m512i {
+    debug_assert!(at + 32 <= samples.len());
+    // SAFETY: reads 64 bytes, which are there, as promised; needs no alignment.
+    unsafe { _mm512_loadu_si512(samples.as_ptr().add(at).cast()) }
 }
 
 #[inline]

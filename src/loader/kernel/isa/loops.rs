@@ -5,11 +5,12 @@
 //! [`UNIT`](super::super::units::UNIT) to a level. Integers define both steps. The rest is done in floats, one
 //! operation after the other, none of them fused, so it has the same bits everywhere too.
 
-use half::f16;
 use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 
-use super::super::column_table::{Block, ColumnTable, PairWeights, Windows};
+use super::super::column_table::{ColumnTable, Windows};
 use super::super::units::BLOCK;
+use super::lines::LineBlock;
 
 /// The inner loops for one kind of machine. A value exists only where the machine is of that kind.
 pub(crate) trait Isa: Copy {
@@ -34,10 +35,8 @@ pub(crate) trait Isa: Copy {
     /// Whether [`columns`](Self::columns) can use such windows.
     fn has_loops_for(self, windows: Windows) -> bool;
 
-    /// A block of the picture's columns from those of each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
-    ///
-    /// Lines have [`ColumnTable::line_len`] samples.
-    fn columns<const N: usize>(self, lines: [&[i16]; N], block: (&Block, &[PairWeights])) -> [Self::Floats; N];
+    /// A block of the picture's columns, from each line, in units of 1 / [`UNIT`](super::super::units::UNIT).
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Self::Floats; N];
 
     /// The same for all blocks, of any columns, before they become floats.
     #[inline(always)]
@@ -87,6 +86,15 @@ pub(crate) trait Isa: Copy {
         let mut floats = [0.0; BLOCK];
         self.store(values, &mut floats);
         out.convert_from_f32_slice(&floats);
+    }
+
+    /// Rounds to the nearest bfloat16, ties to even. What is no number may become an infinity.
+    #[inline(always)]
+    fn store_bfloats(self, values: Self::Floats, out: &mut [bf16; BLOCK]) {
+        let mut floats = [0.0; BLOCK];
+        self.store(values, &mut floats);
+        let round = |bits: u32| bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+        *out = floats.map(|value: f32| bf16::from_bits(round(value.to_bits()) as u16));
     }
 
     /// Makes [`stream`](Self::stream)ed values visible to others like any other store. Comes last.

@@ -4,11 +4,13 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lines;
 mod loops;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 
+pub(super) use lines::{LineBlock, Lines};
 pub(super) use loops::{Isa, IsaWork};
 pub(super) use portable::Portable;
 
@@ -60,13 +62,18 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
+    use half::{bf16, f16};
+
     use super::super::units::BLOCK;
     use super::*;
 
-    /// What a machine makes of sixteen values of each of three channels: bytes of the first, and all of them interleaved.
+    /// What a machine makes of sixteen values of each of three channels: bytes and halves of the first, and all of them
+    /// interleaved.
     struct Made<'a> {
         channels: [[f32; BLOCK]; 3],
         bytes: &'a mut [u8; BLOCK],
+        halves: &'a mut [f16; BLOCK],
+        bfloats: &'a mut [bf16; BLOCK],
         interleaved: &'a mut [[f32; BLOCK]; 3],
     }
 
@@ -86,6 +93,8 @@ mod tests {
                 sums
             };
             isa.store_bytes(floats(&self.channels[0]), self.bytes);
+            isa.store_halves(floats(&self.channels[0]), self.halves);
+            isa.store_bfloats(floats(&self.channels[0]), self.bfloats);
             let [r, g, b] = &self.channels;
             for (out, values) in self.interleaved.iter_mut().zip(isa.interleave([floats(r), floats(g), floats(b)])) {
                 isa.store(values, out);
@@ -93,10 +102,20 @@ mod tests {
         }
     }
 
-    fn made(machine: Machine, channels: [[f32; BLOCK]; 3]) -> ([u8; BLOCK], [[f32; BLOCK]; 3]) {
+    /// The bytes, halves, bfloats and interleaved values.
+    type All = ([u8; BLOCK], [f16; BLOCK], [bf16; BLOCK], [[f32; BLOCK]; 3]);
+
+    fn made(machine: Machine, channels: [[f32; BLOCK]; 3]) -> All {
         let (mut bytes, mut interleaved) = ([0; BLOCK], [[0.0; BLOCK]; 3]);
-        machine.run(Made { channels, bytes: &mut bytes, interleaved: &mut interleaved });
-        (bytes, interleaved)
+        let (mut halves, mut bfloats) = ([f16::ZERO; BLOCK], [bf16::ZERO; BLOCK]);
+        machine.run(Made {
+            channels,
+            bytes: &mut bytes,
+            halves: &mut halves,
+            bfloats: &mut bfloats,
+            interleaved: &mut interleaved,
+        });
+        (bytes, halves, bfloats, interleaved)
     }
 
     #[test]
@@ -104,7 +123,7 @@ mod tests {
         let levels =
             [-3e30, -1e10, -300.0, -0.6, 0.5, 1.5, 2.5, 127.5, 254.5, 254.6, 255.5, 256.0, 300.0, 65_536.0, 1e10, 3e30];
         for machine in Machine::all() {
-            let (bytes, _) = made(machine, [levels, [0.0; BLOCK], [0.0; BLOCK]]);
+            let (bytes, ..) = made(machine, [levels, [0.0; BLOCK], [0.0; BLOCK]]);
             assert_eq!(bytes, [0, 0, 0, 0, 0, 2, 2, 128, 254, 255, 255, 255, 255, 255, 255, 255], "{machine:?}");
         }
     }
@@ -113,9 +132,28 @@ mod tests {
     fn every_machine_puts_the_channels_of_a_pixel_side_by_side() {
         let channels = [100.0, 200.0, 300.0].map(|first| std::array::from_fn(|i| first + i as f32));
         for machine in Machine::all() {
-            let (_, interleaved) = made(machine, channels);
+            let (.., interleaved) = made(machine, channels);
             for (at, &value) in interleaved.as_flattened().iter().enumerate() {
                 assert_eq!(value, channels[at % 3][at / 3], "{machine:?}, value {at}");
+            }
+        }
+    }
+
+    /// Ties of both formats at even and odd values, values next to them, and others of every size.
+    #[test]
+    fn every_machine_rounds_to_the_nearest_half_and_bfloat() {
+        let ties = [1.0 + 1.0 / 256.0, 1.0 + 3.0 / 256.0, 1.0 + 1.0 / 2048.0, 1.0 + 3.0 / 2048.0];
+        let others = [0.0, 1e-6, 0.1, 2.64, 255.0, 65_000.0, 1e10, 3e38];
+        let next = |value: f32, by: i32| f32::from_bits(value.to_bits().wrapping_add_signed(by));
+        let mut values: Vec<_> = ties.iter().flat_map(|&tie| [tie, next(tie, 1), next(tie, -1)]).collect();
+        values.extend(others);
+        values.extend(values.clone().iter().map(|value| -value));
+        values.resize(values.len().next_multiple_of(BLOCK), 0.5);
+        for machine in Machine::all() {
+            for &block in values.as_chunks().0 {
+                let (_, halves, bfloats, _) = made(machine, [block, [0.0; BLOCK], [0.0; BLOCK]]);
+                assert_eq!(halves, block.map(f16::from_f32), "{machine:?}, {block:?}");
+                assert_eq!(bfloats, block.map(bf16::from_f32), "{machine:?}, {block:?}");
             }
         }
     }

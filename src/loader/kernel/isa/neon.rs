@@ -2,8 +2,9 @@
 
 use std::arch::aarch64::*;
 
-use super::super::column_table::{Block, PairWeights, Windows};
+use super::super::column_table::Windows;
 use super::super::units::BLOCK;
+use super::lines::LineBlock;
 use super::loops::{Isa, IsaWork};
 use super::portable::Portable;
 
@@ -45,9 +46,9 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, lines: [&[i16]; N], (block, weights): (&Block, &[PairWeights])) -> [Floats; N] {
+    fn columns<const N: usize>(self, block: LineBlock<'_, N>) -> [Floats; N] {
         // SAFETY: as in `run`.
-        unsafe { permute(lines, block, weights) }
+        unsafe { permute(block) }
     }
 
     #[inline(always)]
@@ -116,7 +117,7 @@ fn blend<const N: usize>(line: &mut [i16], base: &[u8], rows: [(&[u8], i16); N],
 /// Each register makes four pixels: a window of eight samples, shuffled into a pair for each pixel.
 #[inline]
 #[target_feature(enable = "neon")]
-fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWeights]) -> [Floats; N] {
+fn permute<const N: usize>(LineBlock { lines, block, weights }: LineBlock<'_, N>) -> [Floats; N] {
     let mut floats = [[vdupq_n_f32(0.0); 4]; N];
     for quarter in 0..4 {
         let (half, side) = (quarter / 2, quarter % 2);
@@ -126,7 +127,8 @@ fn permute<const N: usize>(lines: [&[i16]; N], block: &Block, weights: &[PairWei
         for weights in weights {
             let weights = load_words(&weights.0.as_chunks().0[quarter]);
             for (sum, line) in sums.iter_mut().zip(lines) {
-                let samples = vreinterpretq_u8_s16(window(line, at));
+                // SAFETY: `at` is where one of the block's windows begins, and then two samples further for each pair.
+                let samples = vreinterpretq_u8_s16(unsafe { window(line, at) });
                 let pairs = vreinterpretq_s16_u8(vqtbl1q_u8(samples, shuffle));
                 let low = vmull_s16(vget_low_s16(pairs), vget_low_s16(weights));
                 let high = vmull_high_s16(pairs, weights);
@@ -195,12 +197,17 @@ fn store(values: Floats, out: &mut [f32; BLOCK]) {
 }
 
 /// Eight samples from `at` on.
+///
+/// # Safety
+///
+/// There are so many. In the lines of a [`LineBlock`] there are from each of its windows on, and from two samples further
+/// for each pair after the first.
 #[inline]
 #[target_feature(enable = "neon")]
-fn window(samples: &[i16], at: usize) -> int16x8_t {
-    let samples = &samples[at..at + 8];
-    // SAFETY: 16 bytes, as just cut out.
-    unsafe { vld1q_s16(samples.as_ptr()) }
+unsafe fn window(samples: &[i16], at: usize) -> int16x8_t {
+    debug_assert!(at + 8 <= samples.len());
+    // SAFETY: reads 16 bytes, which are there, as promised.
+    unsafe { vld1q_s16(samples.as_ptr().add(at)) }
 }
 
 /// Eight samples in units of 1/128.

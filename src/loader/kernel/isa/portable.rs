@@ -1,7 +1,8 @@
 //! The inner loops in plain Rust: for any machine, and the definition of what the others compute.
 
-use super::super::column_table::{Block, PairWeights, Windows};
+use super::super::column_table::Windows;
 use super::super::units::BLOCK;
+use super::lines::LineBlock;
 use super::loops::{Isa, IsaWork};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn columns<const N: usize>(self, _: [&[i16]; N], _: (&Block, &[PairWeights])) -> [[f32; BLOCK]; N] {
+    fn columns<const N: usize>(self, _: LineBlock<'_, N>) -> [[f32; BLOCK]; N] {
         [[0.0; BLOCK]; N]
     }
 
