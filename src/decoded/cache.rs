@@ -15,7 +15,7 @@ use crate::disk::memory_file::{IN_MEMORY, MemoryFile, room};
 use crate::error::Hint;
 use crate::format::data_binding::hex;
 use crate::jpeg::{Parts, Scale, TileGrid};
-use crate::{Error, Result, machine};
+use crate::{Error, Result, allocation, machine};
 
 /// The most segments of a frame. More come only of crops that hardly overlap.
 const MOST_SEGMENTS: usize = 32;
@@ -44,6 +44,8 @@ impl Contents {
 pub(crate) struct Cache {
     file: MemoryFile,
     layout: Layout,
+    /// Which frames this process has seen to be there whole: a bit for each number in the index.
+    complete: Vec<AtomicU64>,
     /// Why nothing more is kept, or nothing is read any more.
     failure: OnceLock<String>,
     /// Whether the file has bytes that nobody should have written: then nothing in it is believed.
@@ -90,7 +92,10 @@ impl Cache {
         }
         let digest = contents.digest();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
-        Ok(Cache { file, layout, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
+        let words = usize::try_from(layout.numbers().div_ceil(64)).unwrap_or(usize::MAX);
+        let mut complete = allocation::with_capacity(words, "what is kept of which frame")?;
+        complete.resize_with(words, || AtomicU64::new(0));
+        Ok(Cache { file, layout, complete, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
     }
 
     /// The most bytes that the file has.
@@ -134,6 +139,26 @@ impl Cache {
             found.segments += 1;
         }
         found.newest = newest;
+        self.note(found, scale);
+    }
+
+    /// Remembers a frame of which everything is there.
+    fn note(&self, found: &Found, scale: Scale) {
+        let Some((word, bit)) = self.bit(found.frame, scale) else { return };
+        if word.load(Relaxed) & bit == 0 && found.is_complete() {
+            word.fetch_or(bit, Relaxed);
+        }
+    }
+
+    fn bit(&self, frame: FrameKey, scale: Scale) -> Option<(&AtomicU64, u64)> {
+        let number = self.layout.number(frame.number, scale)?;
+        Some((self.complete.get(usize::try_from(number / 64).ok()?)?, 1 << (number % 64)))
+    }
+
+    /// Whether this process has seen before that all of the frame is there. This costs no look at the file.
+    pub fn was_complete(&self, frame: FrameKey, scale: Scale) -> bool {
+        let is_used = !self.is_wrong.load(Relaxed) && self.file.map().is_whole();
+        is_used && self.bit(frame, scale).is_some_and(|(word, bit)| word.load(Relaxed) & bit != 0)
     }
 
     /// Where the frame's newest segment is.
@@ -196,12 +221,19 @@ impl Cache {
     pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3]) -> Option<u32> {
         let (grid, scale) = found.of?;
         let window = Window::new(&grid, scale, parts);
+        let (map, bytes) = (self.file.map(), tile_bytes(&grid, scale) as u64);
         let mut tiles = 0;
+        let kept = |row: u32| found.row(row, &parts.columns).iter().filter(|&&place| place != 0);
+        let prefetch = |row| kept(row).for_each(|&place| map.prefetch(place..place.saturating_add(bytes)));
+        // Copies wait for memory: for that of a row while the one before it is copied.
+        prefetch(parts.rows.start);
         for row in parts.rows.clone() {
-            for column in parts.columns.clone() {
-                let place = found.place(column, row);
+            if row + 1 < parts.rows.end {
+                prefetch(row + 1);
+            }
+            for (column, &place) in parts.columns.clone().zip(found.row(row, &parts.columns)) {
                 if place != 0 {
-                    window.put(self.file.map(), place, column, row, planes)?;
+                    window.put(map, place, column, row, planes)?;
                     tiles += 1;
                 }
             }
@@ -256,7 +288,8 @@ impl Cache {
         if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
             return Kept::No;
         }
-        let Some(at) = self.take(bytes) else { return Kept::NoRoom };
+        let Some((at, before)) = self.take(bytes) else { return Kept::NoRoom };
+        self.file.prepare(before..at + bytes);
         if let Err(e) = self.file.write(scratch, at) {
             self.fail(&format!("could not be written: {e}"));
             return Kept::NoRoom;
@@ -269,9 +302,9 @@ impl Cache {
         }
     }
 
-    /// Takes bytes that are nobody's, and returns where they begin. The number of bytes that are taken never passes the
-    /// limit, not for a moment.
-    fn take(&self, bytes: u64) -> Option<u64> {
+    /// Takes bytes that are nobody's, and returns where they begin, and how many were taken before. The number of bytes that
+    /// are taken never passes the limit, not for a moment.
+    fn take(&self, bytes: u64) -> Option<(u64, u64)> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
         let taken = self.file.map().word(TAKEN)?;
         let mut now = taken.load(Relaxed);
@@ -280,7 +313,7 @@ impl Cache {
             let at = now.max(begin).checked_next_multiple_of(ALIGNED)?;
             let behind = at.checked_add(bytes).filter(|&behind| behind <= end)?;
             match taken.compare_exchange_weak(now, behind, Relaxed, Relaxed) {
-                Ok(_) => return Some(at),
+                Ok(before) => return Some((at, before)),
                 Err(other) => now = other,
             }
         }

@@ -5,12 +5,14 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::folder_lock::{is_still_named, try_lock};
+use super::large_map::LARGE_PAGE;
 use super::shared_map::SharedMap;
 use super::system;
 use crate::error::Hint;
@@ -19,6 +21,9 @@ use crate::{Error, Result};
 /// How often an attempt is made while others make or remove the file.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
+/// Bytes for which large pages are made at a time. Each time, all processors of the machine are asked for pages that they
+/// have put aside.
+const PREPARED: usize = 8 * LARGE_PAGE;
 const NEW: &str = "new-";
 const SUFFIX: &str = ".planes";
 
@@ -62,7 +67,7 @@ impl MemoryFile {
                 Err(e) => return Err(Error::io("open the file", &path, e)),
             };
             let Some(file) = file else { continue };
-            let map = SharedMap::of(&file, &path)?;
+            let map = SharedMap::of_large(&file, length, &path)?;
             return Ok(MemoryFile { map, file, path, process: std::process::id() });
         }
         Err(Error::usage("another process is removing the file, and does not come to an end").file(path))
@@ -80,6 +85,30 @@ impl MemoryFile {
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, at)
     }
+
+    /// Gives the file large pages for bytes that will be written next, by whichever process, when the bytes `taken` have
+    /// been handed out. They are handed out in the order of the file, and each to one process, so one prepares each step.
+    ///
+    /// Nothing depends on it: a write without large pages brings small ones.
+    pub fn prepare(&self, taken: Range<u64>) {
+        let range = to_prepare(taken, self.map.len());
+        // A large page is made of small ones, and of one at least. This does not change bytes that are there.
+        let has_one = |page| system::allocate(&self.file, page as u64..page as u64 + 1).is_ok();
+        if !range.is_empty() && range.clone().step_by(LARGE_PAGE).all(has_one) {
+            self.map.collapse(range);
+        }
+    }
+}
+
+/// The bytes of large pages to make when the bytes `taken` of a file of some length have been handed out: one step ahead.
+fn to_prepare(taken: Range<u64>, length: usize) -> Range<usize> {
+    let length = length / LARGE_PAGE * LARGE_PAGE;
+    let ahead = |taken: u64| match usize::try_from(taken / PREPARED as u64 + 2) {
+        _ if taken == 0 => 0,
+        Ok(steps) => steps.saturating_mul(PREPARED).min(length),
+        Err(_) => length,
+    };
+    ahead(taken.start)..ahead(taken.end)
 }
 
 impl Drop for MemoryFile {
@@ -184,5 +213,33 @@ fn remove_unused(folder: &Path, keep: &Path) {
         }
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path);
         let _ = file.and_then(|file| remove_if_unused(&file, &path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_large_page_is_prepared_once_before_its_bytes_are_handed_out() {
+        for length in [0, LARGE_PAGE - 1, 3 * LARGE_PAGE + 9, 5 * PREPARED - 1, 5 * PREPARED + LARGE_PAGE] {
+            let (mut taken, mut prepared) = (0, 0);
+            for bytes in (1..).map(|i: u64| i * 4096 % 3_000_000 + 1) {
+                let next = (taken + bytes).min(length as u64);
+                let range = to_prepare(taken..next, length);
+                assert!(range.start == prepared && range.end >= prepared, "{length} {range:?} {prepared}");
+                (taken, prepared) = (next, range.end);
+                assert!(prepared <= length && prepared.is_multiple_of(LARGE_PAGE));
+                assert!(prepared as u64 >= taken / LARGE_PAGE as u64 * LARGE_PAGE as u64);
+                assert!((prepared as u64) <= taken + 2 * PREPARED as u64);
+                if taken == length as u64 {
+                    break;
+                }
+            }
+        }
+        // Numbers from memory to which others can write.
+        assert!(to_prepare(u64::MAX - 1..u64::MAX, 4 * PREPARED).is_empty());
+        assert!(to_prepare(5..u64::MAX, 4 * PREPARED).end == 4 * PREPARED);
+        assert!(to_prepare(u64::MAX..0, 4 * PREPARED).is_empty());
     }
 }

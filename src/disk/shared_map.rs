@@ -2,11 +2,14 @@
 //! such a number says that they are there. `map.rs` has the files that are only read.
 
 use std::fs::{File, OpenOptions};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use memmap2::MmapRaw;
 
+#[cfg(target_os = "linux")]
+use super::large_map::LargeMap;
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
@@ -16,8 +19,33 @@ use crate::{Error, Result};
 pub(crate) struct SharedMap {
     /// Declared before the map, so that it is dropped first.
     watch: Option<Watch>,
-    map: Option<MmapRaw>,
+    map: Option<Mapped>,
     path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Mapped {
+    Anywhere(MmapRaw),
+    #[cfg(target_os = "linux")]
+    ForLargePages(LargeMap),
+}
+
+impl Mapped {
+    fn as_ptr(&self) -> *const u8 {
+        match self {
+            Mapped::Anywhere(map) => map.as_ptr(),
+            #[cfg(target_os = "linux")]
+            Mapped::ForLargePages(map) => map.as_mut_ptr(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Mapped::Anywhere(map) => map.len(),
+            #[cfg(target_os = "linux")]
+            Mapped::ForLargePages(map) => map.len(),
+        }
+    }
 }
 
 impl SharedMap {
@@ -42,11 +70,22 @@ impl SharedMap {
         if file.metadata().map_err(io)?.len() == 0 {
             return Ok(SharedMap { watch: None, map: None, path: path.to_owned() });
         }
-        let map = MmapRaw::map_raw(file).map_err(io)?;
+        Ok(Self::watched(Mapped::Anywhere(MmapRaw::map_raw(file).map_err(io)?), path))
+    }
+
+    /// Maps the first `length` bytes of an open file, which has some, where the system can use large pages.
+    #[cfg(target_os = "linux")]
+    pub fn of_large(file: &File, length: u64, path: &Path) -> Result<Self> {
+        let io = |e| Error::io("map the file", path, e);
+        let length = usize::try_from(length).map_err(|_| io(std::io::ErrorKind::OutOfMemory.into()))?;
+        Ok(Self::watched(Mapped::ForLargePages(LargeMap::of(file, length).map_err(io)?), path))
+    }
+
+    fn watched(map: Mapped, path: &Path) -> Self {
         // SAFETY: the map has these bytes for as long as it exists. `Watch::over_writable` takes only their address and
         // their number, and the slice is gone when it returns.
         let watch = Watch::over_writable(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
-        Ok(SharedMap { watch: Some(watch), map: Some(map), path: path.to_owned() })
+        SharedMap { watch: Some(watch), map: Some(map), path: path.to_owned() }
     }
 
     /// Each byte as a number.
@@ -102,6 +141,33 @@ impl SharedMap {
         true
     }
 
+    /// The number of bytes.
+    #[cfg(target_os = "linux")]
+    pub fn len(&self) -> usize {
+        self.map.as_ref().map_or(0, Mapped::len)
+    }
+
+    /// Asks the processor for bytes that will be copied soon. Changes nothing else, wherever they are.
+    #[inline]
+    pub fn prefetch(&self, range: Range<u64>) {
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(map), Ok(start), Ok(end)) = (&self.map, usize::try_from(range.start), usize::try_from(range.end)) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for at in (start..end.min(map.len())).step_by(64) {
+                // SAFETY: the address is inside the map. The instruction reads nothing and raises no fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(map.as_ptr().add(at).cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = range;
+    }
+
+    /// As [`LargeMap::collapse`]; false for other maps.
+    #[cfg(target_os = "linux")]
+    pub fn collapse(&self, range: Range<usize>) -> bool {
+        matches!(&self.map, Some(Mapped::ForLargePages(map)) if map.collapse(range))
+    }
+
     /// Whether all pages of the map are still those of the file. If not, other processes do not see what this one
     /// writes.
     pub fn is_whole(&self) -> bool {
@@ -110,7 +176,7 @@ impl SharedMap {
 
     /// Syncs what all processes wrote to the disk.
     pub fn sync(&self) -> Result<()> {
-        let Some(map) = &self.map else { return Ok(()) };
+        let Some(Mapped::Anywhere(map)) = &self.map else { return Ok(()) };
         map.flush().map_err(|e| Error::io("sync to the disk", &self.path, e))
     }
 }
