@@ -1,7 +1,7 @@
 //! Loading with no decoded frames in memory, with half of what is needed, and with all of it, in turn; the first epoch; and
 //! processes that share a cache.
 //!
-//! `cargo bench --no-default-features --bench decoded_cache -- SET [rounds] [folder in memory]`
+//! `cargo bench --no-default-features --bench decoded_cache -- SET [rounds] [folder in memory] [workload]`
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -176,14 +176,18 @@ fn main() -> Result<()> {
         return shared(&Dataset::open(set)?, dir.into(), seed.parse().unwrap_or(0));
     }
     let Some(path) = args.first() else {
-        println!("no data set is given: cargo bench --bench decoded_cache -- SET [rounds] [folder in memory]");
+        println!("no data set is given: cargo bench --bench decoded_cache -- SET [rounds] [folder in memory] [workload]");
         return Ok(());
     };
     let rounds = args.get(1).and_then(|text| text.parse().ok()).unwrap_or(5);
     let dir = Path::new(args.get(2).map_or("/dev/shm", String::as_str));
     let set = Dataset::open(path)?;
-    for load in &WORKLOADS {
+    let only = args.get(3);
+    for load in WORKLOADS.iter().filter(|load| only.is_none_or(|only| only == load.name)) {
         measure(&set, dir, load, rounds)?;
+    }
+    if only.is_some() {
+        return Ok(());
     }
     [1, 2, 4].into_iter().try_for_each(|processes| share(Path::new(path), dir, processes))
 }

@@ -1,9 +1,9 @@
 //! Looking up, reading and keeping tiles.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -46,6 +46,8 @@ pub(crate) struct Cache {
     layout: Layout,
     /// Which frames this process has seen to be there whole: a bit for each number in the index.
     complete: Vec<AtomicU64>,
+    /// Where the bytes end that this process was given last.
+    given: Mutex<u64>,
     /// Why nothing more is kept, or nothing is read any more.
     failure: OnceLock<String>,
     /// Whether the file has bytes that nobody should have written: then nothing in it is believed.
@@ -95,7 +97,8 @@ impl Cache {
         let words = usize::try_from(layout.numbers().div_ceil(64)).unwrap_or(usize::MAX);
         let mut complete = allocation::with_capacity(words, "what is kept of which frame")?;
         complete.resize_with(words, || AtomicU64::new(0));
-        Ok(Cache { file, layout, complete, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
+        let given = Mutex::default();
+        Ok(Cache { file, layout, complete, given, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
     }
 
     /// The most bytes that the file has.
@@ -130,8 +133,7 @@ impl Cache {
                 Look::Damaged => {
                     // Of a file that was cut off, the rest is zeros.
                     if self.is_whole() {
-                        self.is_wrong.store(true, Relaxed);
-                        self.fail("has other bytes than vidrec writes");
+                        self.give_up();
                     }
                     return found.clear(frame);
                 }
@@ -282,17 +284,26 @@ impl Cache {
         let places = missing().map(|(column, row)| row as usize * across as usize + column as usize);
         let head = Head { frame: found.frame, scale, before: found.newest, grid, tiles: tiles as u32 };
         head.bytes(places, scratch);
-        let window = Window::new(&grid, scale, parts);
-        // Without memory for them, they are not kept.
-        let has_memory = scratch.try_reserve(tiles * tile_bytes(&grid, scale)).is_ok();
-        if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
-            return Kept::No;
-        }
         let Some((at, before)) = self.take(bytes) else { return Kept::NoRoom };
         self.file.prepare(before..at + bytes);
-        if let Err(e) = self.file.write(scratch, at) {
-            self.fail(&format!("could not be written: {e}"));
-            return Kept::NoRoom;
+        let (window, tile) = (Window::new(&grid, scale, parts), tile_bytes(&grid, scale));
+        if self.file.is_ready(at..at + bytes) {
+            let map = self.file.map();
+            let places = (at + scratch.len() as u64..).step_by(tile);
+            let store = |((column, row), at)| window.store(planes, column, row, map, at);
+            if !map.store(at, scratch) || missing().zip(places).any(|missing| store(missing).is_none()) {
+                return Kept::No;
+            }
+        } else {
+            // Without memory for them, they are not kept.
+            let has_memory = scratch.try_reserve(tiles * tile).is_ok();
+            if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
+                return Kept::No;
+            }
+            if let Err(e) = self.file.write(scratch, at) {
+                self.fail(&format!("could not be written: {e}"));
+                return Kept::NoRoom;
+            }
         }
         let Some(word) = self.word_of(found.frame, scale) else { return Kept::No };
         match word.compare_exchange(found.newest, at, AcqRel, Relaxed) {
@@ -307,13 +318,22 @@ impl Cache {
     fn take(&self, bytes: u64) -> Option<(u64, u64)> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
         let taken = self.file.map().word(TAKEN)?;
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = taken.load(Relaxed);
         loop {
             // It begins with 0; everything else is from memory to which others can write.
             let at = now.max(begin).checked_next_multiple_of(ALIGNED)?;
             let behind = at.checked_add(bytes).filter(|&behind| behind <= end)?;
             match taken.compare_exchange_weak(now, behind, Relaxed, Relaxed) {
-                Ok(before) => return Some((at, before)),
+                // Threads of this process must never be given the same bytes.
+                Ok(_) if at < *given => {
+                    self.give_up();
+                    return None;
+                }
+                Ok(before) => {
+                    *given = behind;
+                    return Some((at, before));
+                }
                 Err(other) => now = other,
             }
         }
@@ -326,6 +346,12 @@ impl Cache {
             self.fail("was cut off from outside");
         }
         is_whole
+    }
+
+    /// Believes nothing in the file any more.
+    fn give_up(&self) {
+        self.is_wrong.store(true, Relaxed);
+        self.fail("has other bytes than vidrec writes");
     }
 
     fn fail(&self, why: &str) {

@@ -74,14 +74,24 @@ impl LargeMap {
         self.length
     }
 
+    /// Brings all pages of a range that the file does not have yet, so that nothing that is written there lacks memory:
+    /// `MADV_POPULATE_WRITE`. False if the system cannot, or has no memory for them.
+    pub fn populate(&self, range: Range<usize>) -> bool {
+        self.advise(range, libc::MADV_POPULATE_WRITE)
+    }
+
     /// Puts the bytes of a range into large pages, with new ones where the file has none: `MADV_COLLAPSE`,
     /// <https://man7.org/linux/man-pages/man2/madvise.2.html>. Each large page of the range needs to have some bytes already.
     /// False if the system cannot, or has no memory for that: then all bytes are where they were.
     pub fn collapse(&self, range: Range<usize>) -> bool {
+        self.advise(range, COLLAPSE)
+    }
+
+    /// Gives one of those two kinds of advice, neither of which changes a byte.
+    fn advise(&self, range: Range<usize>, advice: libc::c_int) -> bool {
         let is_inside = range.start <= range.end && range.end <= self.length && range.start.is_multiple_of(LARGE_PAGE);
-        // SAFETY: the range lies inside the map. The call changes which pages have its bytes, and no byte.
-        is_inside
-            && unsafe { libc::madvise(self.start.add(range.start).cast(), range.end - range.start, COLLAPSE) == 0 }
+        // SAFETY: the range lies inside the map, of which these calls change which pages have its bytes, and no byte.
+        is_inside && unsafe { libc::madvise(self.start.add(range.start).cast(), range.end - range.start, advice) == 0 }
     }
 }
 
@@ -116,7 +126,10 @@ mod tests {
         assert!(map.as_mut_ptr().addr().is_multiple_of(LARGE_PAGE) && map.len() == length);
         // Not every system can, and none need to have the memory.
         map.collapse(0..2 * LARGE_PAGE);
-        assert!(!map.collapse(1..LARGE_PAGE) && !map.collapse(0..4 * LARGE_PAGE));
+        map.populate(LARGE_PAGE..3 * LARGE_PAGE);
+        for advise in [LargeMap::collapse, LargeMap::populate] {
+            assert!(!advise(&map, 1..LARGE_PAGE) && !advise(&map, 0..4 * LARGE_PAGE) && !advise(&map, LARGE_PAGE..0));
+        }
         // SAFETY: of the test's own map, which nobody writes to meanwhile.
         let bytes = unsafe { std::slice::from_raw_parts(map.as_mut_ptr(), length) };
         assert!(&bytes[..5] == b"begin" && &bytes[LARGE_PAGE + 7..][..6] == b"second");

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::folder_lock::{is_still_named, try_lock};
@@ -16,7 +16,7 @@ use super::large_map::LARGE_PAGE;
 use super::shared_map::SharedMap;
 use super::system;
 use crate::error::Hint;
-use crate::{Error, Result};
+use crate::{Error, Result, allocation};
 
 /// How often an attempt is made while others make or remove the file.
 const TRIES: u32 = 500;
@@ -31,6 +31,10 @@ const SUFFIX: &str = ".planes";
 #[derive(Debug)]
 pub(crate) struct MemoryFile {
     map: SharedMap,
+    /// Which large pages this process has seen to be there.
+    ready: Vec<AtomicBool>,
+    /// Whether the system has made large pages for this process.
+    has_large: AtomicBool,
     file: File,
     path: PathBuf,
     /// Who opened it: a forked process has the file and its lock, but is not the one to remove it.
@@ -68,7 +72,10 @@ impl MemoryFile {
             };
             let Some(file) = file else { continue };
             let map = SharedMap::of_large(&file, length, &path)?;
-            return Ok(MemoryFile { map, file, path, process: std::process::id() });
+            let mut ready = allocation::with_capacity(map.len() / LARGE_PAGE, "which pages are there")?;
+            ready.resize_with(map.len() / LARGE_PAGE, AtomicBool::default);
+            let (has_large, process) = (AtomicBool::default(), std::process::id());
+            return Ok(MemoryFile { map, ready, has_large, file, path, process });
         }
         Err(Error::usage("another process is removing the file, and does not come to an end").file(path))
     }
@@ -94,9 +101,27 @@ impl MemoryFile {
         let range = to_prepare(taken, self.map.len());
         // A large page is made of small ones, and of one at least. This does not change bytes that are there.
         let has_one = |page| system::allocate(&self.file, page as u64..page as u64 + 1).is_ok();
-        if !range.is_empty() && range.clone().step_by(LARGE_PAGE).all(has_one) {
-            self.map.collapse(range);
+        if range.is_empty() || !range.clone().step_by(LARGE_PAGE).all(has_one) || !self.map.collapse(range.clone()) {
+            return;
         }
+        self.has_large.store(true, Relaxed);
+        self.ready[range.start / LARGE_PAGE..range.end / LARGE_PAGE]
+            .iter()
+            .for_each(|ready| ready.store(true, Relaxed));
+    }
+
+    /// Whether all of some bytes have memory, in large pages. They can then be stored to [`map`](Self::map), for less than
+    /// a [`write`](Self::write) takes.
+    pub fn is_ready(&self, bytes: Range<u64>) -> bool {
+        let pages = (bytes.start / LARGE_PAGE as u64) as usize..bytes.end.div_ceil(LARGE_PAGE as u64) as usize;
+        let Some(ready) = self.ready.get(pages.clone()) else { return false };
+        // Another process may have prepared them.
+        let is_there = |at: usize| self.has_large.load(Relaxed) && self.map.populate(at..at + LARGE_PAGE);
+        pages.zip(ready).all(|(page, ready)| {
+            let is_ready = ready.load(Relaxed) || is_there(page * LARGE_PAGE);
+            ready.store(is_ready, Relaxed);
+            is_ready
+        })
     }
 }
 

@@ -37,4 +37,8 @@ impl MemoryFile {
     pub fn prepare(&self, _: Range<u64>) {
         match *self {}
     }
+
+    pub fn is_ready(&self, _: Range<u64>) -> bool {
+        match *self {}
+    }
 }

@@ -141,6 +141,41 @@ impl SharedMap {
         true
     }
 
+    /// Copies rows of `from`, which begin `pitch` bytes apart, to the bytes from `at` on, where they follow each other. False,
+    /// and perhaps some are copied, unless both have room for all.
+    ///
+    /// The caller has been given these bytes, and nobody else in this process reads them or writes to them, until it says with
+    /// [`word`](Self::word), in the order `Release`, that they are there. They must have memory, or the system ends the process
+    /// or, with [`Watch`], the bytes are lost.
+    pub fn store_rows<const WIDTH: usize>(&self, at: u64, rows: usize, from: &[u8], pitch: usize) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        let end = rows.checked_mul(WIDTH).and_then(|length| at.checked_add(length));
+        if end.is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        for row in 0..rows {
+            let Some(from) = from.get(row * pitch..).and_then(|from| from.first_chunk::<WIDTH>()) else { return false };
+            // SAFETY: the bytes are inside the map, which is writable and lives as long as the borrow of `self`, and the row is
+            // memory of Rust's own, so the two do not overlap. No other thread of this process uses these bytes now, as the
+            // caller says. Another process that does not keep to the rules may: then they have any values.
+            unsafe {
+                std::ptr::copy_nonoverlapping(from.as_ptr(), map.as_ptr().cast_mut().add(at + row * WIDTH), WIDTH)
+            };
+        }
+        true
+    }
+
+    /// As [`store_rows`](Self::store_rows), one row of any width.
+    pub fn store(&self, at: u64, from: &[u8]) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        if at.checked_add(from.len()).is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        // SAFETY: as in `store_rows`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), map.as_ptr().cast_mut().add(at), from.len()) };
+        true
+    }
+
     /// The number of bytes.
     #[cfg(target_os = "linux")]
     pub fn len(&self) -> usize {
@@ -166,6 +201,12 @@ impl SharedMap {
     #[cfg(target_os = "linux")]
     pub fn collapse(&self, range: Range<usize>) -> bool {
         matches!(&self.map, Some(Mapped::ForLargePages(map)) if map.collapse(range))
+    }
+
+    /// As [`LargeMap::populate`]; false for other maps.
+    #[cfg(target_os = "linux")]
+    pub fn populate(&self, range: Range<usize>) -> bool {
+        matches!(&self.map, Some(Mapped::ForLargePages(map)) if map.populate(range))
     }
 
     /// Whether all pages of the map are still those of the file. If not, other processes do not see what this one
@@ -214,6 +255,11 @@ mod tests {
         assert!(!map.copy_rows::<3>(0, usize::MAX, &mut rows, 0) && !map.copy_rows::<3>(u64::MAX, 1, &mut rows, 0));
         assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
         assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
+        let text = *b"ab..cd..";
+        assert!(map.store_rows::<2>(16, 2, &text, 4) && map.store(0, b"xy"));
+        assert!(!map.store_rows::<2>(17, 2, &text, 4) && !map.store_rows::<2>(0, 3, &text, 4) && !map.store(19, b"xy"));
+        assert!(!map.store_rows::<2>(u64::MAX, 1, &text, 0) && !map.store(u64::MAX, b"x") && map.store(20, b""));
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"xycd\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07abcd");
         let e = SharedMap::open(file.path(), 21).unwrap_err();
         assert!(e.to_string().contains("expected 21 bytes, found 20 bytes"), "{e}");
         std::fs::write(file.path(), b"").unwrap();
