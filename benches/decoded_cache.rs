@@ -176,7 +176,9 @@ fn main() -> Result<()> {
         return shared(&Dataset::open(set)?, dir.into(), seed.parse().unwrap_or(0));
     }
     let Some(path) = args.first() else {
-        println!("no data set is given: cargo bench --bench decoded_cache -- SET [rounds] [folder in memory] [workload]");
+        println!(
+            "no data set is given: cargo bench --bench decoded_cache -- SET [rounds] [folder in memory] [workload]"
+        );
         return Ok(());
     };
     let rounds = args.get(1).and_then(|text| text.parse().ok()).unwrap_or(5);

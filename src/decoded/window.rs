@@ -132,8 +132,8 @@ mod tests {
                     let map = SharedMap::of(&file, Path::new("")).unwrap();
                     // Stored over other bytes, they are the same as written.
                     assert!(map.store(5, &vec![0; tile.len()]));
-                    from.store(&planes, column, row, &map, 5).unwrap();
                     assert!(from.store(&planes, column, row, &map, 6).is_none());
+                    from.store(&planes, column, row, &map, 5).unwrap();
                     to.put(&map, 5, column, row, &mut part).unwrap();
                     let mut again = Vec::new();
                     to.take(&part, column, row, &mut again).unwrap();
