@@ -11,7 +11,7 @@ use vidrec::{
     Augmentation, Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Pictures, Result, Sampling,
 };
 
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports, reason = "the program uses the rest")]
 #[path = "../src/bin/vidrec/usage.rs"]
 mod usage;
 
@@ -135,7 +135,7 @@ fn measure(set: &Dataset, dir: &Path, load: &Workload, rounds: u64) -> Result<()
     Ok(())
 }
 
-/// Processes that load W1 with one cache and begin with nothing, each with its own seed of nothing else than its order.
+/// Processes that load W1 with one cache, each with a seed of its own, and begin with nothing.
 fn share(set: &Path, dir: &Path, processes: u64) -> Result<()> {
     let folder = tempfile::tempdir_in(dir).expect("a folder in memory");
     let program = std::env::current_exe().expect("this program");

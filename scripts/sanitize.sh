@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs tests under tools that detect out-of-bounds memory accesses and other undefined behavior.
 #
-#     scripts/sanitize.sh asan    AddressSanitizer: the JPEG decoders, the loader, hostile data sets
+#     scripts/sanitize.sh asan    AddressSanitizer: the JPEG decoders, the loader, the cache of decoded frames, hostile data sets
 #     scripts/sanitize.sh miri    Miri: our JPEG decoder and the loader's kernel, portable and for AVX2; a few minutes
 #
 # Needs a nightly toolchain; Miri needs two components: rustup component add miri rust-src --toolchain nightly. Miri
@@ -16,8 +16,9 @@ host=$(rustc +nightly --version --verbose | sed -n 's/^host: //p')
 asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
-  "${test[@]}" --lib -- jpeg loader map storage format
+  "${test[@]}" --lib -- jpeg loader decoded memory_file map storage format
   "${test[@]}" --test loader -- batches decoder views
+  "${test[@]}" --test decoded_cache
   "${test[@]}" --test library -- hostile jpeg
 }
 

@@ -128,7 +128,7 @@ mod tests {
         map.collapse(0..2 * LARGE_PAGE);
         map.populate(LARGE_PAGE..3 * LARGE_PAGE);
         for advise in [LargeMap::collapse, LargeMap::populate] {
-            assert!(!advise(&map, 1..LARGE_PAGE) && !advise(&map, 0..4 * LARGE_PAGE) && !advise(&map, LARGE_PAGE..0));
+            assert!(!advise(&map, 1..LARGE_PAGE) && !advise(&map, 0..4 * LARGE_PAGE));
         }
         // SAFETY: of the test's own map, which nobody writes to meanwhile.
         let bytes = unsafe { std::slice::from_raw_parts(map.as_mut_ptr(), length) };
