@@ -109,17 +109,18 @@ impl SharedMap {
     /// Copies the bytes from `at` on to `to`. False, and nothing is copied, unless the file has as many.
     ///
     /// The caller has read with [`word`](Self::word), in the order `Acquire`, that these bytes were written, and they are
-    /// not written to from then on but by those who do not keep to that. Only the system writes them: no reference in this
-    /// process ever leads to them.
+    /// not written to from then on but by those who do not keep to that. The system or [`store`](Self::store) has written
+    /// them: no reference in this process ever leads to them.
     pub fn copy(&self, at: u64, to: &mut [u8]) -> bool {
         let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
         if at.checked_add(to.len()).is_none_or(|end| end > map.len()) {
             return false;
         }
         // SAFETY: the source is inside the map, which is readable and lives as long as the borrow of `self`, and `to` is
-        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map only through atomic
-        // numbers at other places, so there is no race inside of it. Another process that does not keep to the rules may
-        // change the bytes meanwhile, as with every map of a file: then the copy has any bytes, for which `u8` has no
+        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map through atomic numbers at
+        // other places, and by `store` to bytes of which no number says yet that they are there, so there is no race inside of
+        // it. Another process that does not keep to the rules may change the bytes meanwhile, or such a number, as with
+        // every map of a file: then the copy has any bytes, for which `u8` has no
         // invalid ones. If the file is cut off, `Watch` puts private zeros there, or the system ends the process.
         unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at), to.as_mut_ptr(), to.len()) };
         true

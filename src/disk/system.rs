@@ -64,10 +64,10 @@ pub(super) fn size_in_memory(path: &Path) -> io::Result<Option<u64>> {
 #[cfg(target_os = "linux")]
 pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io::Result<()> {
     use std::os::fd::AsRawFd;
-    let number = |n: u64| libc::off64_t::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
+    let number = |n: u64| libc::off_t::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
     let (start, length) = (number(range.start)?, number(range.end.saturating_sub(range.start))?);
     // SAFETY: the descriptor is open as long as `file` is borrowed; the call takes nothing else but numbers.
-    let done = unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, length) };
+    let done = unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, length) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
