@@ -1,106 +1,195 @@
-//! Loading with no decoded frames in memory, with half of what is needed, and with all of it, in turn; and the first epoch.
+//! Loading with no decoded frames in memory, with half of what is needed, and with all of it, in turn; the first epoch; and
+//! processes that share a cache.
 //!
-//! `cargo bench --no-default-features --bench decoded_cache -- SET [rounds]`
+//! `cargo bench --no-default-features --bench decoded_cache -- SET [rounds] [folder in memory] [workload]`
 
-use std::fmt::Display;
-use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use vidrec::order::{LastBatch, Order};
 use vidrec::{
     Augmentation, Crop, Dataset, DecodedCache, Dtype, Layout, Loader, LoaderOptions, Pictures, Result, Sampling,
 };
 
+#[allow(dead_code, unused_imports, reason = "the program uses the rest")]
+#[path = "../src/bin/vidrec/usage.rs"]
+mod usage;
+
 /// Epochs after which random crops need hardly any tile for the first time.
 const WARM: u64 = 20;
+/// Epochs of each process that shares a cache.
+const SHARED: u64 = 12;
 
-/// User and system time of this process in seconds.
-fn cpu() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name in parentheses; hundredths of a second.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
+/// An epoch.
+#[derive(Clone, Copy, Default)]
+struct Epoch {
+    /// CPU microseconds a frame.
+    cost: f64,
+    /// The share of frames of which nothing was decoded.
+    hits: f64,
 }
 
-/// CPU seconds of an epoch, and its frames.
-fn epoch(loader: &Loader, number: u64) -> Result<(f64, usize)> {
-    let (before, mut frames) = (cpu(), 0);
+/// Loads an epoch. Nothing of the next one is made ahead.
+fn epoch(loader: &Loader, number: u64) -> Result<Epoch> {
+    let cpu = || usage::usage().map_or(0.0, |usage| usage.cpu_seconds);
+    let hits = || loader.stats().decoded_cache.map_or(0, |stats| stats.hits);
+    let (before, hits_before, mut frames) = (cpu(), hits(), 0);
     for batch in loader.iter(number)? {
         frames += batch?.params.iter().map(|params| params.frames.len()).sum::<usize>();
     }
-    Ok((cpu() - before, frames))
+    let frames = frames.max(1) as f64;
+    Ok(Epoch { cost: (cpu() - before) / frames * 1e6, hits: (hits() - hits_before) as f64 / frames })
 }
 
-fn options(crop: Crop, size: u32, dtype: Dtype, layout: Layout) -> LoaderOptions {
-    let flip = if crop == Crop::Center { 0.0 } else { 0.5 };
-    let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
-    LoaderOptions {
-        threads: Some(1),
-        augmentation: Augmentation { crop, flip, ..Augmentation::default() },
-        pictures: Pictures { size: (size, size), dtype, layout, mean, std, ..Pictures::default() },
-        sampling: Sampling { order: Order::Shuffled, last: LastBatch::Wrap, ..Sampling::default() },
-        ..LoaderOptions::default()
+/// What is loaded.
+#[derive(Clone, Copy)]
+struct Workload {
+    name: &'static str,
+    crop: Crop,
+    size: u32,
+    dtype: Dtype,
+    layout: Layout,
+}
+
+const RANDOM: Crop = Crop::RANDOM_RESIZED;
+const W1: Workload = Workload { name: "W1", crop: RANDOM, size: 224, dtype: Dtype::F32, layout: Layout::Btchw };
+const WORKLOADS: [Workload; 4] = [
+    W1,
+    Workload { name: "W1u8", dtype: Dtype::U8, layout: Layout::Bthwc, ..W1 },
+    Workload { name: "W1-112", size: 112, ..W1 },
+    Workload { name: "W2", crop: Crop::Center, dtype: Dtype::U8, ..W1 },
+];
+
+impl Workload {
+    fn options(&self, cache: Option<DecodedCache>) -> LoaderOptions {
+        let Workload { crop, size, dtype, layout, .. } = *self;
+        let flip = if crop == Crop::Center { 0.0 } else { 0.5 };
+        let (mean, std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+        LoaderOptions {
+            threads: Some(1),
+            augmentation: Augmentation { crop, flip, ..Augmentation::default() },
+            pictures: Pictures { size: (size, size), dtype, layout, mean, std, ..Pictures::default() },
+            sampling: Sampling { order: Order::Shuffled, last: LastBatch::Wrap, ..Sampling::default() },
+            decoded_cache: cache,
+            ..LoaderOptions::default()
+        }
+    }
+
+    fn loader(&self, set: &Dataset, cache: Option<DecodedCache>) -> Result<Loader> {
+        Loader::new(set, self.options(cache))
+    }
+
+    /// Whole frames, at the scale of the largest crops and unscaled.
+    fn fill(&self, set: &Dataset, cache: &DecodedCache) -> Result<()> {
+        let crop = Crop::RandomResized { scale: (1.0, 1.0), ratio: (0.01, 100.0) };
+        for size in [self.size, 224] {
+            epoch(&Workload { crop, size, ..*self }.loader(set, Some(cache.clone()))?, 0)?;
+        }
+        Ok(())
     }
 }
 
-/// Prints and returns microseconds a frame, over all epochs.
-fn row(name: impl Display, epochs: &[(f64, usize)]) -> f64 {
-    let (seconds, frames) = epochs.iter().fold((0.0, 0), |sum, epoch| (sum.0 + epoch.0, sum.1 + epoch.1));
-    let mean = seconds / frames.max(1) as f64 * 1e6;
-    println!("{name:<20} {mean:>8.1}");
-    mean
+/// Prints and returns the fastest.
+fn row(name: &str, epochs: &[Epoch]) -> f64 {
+    let least = epochs.iter().map(|epoch| epoch.cost).fold(f64::INFINITY, f64::min);
+    let hits = epochs.last().map_or(0.0, |epoch| epoch.hits);
+    println!("{name:<20} {least:>8.1} {:>8.1} %", hits * 100.0);
+    least
 }
 
-fn measure(set: &Dataset, name: &str, options: &LoaderOptions, rounds: u64) -> Result<()> {
-    let folders = ["whole", "half"].map(|_| tempfile::tempdir_in("/dev/shm").unwrap());
-    let with = |bytes, at: usize| {
-        let cache = DecodedCache { bytes, dir: Some(folders[at].path().to_owned()) };
-        Loader::new(set, LoaderOptions { decoded_cache: Some(cache), ..options.clone() })
-    };
-    let plenty = 200_000 * set.frame_count() + (1 << 20);
+fn measure(set: &Dataset, dir: &Path, load: &Workload, rounds: u64) -> Result<()> {
+    let folder = || tempfile::tempdir_in(dir).expect("a folder in memory");
+    let plenty = 250_000 * set.frame_count() + (1 << 20);
+    let cache = |bytes, folder: &Path| DecodedCache { bytes, dir: Some(folder.to_owned()) };
     let mut first = [Vec::new(), Vec::new()];
     for round in 0..rounds {
-        // Each in memory that is new to it.
-        first[0].push(epoch(&Loader::new(set, options.clone())?, round)?);
-        first[1].push(epoch(&with(plenty, 0)?, round)?);
+        for (times, keeps) in first.iter_mut().zip([false, true]) {
+            let folder = folder();
+            let with = Some(cache(plenty, folder.path()));
+            // The memory of a cache that was there just before: on a virtual machine, the host would first have to find other.
+            epoch(&load.loader(set, with.clone())?, round)?;
+            times.push(epoch(&load.loader(set, with.filter(|_| keeps))?, round)?);
+        }
     }
-    let (plain, whole) = (Loader::new(set, options.clone())?, with(plenty, 0)?);
-    let warm = if options.augmentation.crop == Crop::Center { 1 } else { WARM };
-    (0..warm).try_for_each(|number| epoch(&whole, number).map(drop))?;
+    let folders = [folder(), folder()];
+    let all = cache(plenty, folders[0].path());
+    let whole = load.loader(set, Some(all.clone()))?;
+    load.fill(set, &all)?;
     let taken = whole.stats().decoded_cache.map_or(0, |stats| stats.taken_bytes);
-    let half = with(taken / 2, 1)?;
-    (0..warm).try_for_each(|number| epoch(&half, number).map(drop))?;
+    let half = load.loader(set, Some(cache(taken / 2, folders[1].path())))?;
+    let plain = load.loader(set, None)?;
+    (0..WARM).try_for_each(|number| epoch(&half, number).map(drop))?;
+    (0..2).try_for_each(|number| epoch(&whole, number).map(drop))?;
     let mut later = [Vec::new(), Vec::new(), Vec::new()];
-    for number in warm..warm + rounds {
+    for number in WARM..WARM + rounds {
         for (times, loader) in later.iter_mut().zip([&plain, &half, &whole]) {
             times.push(epoch(loader, number)?);
         }
     }
-    println!("{name}: CPU microseconds a frame; {} bytes a frame are kept", taken / set.frame_count().max(1));
+    println!("{}: CPU microseconds a frame, frames that were there", load.name);
     let [without, filling] = first;
-    row("first epoch, none", &without);
-    row("first epoch, cache", &filling);
+    let (without, filling) = (row("first epoch, none", &without), row("first epoch, cache", &filling));
     let [none, some, all] = later;
     let (none, some, all) = (row("none", &none), row("half", &some), row("all", &all));
-    println!("{:<20} {:>8.2} {:>8.2}", "none / half, all", none / some, none / all);
+    println!("{:<20} {:>8.3} {:>8.2} {:>8.2}", "first, half, all", filling / without, none / some, none / all);
+    Ok(())
+}
+
+/// Processes that load W1 with one cache, each with a seed of its own, and begin with nothing.
+fn share(set: &Path, dir: &Path, processes: u64) -> Result<()> {
+    let folder = tempfile::tempdir_in(dir).expect("a folder in memory");
+    let program = std::env::current_exe().expect("this program");
+    let child = |seed: u64| {
+        let mut command = Command::new(&program);
+        command.arg("--shared").args([set, folder.path()]).arg(seed.to_string()).stdout(Stdio::piped());
+        command.spawn().expect("a process")
+    };
+    let children: Vec<_> = (0..processes).map(child).collect();
+    println!("{processes} processes with W1 on one cache: CPU microseconds a frame of the first epoch, of the fastest");
+    for child in children {
+        print!("{}", String::from_utf8_lossy(&child.wait_with_output().expect("its output").stdout));
+    }
+    Ok(())
+}
+
+/// One of them.
+fn shared(set: &Dataset, dir: PathBuf, seed: u64) -> Result<()> {
+    let cache = DecodedCache { bytes: 250_000 * set.frame_count() + (1 << 20), dir: Some(dir) };
+    let loader = Loader::new(set, LoaderOptions { seed, ..W1.options(Some(cache)) })?;
+    let epochs = (0..SHARED).map(|number| epoch(&loader, number)).collect::<Result<Vec<_>>>()?;
+    let least = epochs.iter().map(|epoch| epoch.cost).fold(f64::INFINITY, f64::min);
+    println!(
+        "{:>8.1} {:>8.1} {:>8.1} % {:>8.1} %",
+        epochs[0].cost,
+        least,
+        epochs[0].hits * 100.0,
+        epochs[11].hits * 100.0
+    );
     Ok(())
 }
 
 fn main() -> Result<()> {
-    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
-    let Some(set) = args.next() else {
-        println!("no data set is given: cargo bench --bench decoded_cache -- SET [rounds]");
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [flag, set, dir, seed] = &args[..]
+        && flag == "--shared"
+    {
+        return shared(&Dataset::open(set)?, dir.into(), seed.parse().unwrap_or(0));
+    }
+    let Some(path) = args.first() else {
+        println!(
+            "no data set is given: cargo bench --bench decoded_cache -- SET [rounds] [folder in memory] [workload]"
+        );
         return Ok(());
     };
-    let (set, rounds) = (Dataset::open(set)?, args.next().and_then(|text| text.parse().ok()).unwrap_or(5));
-    let random = Crop::RANDOM_RESIZED;
-    for (name, crop, size, dtype, layout) in [
-        ("W1", random, 224, Dtype::F32, Layout::Btchw),
-        ("W1u8", random, 224, Dtype::U8, Layout::Bthwc),
-        ("W1-112", random, 112, Dtype::F32, Layout::Btchw),
-        ("W2", Crop::Center, 224, Dtype::U8, Layout::Btchw),
-    ] {
-        measure(&set, name, &options(crop, size, dtype, layout), rounds)?;
+    let rounds = args.get(1).and_then(|text| text.parse().ok()).unwrap_or(5);
+    let dir = Path::new(args.get(2).map_or("/dev/shm", String::as_str));
+    let set = Dataset::open(path)?;
+    let only = args.get(3);
+    for load in WORKLOADS.iter().filter(|load| only.is_none_or(|only| only == load.name)) {
+        measure(&set, dir, load, rounds)?;
     }
-    Ok(())
+    if only.is_some() {
+        return Ok(());
+    }
+    [1, 2, 4].into_iter().try_for_each(|processes| share(Path::new(path), dir, processes))
 }

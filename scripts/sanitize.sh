@@ -16,10 +16,10 @@ host=$(rustc +nightly --version --verbose | sed -n 's/^host: //p')
 asan() {
   local test=(cargo +nightly test --locked --no-default-features --target "$host" --target-dir target/asan)
   export RUSTFLAGS="-Zsanitizer=address" RUSTDOCFLAGS="-Zsanitizer=address"
-  "${test[@]}" --lib -- jpeg loader map memory_file decoded storage format
+  "${test[@]}" --lib -- jpeg loader decoded memory_file map storage format
   "${test[@]}" --test loader -- batches decoder views
-  "${test[@]}" --test library -- hostile jpeg
   "${test[@]}" --test decoded_cache
+  "${test[@]}" --test library -- hostile jpeg
 }
 
 # Miri supports the CPU features that it is compiled with; the portable code runs in any case.

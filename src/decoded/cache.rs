@@ -1,9 +1,9 @@
 //! Looking up, reading and keeping tiles.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ use crate::disk::memory_file::{IN_MEMORY, MemoryFile, room};
 use crate::error::Hint;
 use crate::format::data_binding::hex;
 use crate::jpeg::{Parts, Scale, TileGrid};
-use crate::{Error, Result, machine};
+use crate::{Error, Result, allocation, machine};
 
 /// The most segments of a frame. More come only of crops that hardly overlap.
 const MOST_SEGMENTS: usize = 32;
@@ -44,6 +44,10 @@ impl Contents {
 pub(crate) struct Cache {
     file: MemoryFile,
     layout: Layout,
+    /// Which frames this process has seen to be there whole: a bit for each number in the index.
+    complete: Vec<AtomicU64>,
+    /// Where the bytes end that this process was given last.
+    given: Mutex<u64>,
     /// Why nothing more is kept, or nothing is read any more.
     failure: OnceLock<String>,
     /// Whether the file has bytes that nobody should have written: then nothing in it is believed.
@@ -90,7 +94,11 @@ impl Cache {
         }
         let digest = contents.digest();
         let file = MemoryFile::open(dir, &hex(&digest[..16]), layout.length, &layout.header(&digest))?;
-        Ok(Cache { file, layout, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
+        let words = usize::try_from(layout.numbers().div_ceil(64)).unwrap_or(usize::MAX);
+        let mut complete = allocation::with_capacity(words, "what is kept of which frame")?;
+        complete.resize_with(words, || AtomicU64::new(0));
+        let given = Mutex::default();
+        Ok(Cache { file, layout, complete, given, failure: OnceLock::new(), is_wrong: AtomicBool::new(false) })
     }
 
     /// The most bytes that the file has.
@@ -125,8 +133,7 @@ impl Cache {
                 Look::Damaged => {
                     // Of a file that was cut off, the rest is zeros.
                     if self.is_whole() {
-                        self.is_wrong.store(true, Relaxed);
-                        self.fail("has other bytes than vidrec writes");
+                        self.give_up();
                     }
                     return found.clear(frame);
                 }
@@ -134,6 +141,26 @@ impl Cache {
             found.segments += 1;
         }
         found.newest = newest;
+        self.note(found, scale);
+    }
+
+    /// Remembers a frame of which everything is there.
+    fn note(&self, found: &Found, scale: Scale) {
+        let Some((word, bit)) = self.bit(found.frame, scale) else { return };
+        if word.load(Relaxed) & bit == 0 && found.is_complete() {
+            word.fetch_or(bit, Relaxed);
+        }
+    }
+
+    fn bit(&self, frame: FrameKey, scale: Scale) -> Option<(&AtomicU64, u64)> {
+        let number = self.layout.number(frame.number, scale)?;
+        Some((self.complete.get(usize::try_from(number / 64).ok()?)?, 1 << (number % 64)))
+    }
+
+    /// Whether this process has seen before that all of the frame is there. This costs no look at the file.
+    pub fn was_complete(&self, frame: FrameKey, scale: Scale) -> bool {
+        let is_used = !self.is_wrong.load(Relaxed) && self.file.map().is_whole();
+        is_used && self.bit(frame, scale).is_some_and(|(word, bit)| word.load(Relaxed) & bit != 0)
     }
 
     /// Where the frame's newest segment is.
@@ -196,12 +223,19 @@ impl Cache {
     pub fn read(&self, found: &Found, parts: &Parts, planes: &mut [Vec<u8>; 3]) -> Option<u32> {
         let (grid, scale) = found.of?;
         let window = Window::new(&grid, scale, parts);
+        let (map, bytes) = (self.file.map(), tile_bytes(&grid, scale) as u64);
         let mut tiles = 0;
+        let kept = |row: u32| found.row(row, &parts.columns).iter().filter(|&&place| place != 0);
+        let prefetch = |row| kept(row).for_each(|&place| map.prefetch(place..place.saturating_add(bytes)));
+        // Copies wait for memory: for that of a row while the one before it is copied.
+        prefetch(parts.rows.start);
         for row in parts.rows.clone() {
-            for column in parts.columns.clone() {
-                let place = found.place(column, row);
+            if row + 1 < parts.rows.end {
+                prefetch(row + 1);
+            }
+            for (column, &place) in parts.columns.clone().zip(found.row(row, &parts.columns)) {
                 if place != 0 {
-                    window.put(self.file.map(), place, column, row, planes)?;
+                    window.put(map, place, column, row, planes)?;
                     tiles += 1;
                 }
             }
@@ -250,16 +284,26 @@ impl Cache {
         let places = missing().map(|(column, row)| row as usize * across as usize + column as usize);
         let head = Head { frame: found.frame, scale, before: found.newest, grid, tiles: tiles as u32 };
         head.bytes(places, scratch);
-        let window = Window::new(&grid, scale, parts);
-        // Without memory for them, they are not kept.
-        let has_memory = scratch.try_reserve(tiles * tile_bytes(&grid, scale)).is_ok();
-        if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
-            return Kept::No;
-        }
-        let Some(at) = self.take(bytes) else { return Kept::NoRoom };
-        if let Err(e) = self.file.write(scratch, at) {
-            self.fail(&format!("could not be written: {e}"));
-            return Kept::NoRoom;
+        let Some((at, before)) = self.take(bytes) else { return Kept::NoRoom };
+        self.file.prepare(before..at + bytes);
+        let (window, tile) = (Window::new(&grid, scale, parts), tile_bytes(&grid, scale));
+        if self.file.is_ready(at..at + bytes) {
+            let map = self.file.map();
+            let places = (at + scratch.len() as u64..).step_by(tile);
+            let store = |((column, row), at)| window.store(planes, column, row, map, at);
+            if !map.store(at, scratch) || missing().zip(places).any(|missing| store(missing).is_none()) {
+                return Kept::No;
+            }
+        } else {
+            // Without memory for them, they are not kept.
+            let has_memory = scratch.try_reserve(tiles * tile).is_ok();
+            if !has_memory || missing().any(|(column, row)| window.take(planes, column, row, scratch).is_none()) {
+                return Kept::No;
+            }
+            if let Err(e) = self.file.write(scratch, at) {
+                self.fail(&format!("could not be written: {e}"));
+                return Kept::NoRoom;
+            }
         }
         let Some(word) = self.word_of(found.frame, scale) else { return Kept::No };
         match word.compare_exchange(found.newest, at, AcqRel, Relaxed) {
@@ -269,18 +313,27 @@ impl Cache {
         }
     }
 
-    /// Takes bytes that are nobody's, and returns where they begin. The number of bytes that are taken never passes the
-    /// limit, not for a moment.
-    fn take(&self, bytes: u64) -> Option<u64> {
+    /// Takes bytes that are nobody's, and returns where they begin, and how many were taken before. The number of bytes that
+    /// are taken never passes the limit, not for a moment.
+    fn take(&self, bytes: u64) -> Option<(u64, u64)> {
         let (begin, end) = (self.layout.begin(), self.layout.length);
         let taken = self.file.map().word(TAKEN)?;
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = taken.load(Relaxed);
         loop {
             // It begins with 0; everything else is from memory to which others can write.
             let at = now.max(begin).checked_next_multiple_of(ALIGNED)?;
             let behind = at.checked_add(bytes).filter(|&behind| behind <= end)?;
             match taken.compare_exchange_weak(now, behind, Relaxed, Relaxed) {
-                Ok(_) => return Some(at),
+                // Threads of this process must never be given the same bytes.
+                Ok(_) if at < *given => {
+                    self.give_up();
+                    return None;
+                }
+                Ok(before) => {
+                    *given = behind;
+                    return Some((at, before));
+                }
                 Err(other) => now = other,
             }
         }
@@ -293,6 +346,12 @@ impl Cache {
             self.fail("was cut off from outside");
         }
         is_whole
+    }
+
+    /// Believes nothing in the file any more.
+    fn give_up(&self) {
+        self.is_wrong.store(true, Relaxed);
+        self.fail("has other bytes than vidrec writes");
     }
 
     fn fail(&self, why: &str) {

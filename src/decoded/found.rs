@@ -1,5 +1,7 @@
 //! What there is of a frame.
 
+use std::ops::Range;
+
 use super::segment::FrameKey;
 use crate::jpeg::{Parts, Scale, TileGrid};
 
@@ -32,7 +34,8 @@ impl Found {
 
     /// Whether all of these are kept.
     pub fn has_all(&self, parts: &Parts) -> bool {
-        parts.rows.clone().all(|row| parts.columns.clone().all(|column| self.has(column, row)))
+        let is_there = |tiles: &[u64]| tiles.len() == parts.columns.len() && !tiles.contains(&0);
+        parts.rows.clone().all(|row| is_there(self.row(row, &parts.columns)))
     }
 
     /// Whether all of the frame is kept.
@@ -40,7 +43,14 @@ impl Found {
         self.of.is_some() && self.places.iter().all(|&place| place != 0)
     }
 
-    pub(super) fn place(&self, column: u32, row: u32) -> u64 {
+    /// Where the tiles of some columns of a row are; nothing if there is no such row.
+    pub(super) fn row(&self, row: u32, columns: &Range<u32>) -> &[u64] {
+        let Some(grid) = self.grid() else { return &[] };
+        let start = row as usize * grid.parts().0 as usize;
+        self.places.get(start + columns.start as usize..start + columns.end as usize).unwrap_or_default()
+    }
+
+    fn place(&self, column: u32, row: u32) -> u64 {
         let Some(grid) = self.grid() else { return 0 };
         let (across, _) = grid.parts();
         self.places.get(row as usize * across as usize + column as usize).copied().unwrap_or(0)

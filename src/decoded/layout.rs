@@ -38,16 +38,23 @@ impl Layout {
 
     /// Where segments begin.
     pub fn begin(&self) -> u64 {
-        let index = self.frames.saturating_mul(8 * Scale::ALL.len() as u64);
+        let index = self.numbers().saturating_mul(8);
         index.saturating_add(INDEX).div_ceil(4096).saturating_mul(4096)
+    }
+
+    /// How many numbers the index has.
+    pub fn numbers(&self) -> u64 {
+        self.frames.saturating_mul(Scale::ALL.len() as u64)
+    }
+
+    /// Which number of the index is that of a frame. `None` if there is no such frame.
+    pub fn number(&self, frame: u64, scale: Scale) -> Option<u64> {
+        (frame < self.frames).then(|| frame + self.frames * scale as u64)
     }
 
     /// Where the number of a frame is. `None` if there is no such frame.
     pub fn index(&self, frame: u64, scale: Scale) -> Option<usize> {
-        if frame >= self.frames {
-            return None;
-        }
-        usize::try_from(INDEX + 8 * (frame + self.frames * scale as u64)).ok()
+        usize::try_from(INDEX + 8 * self.number(frame, scale)?).ok()
     }
 
     /// What the file begins with, so that no other file is taken for it.

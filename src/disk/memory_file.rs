@@ -5,20 +5,25 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::folder_lock::{is_still_named, try_lock};
+use super::large_map::LARGE_PAGE;
 use super::shared_map::SharedMap;
 use super::system;
 use crate::error::Hint;
-use crate::{Error, Result};
+use crate::{Error, Result, allocation};
 
 /// How often an attempt is made while others make or remove the file.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
+/// Bytes for which large pages are made at a time. Each time, all processors of the machine are asked for pages that they
+/// have put aside.
+const PREPARED: usize = 8 * LARGE_PAGE;
 const NEW: &str = "new-";
 const SUFFIX: &str = ".planes";
 
@@ -26,6 +31,10 @@ const SUFFIX: &str = ".planes";
 #[derive(Debug)]
 pub(crate) struct MemoryFile {
     map: SharedMap,
+    /// Which large pages this process has seen to be there.
+    ready: Vec<AtomicBool>,
+    /// Whether the system has made large pages for this process.
+    has_large: AtomicBool,
     file: File,
     path: PathBuf,
     /// Who opened it: a forked process has the file and its lock, but is not the one to remove it.
@@ -62,8 +71,11 @@ impl MemoryFile {
                 Err(e) => return Err(Error::io("open the file", &path, e)),
             };
             let Some(file) = file else { continue };
-            let map = SharedMap::of(&file, &path)?;
-            return Ok(MemoryFile { map, file, path, process: std::process::id() });
+            let map = SharedMap::of_large(&file, length, &path)?;
+            let mut ready = allocation::with_capacity(map.len() / LARGE_PAGE, "which pages are there")?;
+            ready.resize_with(map.len() / LARGE_PAGE, AtomicBool::default);
+            let (has_large, process) = (AtomicBool::default(), std::process::id());
+            return Ok(MemoryFile { map, ready, has_large, file, path, process });
         }
         Err(Error::usage("another process is removing the file, and does not come to an end").file(path))
     }
@@ -80,6 +92,48 @@ impl MemoryFile {
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, at)
     }
+
+    /// Gives the file large pages for bytes that will be written next, by whichever process, when the bytes `taken` have
+    /// been handed out. They are handed out in the order of the file, and each to one process, so one prepares each step.
+    ///
+    /// Nothing depends on it: a write without large pages brings small ones.
+    pub fn prepare(&self, taken: Range<u64>) {
+        let range = to_prepare(taken, self.map.len());
+        // A large page is made of small ones, and of one at least. This does not change bytes that are there.
+        let has_one = |page| system::allocate(&self.file, page as u64..page as u64 + 1).is_ok();
+        if range.is_empty() || !range.clone().step_by(LARGE_PAGE).all(has_one) || !self.map.collapse(range.clone()) {
+            return;
+        }
+        self.has_large.store(true, Relaxed);
+        self.ready[range.start / LARGE_PAGE..range.end / LARGE_PAGE]
+            .iter()
+            .for_each(|ready| ready.store(true, Relaxed));
+    }
+
+    /// Whether all of some bytes have memory, in large pages. They can then be stored to [`map`](Self::map), for less than
+    /// a [`write`](Self::write) takes.
+    pub fn is_ready(&self, bytes: Range<u64>) -> bool {
+        let pages = (bytes.start / LARGE_PAGE as u64) as usize..bytes.end.div_ceil(LARGE_PAGE as u64) as usize;
+        let Some(ready) = self.ready.get(pages.clone()) else { return false };
+        // Another process may have prepared them.
+        let is_there = |at: usize| self.has_large.load(Relaxed) && self.map.populate(at..at + LARGE_PAGE);
+        pages.zip(ready).all(|(page, ready)| {
+            let is_ready = ready.load(Relaxed) || is_there(page * LARGE_PAGE);
+            ready.store(is_ready, Relaxed);
+            is_ready
+        })
+    }
+}
+
+/// The bytes of large pages to make when the bytes `taken` of a file of some length have been handed out: one step ahead.
+fn to_prepare(taken: Range<u64>, length: usize) -> Range<usize> {
+    let length = length / LARGE_PAGE * LARGE_PAGE;
+    let ahead = |taken: u64| match usize::try_from(taken / PREPARED as u64 + 2) {
+        _ if taken == 0 => 0,
+        Ok(steps) => steps.saturating_mul(PREPARED).min(length),
+        Err(_) => length,
+    };
+    ahead(taken.start)..ahead(taken.end)
 }
 
 impl Drop for MemoryFile {
@@ -184,5 +238,32 @@ fn remove_unused(folder: &Path, keep: &Path) {
         }
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path);
         let _ = file.and_then(|file| remove_if_unused(&file, &path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_large_page_is_prepared_once_before_its_bytes_are_handed_out() {
+        for length in [0, LARGE_PAGE - 1, 3 * LARGE_PAGE + 9, 5 * PREPARED - 1, 5 * PREPARED + LARGE_PAGE] {
+            let (mut taken, mut prepared) = (0, 0);
+            for bytes in (1..).map(|i: u64| i * 4096 % 3_000_000 + 1) {
+                let next = (taken + bytes).min(length as u64);
+                let range = to_prepare(taken..next, length);
+                assert!(range.start == prepared && range.end >= prepared, "{length} {range:?} {prepared}");
+                (taken, prepared) = (next, range.end);
+                assert!(prepared <= length && prepared.is_multiple_of(LARGE_PAGE));
+                assert!(prepared as u64 >= taken / LARGE_PAGE as u64 * LARGE_PAGE as u64);
+                assert!((prepared as u64) <= taken + 2 * PREPARED as u64);
+                if taken == length as u64 {
+                    break;
+                }
+            }
+        }
+        // Numbers from memory to which others can write.
+        assert!(to_prepare(u64::MAX - 1..u64::MAX, 4 * PREPARED).is_empty());
+        assert!(to_prepare(5..u64::MAX, 4 * PREPARED).end == 4 * PREPARED);
     }
 }

@@ -14,6 +14,8 @@ mod folder_lock;
 pub(crate) mod free_space;
 #[cfg(feature = "remote")]
 mod hole;
+#[cfg(target_os = "linux")]
+mod large_map;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;

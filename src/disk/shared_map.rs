@@ -2,11 +2,14 @@
 //! such a number says that they are there. `map.rs` has the files that are only read.
 
 use std::fs::{File, OpenOptions};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use memmap2::MmapRaw;
 
+#[cfg(target_os = "linux")]
+use super::large_map::LargeMap;
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
@@ -16,8 +19,33 @@ use crate::{Error, Result};
 pub(crate) struct SharedMap {
     /// Declared before the map, so that it is dropped first.
     watch: Option<Watch>,
-    map: Option<MmapRaw>,
+    map: Option<Mapped>,
     path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Mapped {
+    Anywhere(MmapRaw),
+    #[cfg(target_os = "linux")]
+    ForLargePages(LargeMap),
+}
+
+impl Mapped {
+    fn as_ptr(&self) -> *const u8 {
+        match self {
+            Mapped::Anywhere(map) => map.as_ptr(),
+            #[cfg(target_os = "linux")]
+            Mapped::ForLargePages(map) => map.as_mut_ptr(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Mapped::Anywhere(map) => map.len(),
+            #[cfg(target_os = "linux")]
+            Mapped::ForLargePages(map) => map.len(),
+        }
+    }
 }
 
 impl SharedMap {
@@ -42,11 +70,22 @@ impl SharedMap {
         if file.metadata().map_err(io)?.len() == 0 {
             return Ok(SharedMap { watch: None, map: None, path: path.to_owned() });
         }
-        let map = MmapRaw::map_raw(file).map_err(io)?;
+        Ok(Self::watched(Mapped::Anywhere(MmapRaw::map_raw(file).map_err(io)?), path))
+    }
+
+    /// Maps the first `length` bytes of an open file, which has some, where the system can use large pages.
+    #[cfg(target_os = "linux")]
+    pub fn of_large(file: &File, length: u64, path: &Path) -> Result<Self> {
+        let io = |e| Error::io("map the file", path, e);
+        let length = usize::try_from(length).map_err(|_| io(std::io::ErrorKind::OutOfMemory.into()))?;
+        Ok(Self::watched(Mapped::ForLargePages(LargeMap::of(file, length).map_err(io)?), path))
+    }
+
+    fn watched(map: Mapped, path: &Path) -> Self {
         // SAFETY: the map has these bytes for as long as it exists. `Watch::over_writable` takes only their address and
         // their number, and the slice is gone when it returns.
         let watch = Watch::over_writable(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
-        Ok(SharedMap { watch: Some(watch), map: Some(map), path: path.to_owned() })
+        SharedMap { watch: Some(watch), map: Some(map), path: path.to_owned() }
     }
 
     /// Each byte as a number.
@@ -70,17 +109,18 @@ impl SharedMap {
     /// Copies the bytes from `at` on to `to`. False, and nothing is copied, unless the file has as many.
     ///
     /// The caller has read with [`word`](Self::word), in the order `Acquire`, that these bytes were written, and they are
-    /// not written to from then on but by those who do not keep to that. Only the system writes them: no reference in this
-    /// process ever leads to them.
+    /// not written to from then on but by those who do not keep to that. The system or [`store`](Self::store) has written
+    /// them: no reference in this process ever leads to them.
     pub fn copy(&self, at: u64, to: &mut [u8]) -> bool {
         let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
         if at.checked_add(to.len()).is_none_or(|end| end > map.len()) {
             return false;
         }
         // SAFETY: the source is inside the map, which is readable and lives as long as the borrow of `self`, and `to` is
-        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map only through atomic
-        // numbers at other places, so there is no race inside of it. Another process that does not keep to the rules may
-        // change the bytes meanwhile, as with every map of a file: then the copy has any bytes, for which `u8` has no
+        // memory of Rust's own, so the two do not overlap. Threads of this process write to the map through atomic numbers at
+        // other places, and by `store` to bytes of which no number says yet that they are there, so there is no race inside of
+        // it. Another process that does not keep to the rules may change the bytes meanwhile, or such a number, as with
+        // every map of a file: then the copy has any bytes, for which `u8` has no
         // invalid ones. If the file is cut off, `Watch` puts private zeros there, or the system ends the process.
         unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(at), to.as_mut_ptr(), to.len()) };
         true
@@ -102,6 +142,74 @@ impl SharedMap {
         true
     }
 
+    /// Copies rows of `from`, which begin `pitch` bytes apart, to the bytes from `at` on, where they follow each other. False,
+    /// and perhaps some are copied, unless both have room for all.
+    ///
+    /// The caller has been given these bytes, and nobody else in this process reads them or writes to them, until it says with
+    /// [`word`](Self::word), in the order `Release`, that they are there. They must have memory, or the system ends the process
+    /// or, with [`Watch`], the bytes are lost.
+    pub fn store_rows<const WIDTH: usize>(&self, at: u64, rows: usize, from: &[u8], pitch: usize) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        let end = rows.checked_mul(WIDTH).and_then(|length| at.checked_add(length));
+        if end.is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        for row in 0..rows {
+            let Some(from) = from.get(row * pitch..).and_then(|from| from.first_chunk::<WIDTH>()) else { return false };
+            // SAFETY: the bytes are inside the map, which is writable and lives as long as the borrow of `self`, and the row is
+            // memory of Rust's own, so the two do not overlap. No other thread of this process uses these bytes now, as the
+            // caller says. Another process that does not keep to the rules may: then they have any values.
+            unsafe {
+                std::ptr::copy_nonoverlapping(from.as_ptr(), map.as_ptr().cast_mut().add(at + row * WIDTH), WIDTH)
+            };
+        }
+        true
+    }
+
+    /// As [`store_rows`](Self::store_rows), one row of any width.
+    pub fn store(&self, at: u64, from: &[u8]) -> bool {
+        let (Some(map), Ok(at)) = (&self.map, usize::try_from(at)) else { return false };
+        if at.checked_add(from.len()).is_none_or(|end| end > map.len()) {
+            return false;
+        }
+        // SAFETY: as in `store_rows`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), map.as_ptr().cast_mut().add(at), from.len()) };
+        true
+    }
+
+    /// The number of bytes.
+    #[cfg(target_os = "linux")]
+    pub fn len(&self) -> usize {
+        self.map.as_ref().map_or(0, Mapped::len)
+    }
+
+    /// Asks the processor for bytes that will be copied soon. Changes nothing else, wherever they are.
+    #[inline]
+    pub fn prefetch(&self, range: Range<u64>) {
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(map), Ok(start), Ok(end)) = (&self.map, usize::try_from(range.start), usize::try_from(range.end)) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for at in (start..end.min(map.len())).step_by(64) {
+                // SAFETY: the address is inside the map. The instruction reads nothing and raises no fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(map.as_ptr().add(at).cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = range;
+    }
+
+    /// As [`LargeMap::collapse`]; false for other maps.
+    #[cfg(target_os = "linux")]
+    pub fn collapse(&self, range: Range<usize>) -> bool {
+        matches!(&self.map, Some(Mapped::ForLargePages(map)) if map.collapse(range))
+    }
+
+    /// As [`LargeMap::populate`]; false for other maps.
+    #[cfg(target_os = "linux")]
+    pub fn populate(&self, range: Range<usize>) -> bool {
+        matches!(&self.map, Some(Mapped::ForLargePages(map)) if map.populate(range))
+    }
+
     /// Whether all pages of the map are still those of the file. If not, other processes do not see what this one
     /// writes.
     pub fn is_whole(&self) -> bool {
@@ -110,7 +218,7 @@ impl SharedMap {
 
     /// Syncs what all processes wrote to the disk.
     pub fn sync(&self) -> Result<()> {
-        let Some(map) = &self.map else { return Ok(()) };
+        let Some(Mapped::Anywhere(map)) = &self.map else { return Ok(()) };
         map.flush().map_err(|e| Error::io("sync to the disk", &self.path, e))
     }
 }
@@ -148,6 +256,13 @@ mod tests {
         assert!(!map.copy_rows::<3>(0, usize::MAX, &mut rows, 0) && !map.copy_rows::<3>(u64::MAX, 1, &mut rows, 0));
         assert!([0, 8].iter().all(|&at| map.word(at).is_some()));
         assert!([4, 16, 24, usize::MAX, usize::MAX - 7].iter().all(|&at| map.word(at).is_none()));
+        let text = *b"ab..cd..";
+        assert!(map.store_rows::<2>(16, 2, &text, 4) && map.store(0, b"xy"));
+        assert!(
+            !map.store_rows::<2>(17, 2, &text, 4) && !map.store_rows::<2>(0, 1, &text[7..], 0) && !map.store(19, b"xy")
+        );
+        assert!(!map.store_rows::<2>(u64::MAX, 1, &text, 0) && !map.store(u64::MAX, b"x") && map.store(20, b""));
+        assert_eq!(std::fs::read(file.path()).unwrap(), [&b"xy"[..], &[7; 14], b"abcd"].concat());
         let e = SharedMap::open(file.path(), 21).unwrap_err();
         assert!(e.to_string().contains("expected 21 bytes, found 20 bytes"), "{e}");
         std::fs::write(file.path(), b"").unwrap();

@@ -87,6 +87,22 @@ fn a_file_that_is_cut_off_is_given_up_and_nothing_is_wrong() {
 }
 
 #[test]
+fn bytes_are_never_given_out_twice() {
+    let Some(memory) = memory() else { return };
+    let (_folder, dir) = set(8, 2, (100, 80));
+    let options = LoaderOptions { decoded_cache: cache(memory.path(), 8 << 20), ..training(2, (40, 40)) };
+    let expected = expected(&dir, &options, 4);
+    let loader = loader(&dir, options);
+    assert!(batches(&loader, 1)[..] == expected[..4]);
+    // How many are taken, as if none were.
+    let file = File::options().write(true).open(&files(memory.path())[0]).unwrap();
+    file.write_all_at(&[0; 8], 128).unwrap();
+    assert!(batches(&loader, 4) == expected);
+    let failure = stats(&loader).failure;
+    assert!(failure.as_ref().is_some_and(|text| text.contains("other bytes")), "{failure:?}");
+}
+
+#[test]
 fn files_that_are_no_caches_are_replaced_or_left_alone() {
     let Some(memory) = memory() else { return };
     let (_folder, dir) = set(3, 1, (48, 40));

@@ -29,6 +29,9 @@ pub(super) fn to_read<'a>(
     let kernel = || kernel.get_or_init(made).as_ref();
     let mut is_kept = |t: u32| {
         let frame = frame_key(&clip, t).ok()?;
+        if cache.was_complete(frame, scale) {
+            return Some(());
+        }
         cache.find(frame, scale, &mut found);
         found.grid()?;
         (found.is_complete() || matches!(look_up(cache, frame, kernel()?, &mut found), Look::All(..))).then_some(())

@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use vidrec::{Batch, Batches, Dataset, Loader, LoaderStats, OpenOptions};
+use vidrec::{Batch, Batches, Dataset, Epochs, Loader, LoaderStats, OpenOptions};
 
 use super::args::{Args, Output};
 use crate::usage::{Usage, usage};
@@ -34,10 +34,11 @@ pub struct Report {
     pub stats: LoaderStats,
 }
 
-/// An epoch, from the last batch of the one before it to its own last one. A few batches are made ahead.
+/// An epoch. No batch of the next one is made before all of its own have been taken.
 #[derive(Serialize)]
 pub struct EpochReport {
     pub epoch: u64,
+    /// Frames in its batches that were made: all, but for an epoch that the end of the measurement cut short.
     pub frames: u64,
     pub seconds: f64,
     pub cpu_seconds_per_1000_frames: Option<f64>,
@@ -80,8 +81,10 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
         eprintln!("vidrec: {warning}");
     }
     match args.output {
-        Output::Pictures => measure_batches(args, &loader, started, || loader.iter(0..), |batch| batch),
-        Output::Jpeg => measure_batches(args, &loader, started, || loader.iter_jpegs(0..), |batch| &batch.facts),
+        Output::Pictures => measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch),
+        Output::Jpeg => {
+            measure_batches(args, &loader, started, |epochs| loader.iter_jpegs(epochs), |batch| &batch.facts)
+        }
     }
 }
 
@@ -90,16 +93,17 @@ fn measure_batches<T: Default>(
     args: &Args,
     loader: &Loader,
     started: Instant,
-    begin: impl FnOnce() -> vidrec::Result<Batches<T>>,
+    begin: impl Fn(Epochs) -> vidrec::Result<Batches<T>>,
     facts: fn(&T) -> &Batch,
 ) -> Result<Report, Box<dyn std::error::Error>> {
     let (before_first, cold_start) = (usage(), Instant::now());
-    let epochs = args.loading.keeps_decoded().then(|| Epochs::new(before_first, cold_start));
-    let mut feed = Feed { batches: begin()?, facts, loader, trace: None, epochs, taken: 0, clips: 0, frames: 0 };
+    let keeps_decoded = args.loading.keeps_decoded();
+    let by_epoch = keeps_decoded.then(|| ByEpoch::new(before_first, cold_start));
+    let batches = begin(if keeps_decoded { 0.into() } else { (0..).into() })?;
+    let mut feed = Feed { batches, begin, facts, loader, trace: None, by_epoch, taken: 0, clips: 0, frames: 0 };
     feed.take()?;
     let first_batch_ms = started.elapsed().as_secs_f64() * 1e3;
 
-    let keeps_decoded = args.loading.keeps_decoded();
     // The first batches are what is to be measured, cold or where a first epoch is not like the others.
     let (before, measured) = if args.cold || keeps_decoded {
         (before_first, cold_start)
@@ -118,8 +122,8 @@ fn measure_batches<T: Default>(
     if let Some((mut trace, _)) = feed.trace.take() {
         trace.flush()?;
     }
-    let epochs = feed.epochs.take().map_or(Vec::new(), |epochs| epochs.done(loader));
-    let (shape, clips, frames) = (loader.shape(), feed.clips as f64, feed.frames as f64);
+    let (shape, clips, frames, taken) = (loader.shape(), feed.clips as f64, feed.frames as f64, feed.taken);
+    let epochs = feed.end();
     let stats = loader.stats();
     let bytes_per_frame = match args.output {
         Output::Pictures => args.loading.bytes_per_picture() as f64,
@@ -135,7 +139,7 @@ fn measure_batches<T: Default>(
         cpu_seconds_per_1000_frames: before.zip(after).map(|(b, a)| cpu(b, a)),
         shape,
         bytes_per_frame,
-        batches: feed.taken,
+        batches: taken,
         seconds,
         epochs,
         stats,
@@ -165,70 +169,63 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
     Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 
-/// Divides what is measured into epochs.
-struct Epochs {
+/// Measures each epoch by itself.
+struct ByEpoch {
     done: Vec<EpochReport>,
-    /// The one that is being measured.
-    epoch: u64,
-    frames: u64,
+    /// What the loader had done before the epoch that is being measured.
+    frames_before: u64,
     hits_before: u64,
     usage_before: Option<Usage>,
     began: Instant,
-    /// When the last batch of the epoch came.
-    last: Instant,
 }
 
-impl Epochs {
+impl ByEpoch {
     fn new(usage: Option<Usage>, began: Instant) -> Self {
-        Epochs { done: Vec::new(), epoch: 0, frames: 0, hits_before: 0, usage_before: usage, began, last: began }
+        ByEpoch { done: Vec::new(), frames_before: 0, hits_before: 0, usage_before: usage, began }
     }
 
-    /// A batch has come.
-    fn batch(&mut self, loader: &Loader, epoch: u64, frames: u64) {
-        if epoch != self.epoch {
-            self.end(loader);
-            self.epoch = epoch;
-        }
-        (self.frames, self.last) = (self.frames + frames, Instant::now());
+    /// The number of the epoch that is being measured.
+    fn epoch(&self) -> u64 {
+        self.done.len() as u64
     }
 
+    /// All batches of the epoch that will be made have been made, and none of the next one.
     fn end(&mut self, loader: &Loader) {
-        let (stats, usage) = (loader.stats().decoded_cache.unwrap_or_default(), usage());
-        let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / self.frames as f64 * 1e3;
-        self.done.push(EpochReport {
-            epoch: self.epoch,
-            frames: self.frames,
-            seconds: (self.last - self.began).as_secs_f64(),
-            cpu_seconds_per_1000_frames: self.usage_before.zip(usage).map(|(before, after)| cpu(before, after)),
-            hits: stats.hits - self.hits_before,
-            taken_bytes: stats.taken_bytes,
-        });
-        (self.frames, self.hits_before, self.usage_before, self.began) = (0, stats.hits, usage, self.last);
-    }
-
-    fn done(mut self, loader: &Loader) -> Vec<EpochReport> {
-        if self.frames > 0 {
-            self.end(loader);
+        let (stats, usage, now) = (loader.stats(), usage(), Instant::now());
+        let (frames, cache) = (stats.frames - self.frames_before, stats.decoded_cache.unwrap_or_default());
+        let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames as f64 * 1e3;
+        if frames > 0 {
+            self.done.push(EpochReport {
+                epoch: self.epoch(),
+                frames,
+                seconds: (now - self.began).as_secs_f64(),
+                cpu_seconds_per_1000_frames: self.usage_before.zip(usage).map(|(before, after)| cpu(before, after)),
+                hits: cache.hits - self.hits_before,
+                taken_bytes: cache.taken_bytes,
+            });
         }
-        self.done
+        (self.frames_before, self.hits_before) = (stats.frames, cache.hits);
+        (self.usage_before, self.began) = (usage, now);
     }
 }
 
 /// Takes batch after batch and gives each back at once: a training step that takes no time.
-struct Feed<'a, T> {
+struct Feed<'a, T, B> {
     batches: Batches<T>,
+    begin: B,
     facts: fn(&T) -> &Batch,
     loader: &'a Loader,
     /// Where lines go, and since when they count time.
     trace: Option<(BufWriter<File>, Instant)>,
-    epochs: Option<Epochs>,
+    /// Where each epoch is measured by itself. `batches` are then those of one.
+    by_epoch: Option<ByEpoch>,
     taken: u64,
     clips: u64,
     /// Without those that pad a clip.
     frames: u64,
 }
 
-impl<T: Default> Feed<'_, T> {
+impl<T: Default, B: Fn(Epochs) -> vidrec::Result<Batches<T>>> Feed<'_, T, B> {
     /// At least one batch, unless there were enough.
     fn run(&mut self, until: Until) -> Result<(), Box<dyn std::error::Error>> {
         let started = Instant::now();
@@ -243,17 +240,32 @@ impl<T: Default> Feed<'_, T> {
         }
     }
 
+    /// Stops making batches, and says what each epoch was like.
+    fn end(self) -> Vec<EpochReport> {
+        let Feed { batches, by_epoch, loader, .. } = self;
+        // Some are made ahead.
+        drop(batches);
+        by_epoch.map_or(Vec::new(), |mut by_epoch| {
+            by_epoch.end(loader);
+            by_epoch.done
+        })
+    }
+
     fn take(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         let asked = Instant::now();
         let ready = if self.trace.is_some() { self.loader.stats().ready } else { 0 };
-        let batch = self.batches.next().ok_or("the epochs are over")??;
+        let mut next = self.batches.next();
+        if let (None, Some(by_epoch)) = (&next, &mut self.by_epoch) {
+            by_epoch.end(self.loader);
+            self.batches = (self.begin)(by_epoch.epoch().into())?;
+            next = self.batches.next();
+        }
+        let batch = next.ok_or("the epochs are over")??;
         let facts = (self.facts)(&batch);
         self.taken += 1;
         self.clips += facts.clips.len() as u64;
         let frames = facts.params.iter().map(|params| params.frames.len() as u64).sum::<u64>();
         self.frames += frames;
-        let epoch = batch.epoch();
-        self.epochs.iter_mut().for_each(|epochs| epochs.batch(self.loader, epoch, frames));
         if let Some((trace, since)) = &mut self.trace {
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
             let (at_ms, wait_ms) = (ms(since.elapsed()), ms(asked.elapsed()));
