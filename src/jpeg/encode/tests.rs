@@ -10,7 +10,7 @@ use super::dct::{Dct, Scaled};
 use super::encoder::ThriftyEncoder;
 use super::order::COLUMNS;
 use super::rounding::round;
-use super::symbols::bits_of;
+use super::symbols::{Symbols, bits_of};
 use crate::jpeg::codec::restart_interval;
 use crate::jpeg::{Decoder, Encoder};
 use crate::random::Random;
@@ -137,6 +137,23 @@ fn rounding_is_to_the_nearest() {
     }
 }
 
+/// The values that are chosen for a block, with their places in zigzag order.
+fn chosen(scaled: &Scaled, mask: u64, costs: &Costs) -> Vec<(u8, i16)> {
+    let mut symbols = Symbols::new();
+    symbols.reserve(1).unwrap();
+    symbols.block(0, 0, |block| AcChooser::new().choose(scaled, mask, costs, block));
+    let (mut values, mut place) = (Vec::new(), 0);
+    for symbol in &symbols.all()[1..] {
+        let (zeros, bits) = ((symbol.place() >> 4 & 15) as u8, symbol.place() as u32 & 15);
+        place += if bits > 0 || zeros == 15 { zeros + 1 } else { 0 };
+        if bits > 0 {
+            let (extra, half) = (symbol.extra() as i16, 1 << (bits - 1));
+            values.push((place, if extra < half { extra + 1 - 2 * half } else { extra }));
+        }
+    }
+    values
+}
+
 /// What values cost: bits, and distortion less that of zeros.
 fn cost(scaled: &Scaled, values: &[(u8, i16)], costs: &Costs) -> f64 {
     let (mut sum, mut last) = (0.0, 0);
@@ -187,10 +204,9 @@ proptest! {
                 places.push(place);
             }
         }
-        let mut chooser = AcChooser::new();
-        let chosen = chooser.choose(&scaled, mask, &costs);
+        let chosen = chosen(&scaled, mask, &costs);
         prop_assert!(chosen.iter().all(|&(place, value)| mask >> place & 1 == 1 && value != 0));
-        let (found, best) = (cost(&scaled, chosen, &costs), least(&scaled, &places, &mut Vec::new(), &costs));
+        let (found, best) = (cost(&scaled, &chosen, &costs), least(&scaled, &places, &mut Vec::new(), &costs));
         prop_assert!(found <= best + 1e-3, "{} {}", found, best);
         let nearest: Vec<_> = places.iter().map(|&place| {
             (place, round(coefficients[&place].abs()).1 as i16 * coefficients[&place].signum() as i16)
