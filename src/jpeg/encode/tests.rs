@@ -12,6 +12,7 @@ use super::order::COLUMNS;
 use super::rounding::round;
 use super::symbols::{Symbols, bits_of};
 use crate::jpeg::codec::restart_interval;
+use crate::jpeg::fuzzing::strictly_baseline;
 use crate::jpeg::{Decoder, Encoder};
 use crate::random::Random;
 use crate::{ErrorKind, Planes};
@@ -231,5 +232,17 @@ proptest! {
             cost(&values)
         }).fold(f64::INFINITY, f64::min);
         prop_assert!(cost(&chosen) <= best + 1e-3, "{:?} {} {}", chosen, cost(&chosen), best);
+    }
+}
+
+#[test]
+fn headers_keep_to_the_strictest_rules_of_baseline_decoders() {
+    for quality in [1, 50, 90, 100] {
+        let mut encoder = ThriftyEncoder::new(quality);
+        for (width, height) in SIZES {
+            for noise in [0, 20, 255] {
+                strictly_baseline(&encode(&mut encoder, &picture(width, height, noise)));
+            }
+        }
     }
 }
