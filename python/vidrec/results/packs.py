@@ -130,6 +130,13 @@ class PackReport(Result):
     """With ``target_quality``, the lowest quality that a frame has."""
     most_quality: Optional[int] = None
     """With ``target_quality``, the highest quality that a frame has."""
+    measured_frames: int = 0
+    """Frames that this run compared with what was encoded: those of one video in 32, or with ``target_quality`` all; none with
+    ``isolate``."""
+    psnr: Optional[float] = None
+    """Mean PSNR of their luma in dB."""
+    ssim: Optional[float] = None
+    """Mean SSIM of their luma."""
     unchanged: Optional[bool] = None
     """Whether there was nothing to do: the pack was finished, or no video was there to retry. None from ``vidrec.ray.pack``."""
 
