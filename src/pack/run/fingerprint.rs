@@ -108,7 +108,10 @@ pub(super) fn refusal(dir: &Path, difference: Difference) -> Error {
         .file(dir)
         .expected(difference.then)
         .found(difference.now)
-        .help("resume with the same inputs and options")
+        .help(match difference.what.as_str() {
+            r#"the setting "effort""# => "resume with the same effort; where the setting is absent, that is 0",
+            _ => "resume with the same inputs and options",
+        })
         .hint(Hint::Restart)
 }
 
