@@ -37,7 +37,9 @@ def pack(videos, out):
 
 
 def measure(data_sets):
-    command = ["cargo", "run", "--release", "--quiet", "--manifest-path", ROOT / "benches/density/Cargo.toml", "--", *data_sets]
+    manifest = ["--release", "--quiet", "--manifest-path", ROOT / "benches/density/Cargo.toml"]
+    subprocess.run(["cargo", "build", "--workspace", *map(str, manifest)], check=True)
+    command = ["cargo", "run", *manifest, "--bin", "vidrec-density", "--", *data_sets]
     return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout)
 
 

@@ -249,7 +249,7 @@ def density():
     points = [point for curve in ways.values() for point in curve]
     least, most = min(p[0] for p in points), max(p[0] for p in points)
     for panel, (score, unit) in enumerate([("PSNR of RGB", "dB"), ("SSIMULACRA2", "points")]):
-        left, right = half * panel + gap, half * (panel + 1) - 12
+        left, right = half * panel + gap, half * (panel + 1) - 26
         low, high = min(p[1 + panel] for p in points), max(p[1 + panel] for p in points)
         x = lambda length: left + (right - left) * (length - least) / (most - least)
         y = lambda value: top + height - height * (value - low) / (high - low)

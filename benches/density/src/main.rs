@@ -4,7 +4,9 @@
 //! quality, the mean bytes, PSNR in RGB and SSIMULACRA2.
 
 use std::error::Error;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 use vidrec::jpeg::{Decoder, Encoder};
@@ -60,28 +62,45 @@ fn raw(picture: &Planes) -> [Vec<u8>; 3] {
     [padded(&picture.y, picture.width(), 16), padded(&picture.cb, chroma, 8), padded(&picture.cr, chroma, 8)]
 }
 
-/// Trellis quantization and tables of its own; one scan, no restart markers.
-struct Mozjpeg(u8);
+/// Trellis quantization and tables of its own, in a program of its own.
+struct Mozjpeg {
+    quality: u8,
+    program: Child,
+}
+
+impl Mozjpeg {
+    fn new(quality: u8) -> Outcome<Box<dyn Way>> {
+        let path = std::env::current_exe()?.with_file_name("planes-to-mozjpeg");
+        let program = Command::new(path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        Ok(Box::new(Mozjpeg { quality, program }))
+    }
+}
 
 impl Way for Mozjpeg {
     fn encode(&mut self, picture: &Planes, jpeg: &mut Vec<u8>) -> Outcome<()> {
-        let mut to = mozjpeg::Compress::new(mozjpeg::ColorSpace::JCS_YCbCr);
-        to.set_size(picture.width() as usize, picture.height() as usize);
-        to.set_color_space(mozjpeg::ColorSpace::JCS_YCbCr);
-        to.set_chroma_sampling_pixel_sizes((2, 2), (2, 2));
-        to.set_quality(self.0.into());
-        to.set_raw_data_in(true);
-        to.set_optimize_scans(false);
-        let mut started = to.start_compress(std::mem::take(jpeg))?;
+        let (Some(to), Some(from)) = (&mut self.program.stdin, &mut self.program.stdout) else {
+            return Err("a program without pipes".into());
+        };
         let planes = raw(picture);
-        if !started.write_raw_data(&planes.each_ref().map(Vec::as_slice)) {
-            return Err("mozjpeg takes no planes".into());
+        let lengths = planes.each_ref().map(|plane| plane.len() as u32);
+        for number in [picture.width(), picture.height(), self.quality.into()].into_iter().chain(lengths) {
+            to.write_all(&number.to_le_bytes())?;
         }
-        *jpeg = started.finish()?;
-        if !jpeg.windows(2).any(|pair| pair == [0xFF, 0xC0]) {
-            return Err("mozjpeg's JPEG is not baseline".into());
+        for plane in &planes {
+            to.write_all(plane)?;
         }
-        Ok(())
+        to.flush()?;
+        let mut length = [0; 4];
+        from.read_exact(&mut length)?;
+        jpeg.resize(u32::from_le_bytes(length) as usize, 0);
+        Ok(from.read_exact(jpeg)?)
+    }
+}
+
+impl Drop for Mozjpeg {
+    fn drop(&mut self) {
+        drop(self.program.stdin.take());
+        let _ = self.program.wait();
     }
 }
 
@@ -110,7 +129,7 @@ fn ways(quality: u8) -> Outcome<Vec<(&'static str, Box<dyn Way>)>> {
     Ok(vec![
         ("--effort 0", Vidrec::new(quality, 0, false)?),
         ("--effort 0 --optimize", Vidrec::new(quality, 0, true)?),
-        ("mozjpeg", Box::new(Mozjpeg(quality))),
+        ("mozjpeg", Mozjpeg::new(quality)?),
         ("jpegli", Box::new(Jpegli(quality))),
         ("--effort 1", Vidrec::new(quality, 1, false)?),
     ])
@@ -130,7 +149,8 @@ fn psnr(a: &[u8], b: &[u8]) -> f64 {
 }
 
 fn rgb(pixels: &[u8], width: u32) -> Outcome<Rgb> {
-    let data: Vec<_> = pixels.as_chunks::<3>().0.iter().map(|pixel| pixel.map(|value| f32::from(value) / 255.0)).collect();
+    let data: Vec<_> =
+        pixels.as_chunks::<3>().0.iter().map(|pixel| pixel.map(|value| f32::from(value) / 255.0)).collect();
     let height = data.len() / width as usize;
     let (srgb, bt709) = (TransferCharacteristic::SRGB, ColorPrimaries::BT709);
     Ok(Rgb::new(data, width as usize, height, srgb, bt709)?)
@@ -146,7 +166,7 @@ fn main() -> Outcome<()> {
         for clip in set.clips() {
             // The middle one; it begins a clip for each way.
             let clip = clip?;
-            let before = clip.frame(clip.len() / 2)?.jpeg().to_vec();
+            let before = clip.frame(clip.frame_count() / 2)?.jpeg().to_vec();
             decoder.decode_planes(&before, &mut planes)?;
             let before = decoder.decode_picture(&before)?.pixels;
             let reference = rgb(&before, planes.width())?;
@@ -156,7 +176,8 @@ fn main() -> Outcome<()> {
                     way.start_clip();
                     way.encode(&planes, &mut jpeg)?;
                     let after = decoder.decode_picture(&jpeg)?.pixels;
-                    let score = ssimulacra2::compute_frame_ssimulacra2(reference.clone(), rgb(&after, planes.width())?)?;
+                    let score =
+                        ssimulacra2::compute_frame_ssimulacra2(reference.clone(), rgb(&after, planes.width())?)?;
                     let of = &mut sums[q];
                     of.bytes += jpeg.len() as f64;
                     of.psnr += psnr(&before, &after);

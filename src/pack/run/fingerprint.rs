@@ -162,6 +162,18 @@ mod tests {
     }
 
     #[test]
+    fn a_pack_without_the_setting_is_not_resumed_with_effort() {
+        let mut now = fingerprint();
+        now.settings.0.insert("effort".into(), json!(1));
+        let e = refusal(Path::new("set"), fingerprint().difference(&now).unwrap());
+        assert_eq!(
+            e.to_string(),
+            "set: cannot be resumed: the setting \"effort\" changed since it was begun: expected not set, found 1; \
+             resume with the same effort; where the setting is absent, that is 0; start the pack over"
+        );
+    }
+
+    #[test]
     fn a_journal_of_the_first_form_is_refused_by_name() {
         let mut json = serde_json::to_value(fingerprint()).unwrap();
         json.as_object_mut().unwrap().remove("form");
