@@ -44,19 +44,19 @@ impl Way for Vidrec {
     }
 }
 
-/// A plane whose sides are multiples of `side`: the last column and row are repeated.
-fn padded(plane: &[u8], width: u32, side: usize) -> Vec<u8> {
-    let rows: Vec<&[u8]> = plane.chunks_exact(width as usize).collect();
-    let mut all = Vec::new();
-    for y in 0..rows.len().next_multiple_of(side) {
-        let row = rows[y.min(rows.len() - 1)];
-        all.extend_from_slice(row);
-        all.resize(all.len() + row.len().next_multiple_of(side) - row.len(), row[row.len() - 1]);
+/// A plane with whole blocks in a row and in a column, the last of which are repeated up to a multiple of `rows`.
+fn padded(plane: &[u8], width: u32, rows: usize) -> Vec<u8> {
+    let all: Vec<&[u8]> = plane.chunks_exact(width as usize).collect();
+    let mut padded = Vec::new();
+    for y in 0..all.len().next_multiple_of(rows) {
+        let row = all[y.min(all.len() - 1)];
+        padded.extend_from_slice(row);
+        padded.resize(padded.len() + row.len().next_multiple_of(8) - row.len(), row[row.len() - 1]);
     }
-    all
+    padded
 }
 
-/// Luma in whole MCUs, chroma in whole blocks: what libjpeg's interface for raw planes takes.
+/// Whole MCUs from top to bottom, whole blocks from left to right: what libjpeg's interface for raw planes takes.
 fn raw(picture: &Planes) -> [Vec<u8>; 3] {
     let chroma = picture.chroma_width();
     [padded(&picture.y, picture.width(), 16), padded(&picture.cb, chroma, 8), padded(&picture.cr, chroma, 8)]

@@ -1,8 +1,8 @@
 //! Pictures from standard input to JPEGs on standard output, by mozjpeg: trellis quantization and tables of its own, one scan, no
 //! restart markers.
 //!
-//! A picture is width, height, quality and the lengths of three planes of 4:2:0, 32 bits each, and these planes, whose sides are
-//! whole MCUs. A JPEG comes with its length before it. All numbers are little-endian.
+//! A picture is width, height, quality and the lengths of three planes of 4:2:0, 32 bits each, and these planes, with
+//! whole blocks in a row. A JPEG comes with its length before it. All numbers are little-endian.
 
 use std::io::{self, Read, Write};
 
