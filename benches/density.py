@@ -1,76 +1,84 @@
 #!/usr/bin/env python3
-"""Bytes of a frame against quality: libjpeg-turbo as `vidrec pack` uses it, with --optimize, and with --effort 1.
+"""Bytes of a frame against quality: libjpeg-turbo, mozjpeg, jpegli and vidrec, with the same planes and the same decoder.
 
-    benches/density.py VIDEOS...
+    benches/density.py VIDEOS...              prints a table
+    benches/density.py VIDEOS... --json FILE  writes the figures, as benches/results has them
 
-Packs the videos at each quality, and compares every frame, as Pillow decodes it to RGB, with the one packed at quality 100.
-Then it says how many bytes each way needs for the PSNR that the first way has, on lines between its own qualities. Needs
-NumPy and Pillow. VIDREC_PROGRAM names the program; without it, it is the one on PATH.
+Packs three frames of each video at quality 100, and encodes the middle one again in each way at five qualities
+(benches/density/, which takes some minutes to compile). The table says how many bytes fewer each way needs for the PSNR, and
+for the SSIMULACRA2, that libjpeg-turbo has at each quality: on lines, logarithmic in bytes, between its own qualities. Needs
+cargo, CMake and a C++ compiler. VIDREC_PROGRAM names vidrec's program; without it, it is the one on PATH.
 """
 import argparse
-import io
-import math
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import numpy
-from PIL import Image
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "format-spec"))
-import reader  # noqa: E402
-
+ROOT = Path(__file__).parents[1]
 PROGRAM = os.environ.get("VIDREC_PROGRAM", "vidrec")
-QUALITIES = (75, 80, 85, 90, 95)
-WAYS = {"libjpeg-turbo": (), "with --optimize": ("--optimize",), "with --effort 1": ("--effort", "1")}
+NAMES = {
+    "--effort 0": "libjpeg-turbo",
+    "--effort 0 --optimize": "with --optimize",
+    "mozjpeg": "mozjpeg 0.10, no restart markers",
+    "jpegli": "jpegli 0.1, progressive, no restart markers",
+    "--effort 1": "with --effort 1",
+}
 
 
-def pack(videos, out, *options):
-    command = [PROGRAM, "pack", *videos, "-o", out, "--frames", "2", *options]
+def pack(videos, out):
+    """Packs three frames of each video; what fails is skipped."""
+    command = [PROGRAM, "pack", *videos, "-o", out, "--frames", "3", "--quality", "100", "--effort", "0"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(f"{command}: {done.stderr}")
-    return [clip.jpeg(t) for clip in reader.open_dataset(out).clips for t in range(len(clip.frames))]
 
 
-def pixels(jpeg):
-    return numpy.asarray(Image.open(io.BytesIO(jpeg)).convert("RGB"), dtype=numpy.int16)
-
-
-def psnr(frame, reference):
-    squares = numpy.square(pixels(frame) - reference, dtype=numpy.int32).mean()
-    return 10 * math.log10(255**2 / max(squares, 1e-9))
+def measure(data_sets):
+    manifest = ["--release", "--quiet", "--manifest-path", ROOT / "benches/density/Cargo.toml"]
+    subprocess.run(["cargo", "build", "--workspace", *map(str, manifest)], check=True)
+    command = ["cargo", "run", *manifest, "--bin", "vidrec-density", "--", *data_sets]
+    return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout)
 
 
 def bytes_at(curve, wanted):
-    """Bytes on the line, logarithmic in bytes, through the two points of (PSNR, bytes) next to a PSNR."""
+    """Bytes on the line, logarithmic in bytes, through the two points of (score, bytes) next to a score."""
     curve = sorted(curve)
     after = next((i for i in range(1, len(curve)) if curve[i][0] >= wanted), len(curve) - 1)
     (low, few), (high, many) = curve[after - 1 : after + 1]
     return few * (many / few) ** ((wanted - low) / (high - low))
 
 
+def rows(measured):
+    """Of each way and quality: bytes, PSNR, SSIMULACRA2, and percent fewer bytes at equal PSNR and at equal SSIMULACRA2."""
+    first = measured["ways"]["--effort 0"]
+    for way, curve in measured["ways"].items():
+        for quality, (length, *scores), (whole, *wanted) in zip(measured["qualities"], curve, first):
+            fewer = [
+                round(100 * (1 - bytes_at([(point[1 + i], point[0]) for point in curve], score) / whole), 1)
+                for i, score in enumerate(wanted)
+            ]
+            yield f"{NAMES[way]}, {quality}", [round(length), round(scores[0], 2), round(scores[1], 1), *fewer]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("videos", nargs="+", type=Path)
-    videos = parser.parse_args().videos
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        reference = [pixels(jpeg) for jpeg in pack(videos, folder / "reference", "--quality", "100")]
-        curves = {}
-        for number, (way, options) in enumerate(WAYS.items()):
-            for quality in QUALITIES:
-                frames = pack(videos, folder / f"{number}-{quality}", "--quality", str(quality), *options)
-                mean = sum(psnr(frame, whole) for frame, whole in zip(frames, reference)) / len(frames)
-                curves.setdefault(way, []).append((mean, sum(map(len, frames)) / len(frames)))
-    print(f"{len(reference)} frames")
-    print("| | quality | bytes | PSNR of RGB in dB | bytes at the PSNR of libjpeg-turbo |\n|---|---|---|---|---|")
-    for way, curve in curves.items():
-        for quality, (mean, length), (wanted, first) in zip(QUALITIES, curve, curves["libjpeg-turbo"]):
-            change = 100 * (bytes_at(curve, wanted) / first - 1)
-            print(f"| {way} | {quality} | {length:,.0f} | {mean:.2f} | {change:+.1f} % |")
+        pack(given.videos, Path(folder) / "set")
+        measured = measure([Path(folder) / "set"])
+    columns = ["bytes", "PSNR of RGB in dB", "SSIMULACRA2", "fewer bytes at equal PSNR, %", "fewer bytes at equal SSIMULACRA2, %"]
+    table = list(rows(measured))
+    print(f"{measured['frames']} frames\n| | {' | '.join(columns)} |\n|{'---|' * (1 + len(columns))}")
+    for name, (length, *others) in table:
+        print(f"| {name} | {length:,} | {' | '.join(map(str, others))} |")
+    if given.json:
+        lines = ",\n".join(f"    {json.dumps({'name': name, 'values': values})}" for name, values in table)
+        given.json.write_text(f'{{\n  "columns": {json.dumps(columns)},\n  "rows": [\n{lines}\n  ]\n}}\n')
 
 
 if __name__ == "__main__":

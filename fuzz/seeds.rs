@@ -24,6 +24,13 @@ fn main() {
             write("decoders", &format!("picture-{i}-{scale}"), &[&wish, &jpeg[..]].concat());
         }
     }
+    for (i, quality) in [0u8, 49, 74, 89, 99].into_iter().enumerate() {
+        for smooth in [0, 3, 30] {
+            let samples: Vec<u8> = (0..2000u32).map(|n| (n * n / 7 + n * smooth) as u8).collect();
+            let wish = [quality, 16 * i as u8 + 15, 47, i as u8 % 2, smooth as u8];
+            write("encoder", &format!("clip-{i}-{smooth}"), &[&wish, &samples[..]].concat());
+        }
+    }
     for folder in ["good", "bad", "good/two-shards"] {
         for entry in fs::read_dir(here.join("../format-spec/vectors").join(folder)).unwrap() {
             let index = entry.unwrap().path();

@@ -144,7 +144,9 @@ pub mod bench {
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::jpeg::fuzzing::{Verdict, changed, changed_again, decoders, generated, originals, segments};
+    pub use crate::jpeg::fuzzing::{
+        Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
+    };
 }
 
 pub use byte_size::parse_bytes;

@@ -283,7 +283,7 @@ def retile(
     output : path
         Folder to make the data set in, or a location such as ``"s3://bucket/new"``.
     quality : int, optional
-        Change pixels: choose coefficients again, as ``vidrec.pack(effort=1)`` does at this quality, 1 to 100. Default: the
+        Change pixels: choose coefficients again, as ``vidrec.pack`` does at this quality, 1 to 100. Default: the
         pixels stay the same, bit for bit.
     threads : int, optional
         Threads. Default: one for each core.

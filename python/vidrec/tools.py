@@ -369,8 +369,9 @@ def pack(
     target_quality : str, optional
         Instead: each frame gets the lowest quality at which it is this near to what was decoded and scaled, such as
         ``"psnr:40"`` (in dB) or ``"ssim:0.98"``, both of luma. Packing takes longer.
-    effort : int, default 0
-        Work that a JPEG is worth: 0 encodes with libjpeg-turbo; 1 makes JPEGs smaller at the same PSNR, and takes longer.
+    effort : int, default 1
+        Work that a JPEG is worth: 1 makes JPEGs about a fifth smaller at the same PSNR; 0 encodes with libjpeg-turbo, which
+        takes up to a tenth less time.
     optimize : bool, default False
         Huffman tables for each JPEG: smaller, the same pixels, slower.
     reduce_depth : bool, default False

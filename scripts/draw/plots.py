@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the plots of docs/speed.md from the figures in benches/results, into docs/pictures.
+"""Draws the plots of docs/speed.md and docs/quality.md from the figures in benches/results, into docs/pictures.
 
     scripts/draw/plots.py           draws them
     scripts/draw/plots.py --check   says which are not as they would be drawn; the status is then 1
 """
+import math
+
 from results import as_text, load, main_value
 from svg import COLORS, Drawing, width_of
 from write import finish
@@ -221,9 +223,57 @@ def robots():
     return drawing
 
 
+# How each way to encode is drawn: its color and its dashes.
+WAYS = {
+    "libjpeg-turbo": ("limit", None), "with --optimize": ("pink", "6 3"), "mozjpeg 0.10, no restart markers": ("green", "2 3"),
+    "jpegli 0.1, progressive, no restart markers": ("sky", "8 3 2 3"), "with --effort 1": ("ours", None),
+}
+
+
+def curve_of(results, way):
+    """The points of a way to encode: bytes, PSNR and SSIMULACRA2 at each quality."""
+    return [row.values[:3] for row in results.rows if row.name.rpartition(", ")[0] == way]
+
+
+def density():
+    """Two scores against bytes, side by side."""
+    results = load("density")
+    ways = {way: curve_of(results, way) for way in WAYS if curve_of(results, way)}
+    top, half, height, gap = 26 + 18 * len(ways), WIDTH / 2, 220, 44
+    drawing = Drawing(WIDTH, top + height + 44, f"{results.title}: {results.processor}", f"{results.data}.")
+    for i, way in enumerate(ways):
+        color, dashes = WAYS[way]
+        drawing.line((0, 18 * i + 10), (30, 18 * i + 10), class_=None, stroke=COLORS[color], stroke_width=2.5, stroke_dasharray=dashes)
+        ours = way == "with --effort 1"
+        drawing.text(38, 18 * i + 14, f"vidrec {way}" if way.startswith("with") else way, font_size=12, class_="bold" if ours else None)
+    points = [point for curve in ways.values() for point in curve]
+    least, most = min(p[0] for p in points), max(p[0] for p in points)
+    for panel, (score, unit) in enumerate([("PSNR of RGB", "dB"), ("SSIMULACRA2", "points")]):
+        left, right = half * panel + gap, half * (panel + 1) - 26
+        low, high = min(p[1 + panel] for p in points), max(p[1 + panel] for p in points)
+        x = lambda length: left + (right - left) * (length - least) / (most - least)
+        y = lambda value: top + height - height * (value - low) / (high - low)
+        drawing.text(half * panel, top - 8, f"{score}, {unit}", class_="small bold")
+        drawing.line((left - 6, top), (left - 6, top + height + 6), (right, top + height + 6))
+        for value in range(math.ceil(low / 2) * 2, math.floor(high) + 1, 2):
+            drawing.text(left - 11, y(value) + 4, str(value), "end", class_="small quiet")
+        for thousand in range(math.ceil(least / 5000) * 5, int(most / 1000) + 1, 5):
+            drawing.text(x(1000 * thousand), top + height + 21, f"{thousand} kB", "middle", class_="small quiet")
+        for way, curve in ways.items():
+            color, dashes = WAYS[way]
+            drawing.line(*((x(p[0]), y(p[1 + panel])) for p in curve), class_=None, fill="none", stroke=COLORS[color],
+                         stroke_width=2.5 if way == "with --effort 1" else 1.8, stroke_dasharray=dashes)
+            for quality, p in zip(("75", "80", "85", "90", "95"), curve):
+                tip = f"{way}, quality {quality}: {as_text(p[0])} bytes, {p[1 + panel]} {unit}"
+                drawing.add("circle", tip=tip, cx=x(p[0]), cy=y(p[1 + panel]), r=3, fill=COLORS[color])
+    drawing.text(half, top + height + 40, "bytes of a frame", "middle", class_="small bold")
+    return drawing
+
+
 PLOTS = {
     "speed-loaders": loaders, "speed-machines": machines, "speed-remote": remote, "speed-lengths": lengths,
     "speed-packing": packing, "speed-frame": frame, "speed-pass": kernel, "speed-robots": robots,
+    "density": density,
 }
 
 if __name__ == "__main__":

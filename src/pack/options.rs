@@ -243,7 +243,7 @@ mod tests {
         let settings = PackOptions::default().settings().unwrap();
         let expected = json!({
             "frames": 8, "sample": "uniform", "short": "repeat-last", "seed": 0,
-            "size": {"short_side": 256}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0",
+            "size": {"short_side": 256}, "scaling": "bicubic", "quality": 90, "chroma": "4:2:0", "effort": 1,
         });
         assert_eq!(settings, JsonObject::of(expected).unwrap());
     }
@@ -301,7 +301,7 @@ mod tests {
         };
         let expected = json!({
             "sample": "every:3", "max_frames": 5, "seed": 0, "size": "original", "scaling": "bicubic", "target_quality": "psnr:40",
-            "chroma": "4:2:0", "shard_bytes": 7,
+            "chroma": "4:2:0", "effort": 1, "shard_bytes": 7,
         });
         assert_eq!(by_pace.settings().unwrap(), JsonObject::of(expected).unwrap());
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use vidrec::Dataset;
-use vidrec::jpeg::Decoder;
+use vidrec::jpeg::{Decoder, Encoder};
+use vidrec::{Dataset, Planes};
 
 use crate::common::skip::skip;
 
@@ -16,6 +16,13 @@ fn pack(videos: &Path, out: &Path, options: &[&str]) -> (Dataset, Value) {
     assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
     let listing: Value = serde_json::from_slice(&std::fs::read(out.join("dataset.json")).unwrap()).unwrap();
     (Dataset::open(out).unwrap(), listing["settings"].clone())
+}
+
+/// What a pack prints with `--json`.
+fn report(videos: &Path, out: &Path, options: &[&str]) -> Value {
+    let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let run = vidrec.arg("pack").args([videos, Path::new("-o"), out]).args(options).output().unwrap();
+    serde_json::from_slice(&run.stdout).unwrap()
 }
 
 fn jpegs(set: &Dataset) -> Vec<Vec<u8>> {
@@ -29,6 +36,19 @@ fn pixels(jpeg: &[u8]) -> Vec<u8> {
     let mut rgb = vec![0; header.rgb_len()];
     decoder.decode_rgb(jpeg, &mut rgb, header.width as usize * 3).unwrap();
     rgb
+}
+
+/// The header, up to the entropy-coded data.
+fn head(jpeg: &[u8]) -> &[u8] {
+    &jpeg[..jpeg.windows(2).position(|pair| pair == [0xFF, 0xDA]).unwrap()]
+}
+
+/// A black picture of the same size, as libjpeg-turbo encodes it.
+fn black(jpeg: &[u8]) -> Vec<u8> {
+    let header = Decoder::new().unwrap().header(jpeg).unwrap();
+    let mut black = Vec::new();
+    Encoder::new(90).unwrap().encode(&Planes::new(header.width, header.height).unwrap(), &mut black).unwrap();
+    black
 }
 
 #[test]
@@ -48,7 +68,14 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
     }
     let out = |name: &str| dir.path().join(name);
     let (plain, settings) = pack(&videos, &out("plain"), &[]);
+    assert_eq!(settings["effort"], 1);
     let reference = jpegs(&plain);
+    let report = report(&videos, &out("report"), &["--json"]);
+    assert_eq!(report["measured_frames"], 8, "of the first video: {report}");
+    assert!(report["psnr"].as_f64().unwrap() > 30.0 && report["ssim"].as_f64().unwrap() > 0.9, "{report}");
+    let target = self::report(&videos, &out("measured"), &["--json", "--target-quality", "psnr:36", "--threads", "2"]);
+    assert_eq!(target["measured_frames"], 24);
+    assert!(target["psnr"].as_f64().unwrap() >= 36.0, "{target}");
     for (name, options) in [
         ("all", &["--decode-all"][..]),
         ("slow", &["--threads", "1", "--io-threads", "0", "--memory", "1MiB"]),
@@ -60,24 +87,26 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
         assert!(named, "{name}: {other}");
     }
 
-    let (set, other) = pack(&videos, &out("optimize"), &["--optimize"]);
+    // Data sets of versions that had no other way to encode say nothing of effort.
+    let (set, other) = pack(&videos, &out("turbo"), &["--effort", "0"]);
+    assert_eq!(other["effort"], Value::Null);
+    let turbo = jpegs(&set);
+    for jpeg in &turbo {
+        assert_eq!(head(jpeg), head(&black(jpeg)), "libjpeg's tables");
+    }
+    let [small, large] = [&reference, &turbo].map(|all| all.iter().map(|jpeg| jpeg.len()).sum::<usize>());
+    // Test patterns have hardly anything that a real video has more of, so they gain little.
+    assert!(small < large, "{small} {large}");
+
+    let (set, other) = pack(&videos, &out("optimize"), &["--effort", "0", "--optimize"]);
     assert_eq!(other["optimize"], true);
-    for (small, plain) in jpegs(&set).iter().zip(&reference) {
+    for (small, plain) in jpegs(&set).iter().zip(&turbo) {
         assert!(small.len() < plain.len());
         assert_eq!(pixels(small), pixels(plain));
     }
 
-    let (set, other) = pack(&videos, &out("effort"), &["--effort", "1"]);
-    assert_eq!(other["effort"], 1);
-    let frames = jpegs(&set);
-    let [small, large] = [&frames, &reference].map(|all| all.iter().map(|jpeg| jpeg.len()).sum::<usize>());
-    // Test patterns have hardly anything that a real video has more of, so they gain little.
-    assert!(small < large, "{small} {large}");
-    let (again, _) = pack(&videos, &out("effort-threads"), &["--effort", "1", "--threads", "3", "--io-threads", "0"]);
-    assert_eq!(jpegs(&again), frames);
-
     for (target, name) in [("psnr:34", "psnr"), ("ssim:0.9", "ssim")] {
-        let options = ["--target-quality", target, "--effort", "1"];
+        let options = ["--target-quality", target];
         let (set, other) = pack(&videos, &out(name), &options);
         assert_eq!((&other["target_quality"], &other["quality"]), (&target.into(), &serde_json::Value::Null));
         let least: f64 = target[5..].parse().unwrap();
@@ -91,7 +120,7 @@ fn options_of_speed_change_nothing_and_options_of_storage_what_they_say() {
         assert_eq!(jpegs(&again), jpegs(&set));
         // Test patterns are hard to encode, so a low target decides where their quality ends.
         let bytes = |frames: Vec<Vec<u8>>| frames.iter().map(Vec::len).sum::<usize>();
-        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--target-quality", "psnr:25", "--effort", "1"]);
+        let (lower, _) = pack(&videos, &out(&format!("{name}-low")), &["--target-quality", "psnr:25"]);
         assert!(bytes(jpegs(&lower)) < bytes(jpegs(&set)));
     }
 

@@ -106,6 +106,9 @@ class PackReport(Result):
     """Packets of sound that were damaged or refused, and errors that FFmpeg logged of them."""
     audio_gaps: int
     """Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut."""
+    measured_frames: int
+    """Frames that this run compared with what was encoded: those of one video in 32, or with ``target_quality`` all; none with
+    ``isolate``."""
     bytes: int
     """Bytes of record and index files together."""
     seconds: float
@@ -130,6 +133,10 @@ class PackReport(Result):
     """With ``target_quality``, the lowest quality that a frame has."""
     most_quality: Optional[int] = None
     """With ``target_quality``, the highest quality that a frame has."""
+    psnr: Optional[float] = None
+    """Mean PSNR of the luma of the ``measured_frames`` in dB."""
+    ssim: Optional[float] = None
+    """Mean SSIM of the luma of the ``measured_frames``."""
     unchanged: Optional[bool] = None
     """Whether there was nothing to do: the pack was finished, or no video was there to retry. None from ``vidrec.ray.pack``."""
 

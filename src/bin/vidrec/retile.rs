@@ -16,7 +16,7 @@ use crate::{threads, watch};
 /// all of them. Frames without tiles get those, so that crops can be decoded alone, which loads faster. A clip that would
 /// not be smaller stays as it is. vidrec decodes every frame before and after, and compares the two.
 ///
-/// With --quality, coefficients are chosen again, as `vidrec pack --effort 1` does, and pixels change.
+/// With --quality, coefficients are chosen again, as `vidrec pack` does, and pixels change.
 #[derive(clap::Args)]
 pub struct Args {
     /// The data set.
@@ -24,7 +24,7 @@ pub struct Args {
     /// The folder to make the new data set in, or a location such as s3://bucket/new.
     #[arg(short, long)]
     output: PathBuf,
-    /// Change pixels: the quality of `vidrec pack --effort 1`, 1 to 100. It cannot bring back what is lost already.
+    /// Change pixels: the quality of `vidrec pack`, 1 to 100. It cannot bring back what is lost already.
     #[arg(long, value_name = "QUALITY", value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: Option<u8>,
     /// Threads. [default: one for each core]

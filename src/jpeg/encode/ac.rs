@@ -13,7 +13,7 @@ use super::costs::{Costs, MOST_BITS};
 use super::dct::Scaled;
 use super::order::COLUMNS;
 use super::rounding::round;
-use super::symbols::bits_of;
+use super::symbols::{Block, bits_of};
 
 /// Coefficients that are not zero: place in zigzag order, and value.
 pub(super) type Values = [(u8, i16); 64];
@@ -46,16 +46,16 @@ impl AcChooser {
         AcChooser { steps: [(0, 0, 0); 64], paths: [START; 64], values: [(0, 0); 64] }
     }
 
-    /// The values of a block of which only the coefficients in `mask`, by zigzag order, may be other than zero.
+    /// Adds the values of a block of which only the coefficients in `mask`, by zigzag order, may be other than zero.
     #[inline]
-    pub fn choose(&mut self, scaled: &Scaled, mut mask: u64, costs: &Costs) -> &[(u8, i16)] {
-        let (mut last, mut count) = (0, 0);
+    pub fn choose(&mut self, scaled: &Scaled, mut mask: u64, costs: &Costs, block: &mut Block<'_>) {
+        let mut last = 0;
         while mask != 0 {
             let place = mask.trailing_zeros();
             let signed = at(scaled, place);
             let size = signed.abs();
             let (rounded, nearest) = round(size);
-            let bits = bits_of(nearest).min(MOST_BITS);
+            let bits = bits_of_float(rounded).min(MOST_BITS);
             let zeros = (place - last - 1) as usize & 63;
             let cost = costs.ac[bits][zeros];
             // What it costs at most is less than what it saves: it belongs to the best path, whatever follows.
@@ -63,27 +63,25 @@ impl AcChooser {
                 // One less saves a bit where it has one bit less; it is worth a try where the distortion is about the same.
                 let saved = cost - costs.ac[bits.max(1) - 1][zeros];
                 let less = (nearest & (nearest - 1) == 0) & (nearest > 1) & (2.0 * (size - rounded) + 1.0 < saved);
-                let value = (nearest - u32::from(less)) as i16;
-                self.values[count & 63] = (place as u8, if signed < 0.0 { -value } else { value });
-                count += 1;
+                let value = nearest as i32 - i32::from(less);
+                block.value(place, if signed < 0.0 { -value } else { value }, bits - usize::from(less));
                 last = place;
                 mask &= mask - 1;
             } else {
-                (last, count, mask) = self.search(scaled, mask, costs, (last, count));
+                let (count, rest);
+                (last, count, rest) = self.search(scaled, mask, costs, last);
+                mask = rest;
+                for &(place, value) in &self.values[..count & 63] {
+                    let value = i32::from(value);
+                    block.value(place.into(), value, bits_of(value.unsigned_abs()));
+                }
             }
         }
-        &self.values[..count.min(63)]
     }
 
-    /// Finds the best path from the coefficient at `last`, the last of `count`, through those in `mask`, up to where there
-    /// is only one. The same three from there on.
-    fn search(
-        &mut self,
-        scaled: &Scaled,
-        mut mask: u64,
-        costs: &Costs,
-        (last_place, count): (u32, usize),
-    ) -> (u32, usize, u64) {
+    /// Finds the best path from the coefficient at `last_place` through those in `mask`, up to where there is only one. Its
+    /// end, how many values it has, and the mask from there on.
+    fn search(&mut self, scaled: &Scaled, mut mask: u64, costs: &Costs, last_place: u32) -> (u32, usize, u64) {
         self.paths[0] = Path { place: last_place, ..START };
         let (mut last, mut step, mut full) = (0, 0, f32::INFINITY);
         while mask != 0 {
@@ -118,7 +116,7 @@ impl AcChooser {
         // A block whose last coefficient is not zero needs no end.
         let cheapest = self.paths[0];
         let step = if full < cheapest.cost + costs.end { step } else { cheapest.step as usize };
-        let count = self.collect(step, count);
+        let count = self.collect(step);
         (cheapest.place, count, mask)
     }
 
@@ -143,21 +141,28 @@ impl AcChooser {
         self.paths[..=last & 63].iter().rposition(|path| path.cost < cost).map_or(0, |i| i + 1)
     }
 
-    /// Adds the values along the path that ends with `step` behind the first `count`.
-    fn collect(&mut self, mut step: usize, count: usize) -> usize {
+    /// Keeps the values along the path that ends with `step`, and says how many they are.
+    fn collect(&mut self, mut step: usize) -> usize {
         let mut end = step;
-        let mut length = 0;
+        let mut count = 0;
         while end != 0 {
-            length += 1;
+            count += 1;
             end = self.steps[end & 63].1.into();
         }
-        for i in (count..count + length).rev() {
+        for i in (0..count).rev() {
             let (place, before, value) = self.steps[step & 63];
             self.values[i & 63] = (place, value);
             step = before.into();
         }
-        count + length
+        count
     }
+}
+
+/// How many bits a whole number has.
+#[inline(always)]
+fn bits_of_float(whole: f32) -> usize {
+    // The exponent is one less.
+    (whole.to_bits() >> 23).saturating_sub(126) as usize
 }
 
 /// The coefficient at a place in zigzag order.

@@ -19,14 +19,14 @@ pub(super) fn choose(scaled: &[f32], costs: &Costs) -> [i16; MOST] {
         let mut paths = [(0, f32::INFINITY); 2];
         for (i, value) in [below, below + 1].into_iter().enumerate() {
             let error = scaled - value as f32;
-            for (j, (last, cost)) in before.into_iter().enumerate() {
+            let cost = |(last, cost): (i32, f32)| {
                 let bits = bits_of((value - last).unsigned_abs());
-                let cost = cost + error * error + costs.dc[bits & 15];
-                if cost < paths[i].1 {
-                    paths[i] = (value, cost);
-                    from[block][i] = j;
-                }
-            }
+                cost + error * error + costs.dc[bits & 15]
+            };
+            let both = before.map(cost);
+            // A choice instead of a branch, which nobody could predict.
+            from[block][i] = usize::from(both[1] < both[0]);
+            paths[i] = (value, both[1].min(both[0]));
             candidates[block][i] = value;
         }
         before = paths;

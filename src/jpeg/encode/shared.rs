@@ -61,7 +61,11 @@ impl SharedCodes {
             if bits_of(difference.unsigned_abs()) > MOST_BITS[0] || bits_of(all) > MOST_BITS[1] {
                 return Ok(false);
             }
-            self.symbols.block(component.min(1), difference, &ac[..count]);
+            self.symbols.block(component.min(1), difference, |block| {
+                for &(place, value) in &ac[..count] {
+                    block.value(place, value.into(), bits_of(value.unsigned_abs().into()));
+                }
+            });
         }
         if ends_tile {
             self.symbols.end_tile();

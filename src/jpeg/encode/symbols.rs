@@ -12,25 +12,26 @@ pub(super) const ZEROS: u8 = 0xF0;
 const MOST_PER_BLOCK: usize = 64;
 
 /// A symbol in the lower 8 bits, the number of its code above, the bits that follow it in the upper 16.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Symbol(u32);
 
 /// The symbols of a picture, and how often each occurs.
 #[derive(Debug)]
 pub(super) struct Symbols {
-    pub all: Vec<Symbol>,
+    /// The first `count` are the picture's; behind them is room.
+    room: Vec<Symbol>,
+    count: usize,
     /// How many symbols there are up to the end of each tile.
     pub tiles: Vec<usize>,
     pub counts: Box<[Counts; CODES]>,
 }
 
 impl Symbol {
-    /// A value after so many zeros, in the upper 4 bits.
+    /// A value of so many bits after so many zeros.
     #[inline]
-    fn of(code: usize, zeros: u8, value: i32) -> Self {
-        let size = bits_of(value.unsigned_abs());
-        let extra = (value - i32::from(value < 0)) as u32 & ((1 << size) - 1);
-        Symbol(u32::from(zeros | size as u8) | (code as u32) << 8 | extra << 16)
+    fn of(code: usize, zeros: u32, value: i32, bits: usize) -> Self {
+        let extra = (value - i32::from(value < 0)) as u32 & ((1 << bits) - 1);
+        Symbol(zeros << 4 | bits as u32 | (code as u32) << 8 | extra << 16)
     }
 
     /// Symbol and number of its code, as one number.
@@ -39,20 +40,20 @@ impl Symbol {
         self.0 as usize & 0x3FF
     }
 
-    /// The bits that follow, and how many.
+    /// The bits that follow: as many as the last four of the symbol say.
     #[inline]
-    pub fn extra(self) -> (u32, u32) {
-        (self.0 >> 16, self.0 & 15)
+    pub fn extra(self) -> u32 {
+        self.0 >> 16
     }
 }
 
 impl Symbols {
     pub fn new() -> Self {
-        Symbols { all: Vec::new(), tiles: Vec::new(), counts: Box::new([[0; 256]; CODES]) }
+        Symbols { room: Vec::new(), count: 0, tiles: Vec::new(), counts: Box::new([[0; 256]; CODES]) }
     }
 
     pub fn clear(&mut self) {
-        self.all.clear();
+        self.count = 0;
         self.tiles.clear();
         *self.counts = [[0; 256]; CODES];
     }
@@ -60,41 +61,66 @@ impl Symbols {
     /// Makes room for a tile of so many blocks.
     pub fn reserve(&mut self, blocks: usize) -> Result<()> {
         allocation::reserve(&mut self.tiles, 1, "a picture's tiles")?;
-        allocation::reserve(&mut self.all, blocks * MOST_PER_BLOCK, "a picture's symbols")
+        let needed = self.count + blocks * MOST_PER_BLOCK;
+        if needed > self.room.len() {
+            allocation::resize(&mut self.room, needed.max(2 * self.count), Symbol::default(), "a picture's symbols")?;
+        }
+        Ok(())
+    }
+
+    pub fn all(&self) -> &[Symbol] {
+        &self.room[..self.count]
     }
 
     pub fn end_tile(&mut self) {
-        self.tiles.push(self.all.len());
+        self.tiles.push(self.count);
     }
 
-    /// A block of the `kind` 0 (luma) or 1 (chroma): the difference of its DC, and its other coefficients that are not
-    /// zero, with their places in zigzag order.
+    /// Adds a block of the `kind` 0 (luma) or 1 (chroma): the difference of its DC, and then what `ac` adds. There is
+    /// [room](Self::reserve) for it.
     #[inline]
-    pub fn block(&mut self, kind: usize, dc: i32, ac: &[(u8, i16)]) {
-        let mut block = [Symbol(0); MOST_PER_BLOCK];
+    pub fn block(&mut self, kind: usize, dc: i32, ac: impl FnOnce(&mut Block<'_>)) {
+        let Some(room) = self.room[self.count..].first_chunk_mut() else { return };
         let (dc_code, ac_code) = ((2 * kind) & 3, (2 * kind + 1) & 3);
-        block[0] = Symbol::of(dc_code, 0, dc);
-        self.counts[dc_code][block[0].place() & 0xFF] += 1;
-        let counts = &mut self.counts[ac_code];
-        let (mut count, mut last) = (1, 0);
-        let mut push = |symbol: Symbol| {
-            counts[symbol.place() & 0xFF] += 1;
-            block[count & 63] = symbol;
-            count += 1;
-        };
-        for &(place, value) in ac {
-            let mut zeros = place - last - 1;
-            while zeros > 15 {
-                push(Symbol::of(ac_code, ZEROS, 0));
-                zeros -= 16;
-            }
-            push(Symbol::of(ac_code, zeros << 4, value.into()));
-            last = place;
+        room[0] = Symbol::of(dc_code, 0, dc, bits_of(dc.unsigned_abs()));
+        self.counts[dc_code][room[0].place() & 0xFF] += 1;
+        let mut block = Block { room, counts: &mut self.counts[ac_code], code: ac_code, count: 1, last: 0 };
+        ac(&mut block);
+        if block.last < 63 {
+            block.push(Symbol::of(ac_code, 0, 0, 0));
         }
-        if last < 63 {
-            push(Symbol::of(ac_code, END, 0));
+        self.count += block.count.min(MOST_PER_BLOCK);
+    }
+}
+
+/// The symbols of a block, which grows.
+pub(super) struct Block<'a> {
+    room: &'a mut [Symbol; MOST_PER_BLOCK],
+    counts: &'a mut Counts,
+    code: usize,
+    count: usize,
+    /// The place of the last value in zigzag order.
+    last: u32,
+}
+
+impl Block<'_> {
+    /// Adds a coefficient that is not zero, has so many bits and is behind the last one in zigzag order.
+    #[inline]
+    pub fn value(&mut self, place: u32, value: i32, bits: usize) {
+        let mut zeros = place - self.last - 1;
+        while zeros > 15 {
+            self.push(Symbol::of(self.code, u32::from(ZEROS >> 4), 0, 0));
+            zeros -= 16;
         }
-        self.all.extend_from_slice(&block[..count.min(MOST_PER_BLOCK)]);
+        self.push(Symbol::of(self.code, zeros, value, bits));
+        self.last = place;
+    }
+
+    #[inline]
+    fn push(&mut self, symbol: Symbol) {
+        self.counts[symbol.place() & 0xFF] += 1;
+        self.room[self.count & 63] = symbol;
+        self.count += 1;
     }
 }
 

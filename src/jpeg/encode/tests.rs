@@ -10,8 +10,9 @@ use super::dct::{Dct, Scaled};
 use super::encoder::ThriftyEncoder;
 use super::order::COLUMNS;
 use super::rounding::round;
-use super::symbols::bits_of;
+use super::symbols::{Symbols, bits_of};
 use crate::jpeg::codec::restart_interval;
+use crate::jpeg::fuzzing::strictly_baseline;
 use crate::jpeg::{Decoder, Encoder};
 use crate::random::Random;
 use crate::{ErrorKind, Planes};
@@ -137,6 +138,23 @@ fn rounding_is_to_the_nearest() {
     }
 }
 
+/// The values that are chosen for a block, with their places in zigzag order.
+fn chosen(scaled: &Scaled, mask: u64, costs: &Costs) -> Vec<(u8, i16)> {
+    let mut symbols = Symbols::new();
+    symbols.reserve(1).unwrap();
+    symbols.block(0, 0, |block| AcChooser::new().choose(scaled, mask, costs, block));
+    let (mut values, mut place) = (Vec::new(), 0);
+    for symbol in &symbols.all()[1..] {
+        let (zeros, bits) = ((symbol.place() >> 4 & 15) as u8, symbol.place() as u32 & 15);
+        place += if bits > 0 || zeros == 15 { zeros + 1 } else { 0 };
+        if bits > 0 {
+            let (extra, half) = (symbol.extra() as i16, 1 << (bits - 1));
+            values.push((place, if extra < half { extra + 1 - 2 * half } else { extra }));
+        }
+    }
+    values
+}
+
 /// What values cost: bits, and distortion less that of zeros.
 fn cost(scaled: &Scaled, values: &[(u8, i16)], costs: &Costs) -> f64 {
     let (mut sum, mut last) = (0.0, 0);
@@ -187,10 +205,9 @@ proptest! {
                 places.push(place);
             }
         }
-        let mut chooser = AcChooser::new();
-        let chosen = chooser.choose(&scaled, mask, &costs);
+        let chosen = chosen(&scaled, mask, &costs);
         prop_assert!(chosen.iter().all(|&(place, value)| mask >> place & 1 == 1 && value != 0));
-        let (found, best) = (cost(&scaled, chosen, &costs), least(&scaled, &places, &mut Vec::new(), &costs));
+        let (found, best) = (cost(&scaled, &chosen, &costs), least(&scaled, &places, &mut Vec::new(), &costs));
         prop_assert!(found <= best + 1e-3, "{} {}", found, best);
         let nearest: Vec<_> = places.iter().map(|&place| {
             (place, round(coefficients[&place].abs()).1 as i16 * coefficients[&place].signum() as i16)
@@ -215,5 +232,17 @@ proptest! {
             cost(&values)
         }).fold(f64::INFINITY, f64::min);
         prop_assert!(cost(&chosen) <= best + 1e-3, "{:?} {} {}", chosen, cost(&chosen), best);
+    }
+}
+
+#[test]
+fn headers_keep_to_the_strictest_rules_of_baseline_decoders() {
+    for quality in [1, 50, 90, 100] {
+        let mut encoder = ThriftyEncoder::new(quality);
+        for (width, height) in SIZES {
+            for noise in [0, 20, 255] {
+                strictly_baseline(&encode(&mut encoder, &picture(width, height, noise)));
+            }
+        }
     }
 }

@@ -67,8 +67,8 @@ impl TileEncoder {
             let value = i32::from(dc[component][done[component]]);
             done[component] += 1;
             let kind = component.min(1);
-            let ac = self.chooser.choose(&self.scaled[i], self.masks[i], &rules.costs[kind]);
-            symbols.block(kind, value - last[component], ac);
+            let (scaled, mask, costs) = (&self.scaled[i], self.masks[i], &rules.costs[kind]);
+            symbols.block(kind, value - last[component], |block| self.chooser.choose(scaled, mask, costs, block));
             last[component] = value;
         }
         symbols.end_tile();

@@ -1,7 +1,7 @@
 //! The bytes of a JPEG: header, and symbols as bits.
 
 use super::code::{CODES, Code};
-use super::symbols::Symbols;
+use super::symbols::{Symbol, Symbols};
 use crate::{Result, allocation};
 
 /// The first bytes of a JPEG: JFIF's version, and no density.
@@ -19,34 +19,111 @@ pub(super) fn frame((width, height): (u32, u32), quantizers: &[[u8; 64]; 2], jpe
 
 /// Adds all that follows: the codes, the scan with a restart marker after every `restart` MCUs, and the end.
 pub(super) fn scan(codes: &[Code; CODES], restart: u16, symbols: &Symbols, jpeg: &mut Vec<u8>) -> Result<()> {
-    allocation::reserve(jpeg, 2048 + symbols.all.len(), "a JPEG")?;
+    allocation::reserve(jpeg, 2048 + symbols.all().len(), "a JPEG")?;
     for (number, code) in [0, 0x10, 1, 0x11].into_iter().zip(codes) {
         segment(jpeg, 0xC4, &[&[number], &code.counts, &code.symbols]);
     }
     segment(jpeg, 0xDD, &[&restart.to_be_bytes()]);
     segment(jpeg, 0xDA, &[&[3, 1, 0, 2, 0x11, 3, 0x11, 0, 63, 0]]);
-    let mut words = vec![0u32; CODES * 256];
-    for (words, code) in words.chunks_exact_mut(256).zip(codes) {
-        let pairs = words.iter_mut().zip(code.words());
-        pairs.for_each(|(to, (word, length))| *to = u32::from(word) << 8 | u32::from(length));
-    }
-    let mut start = 0;
+    let words = words(codes);
+    let (mut start, mut bytes) = (0, Vec::new());
     for (tile, &end) in symbols.tiles.iter().enumerate() {
         if tile > 0 {
             jpeg.extend([0xFF, 0xD0 | (tile - 1) as u8 & 7]);
         }
-        // A symbol with the bits behind it has at most 27; a byte 0xFF becomes two.
-        allocation::reserve(jpeg, 8 * (end - start) + 8, "a JPEG")?;
-        let mut bits = BitWriter { jpeg, bits: 0, count: 0 };
-        for &symbol in &symbols.all[start..end] {
-            let (word, (extra, more)) = (words[symbol.place()], symbol.extra());
-            bits.push(word >> 8 << more | extra, (word & 0xFF) + more);
+        let symbols = &symbols.all()[start..end];
+        // A symbol with the bits behind it has at most 27, and the last eight bytes may be written from any place.
+        let room = 4 * symbols.len() + size_of::<u64>();
+        if room > bytes.len() {
+            allocation::resize(&mut bytes, room, 0, "a JPEG")?;
         }
-        bits.finish();
+        let length = tile_bytes(&words, symbols, &mut bytes);
+        // A byte 0xFF becomes two.
+        allocation::reserve(jpeg, 2 * length, "a JPEG")?;
+        stuff(&bytes[..length], jpeg);
         start = end;
     }
     jpeg.extend([0xFF, 0xD9]);
     Ok(())
+}
+
+/// A code in the upper 27 bits, with room for the bits behind it; in the lower 5, how many bits both have together.
+type Words = [u32; 256 * CODES];
+
+fn words(codes: &[Code; CODES]) -> Words {
+    let mut words = [0; 256 * CODES];
+    for (words, code) in words.chunks_exact_mut(256).zip(codes) {
+        for (symbol, (word, (code, length))) in (0..).zip(words.iter_mut().zip(code.words())) {
+            let more = symbol & 15;
+            *word = u32::from(code) << more << 5 | (u32::from(length) + more);
+        }
+    }
+    words
+}
+
+/// Replaces the first of `bytes` by the bits of symbols, and the rest of the last byte by ones; returns how many.
+fn tile_bytes(words: &Words, symbols: &[Symbol], bytes: &mut [u8]) -> usize {
+    let mut writer = BitWriter { bytes, at: 0, bits: 0, count: 0 };
+    let bits_of = |symbol: Symbol| {
+        let word = words[symbol.place()];
+        (u64::from(word >> 5 | symbol.extra()), word & 31)
+    };
+    // Two have at most 54 bits.
+    let (pairs, rest) = symbols.as_chunks();
+    for &[first, second] in pairs {
+        let ((first, length), (second, more)) = (bits_of(first), bits_of(second));
+        writer.push(first << more | second, length + more);
+    }
+    for &last in rest {
+        let (bits, length) = bits_of(last);
+        writer.push(bits, length);
+    }
+    writer.finish()
+}
+
+/// Writes bits to bytes that it replaces.
+struct BitWriter<'a> {
+    bytes: &'a mut [u8],
+    /// How many bytes are whole.
+    at: usize,
+    /// The upper `count` are the next byte's; the others are 0.
+    bits: u64,
+    count: u32,
+}
+
+impl BitWriter<'_> {
+    /// Adds 1 to 57 bits. There is room for eight bytes behind those that are whole.
+    #[inline]
+    fn push(&mut self, bits: u64, length: u32) {
+        self.bits |= bits << (64 - length - self.count);
+        self.count += length;
+        // Always eight bytes, of which the next ones replace what is not whole: a branch would often be predicted wrongly.
+        if let Some(eight) = self.bytes[self.at..].first_chunk_mut() {
+            *eight = self.bits.to_be_bytes();
+        }
+        self.at += (self.count / 8) as usize;
+        self.bits <<= self.count & !7;
+        self.count %= 8;
+    }
+
+    /// Fills the last byte with ones; says how many there are.
+    fn finish(self) -> usize {
+        if self.count == 0 {
+            return self.at;
+        }
+        self.bytes[self.at] |= 0xFF >> self.count;
+        self.at + 1
+    }
+}
+
+/// Adds bytes, and a zero behind each 0xFF.
+fn stuff(mut bytes: &[u8], jpeg: &mut Vec<u8>) {
+    while let Some(at) = bytes.iter().position(|&byte| byte == 0xFF) {
+        jpeg.extend_from_slice(&bytes[..=at]);
+        jpeg.push(0);
+        bytes = &bytes[at + 1..];
+    }
+    jpeg.extend_from_slice(bytes);
 }
 
 fn segment(jpeg: &mut Vec<u8>, marker: u8, body: &[&[u8]]) {
@@ -54,48 +131,4 @@ fn segment(jpeg: &mut Vec<u8>, marker: u8, body: &[&[u8]]) {
     jpeg.extend([0xFF, marker]);
     jpeg.extend(length.to_be_bytes());
     body.iter().for_each(|part| jpeg.extend_from_slice(part));
-}
-
-/// Writes the bits of a tile.
-struct BitWriter<'a> {
-    jpeg: &'a mut Vec<u8>,
-    /// The last `count` are yet to be written, of which there are fewer than 32.
-    bits: u64,
-    count: u32,
-}
-
-impl BitWriter<'_> {
-    /// Adds at most 32 bits.
-    #[inline]
-    fn push(&mut self, bits: u32, count: u32) {
-        self.bits = self.bits << count | u64::from(bits);
-        self.count += count;
-        if self.count >= 32 {
-            self.count -= 32;
-            let four = ((self.bits >> self.count) as u32).to_be_bytes();
-            if four.contains(&0xFF) {
-                four.into_iter().for_each(|byte| self.push_byte(byte));
-            } else {
-                self.jpeg.extend_from_slice(&four);
-            }
-        }
-    }
-
-    fn push_byte(&mut self, byte: u8) {
-        self.jpeg.push(byte);
-        if byte == 0xFF {
-            self.jpeg.push(0);
-        }
-    }
-
-    /// Fills the last byte with ones.
-    fn finish(mut self) {
-        let padding = self.count.wrapping_neg() % 8;
-        self.bits = self.bits << padding | ((1 << padding) - 1);
-        self.count += padding;
-        while self.count > 0 {
-            self.count -= 8;
-            self.push_byte((self.bits >> self.count) as u8);
-        }
-    }
 }

@@ -108,7 +108,10 @@ pub(super) fn refusal(dir: &Path, difference: Difference) -> Error {
         .file(dir)
         .expected(difference.then)
         .found(difference.now)
-        .help("resume with the same inputs and options")
+        .help(match difference.what.as_str() {
+            r#"the setting "effort""# => "resume with the same effort; where the setting is absent, that is 0",
+            _ => "resume with the same inputs and options",
+        })
         .hint(Hint::Restart)
 }
 
@@ -156,6 +159,18 @@ mod tests {
         differs(|f| f.videos = 4, "the number of videos: 3 to 4");
         let ignored = RunFingerprint { overwrite: true, ..fingerprint() };
         assert!(then.difference(&ignored).is_none());
+    }
+
+    #[test]
+    fn a_pack_without_the_setting_is_not_resumed_with_effort() {
+        let mut now = fingerprint();
+        now.settings.0.insert("effort".into(), json!(1));
+        let e = refusal(Path::new("set"), fingerprint().difference(&now).unwrap());
+        assert_eq!(
+            e.to_string(),
+            "set: cannot be resumed: the setting \"effort\" changed since it was begun: expected not set, found 1; \
+             resume with the same effort; where the setting is absent, that is 0; start the pack over"
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::outcome::{Failure, Outcome};
 use crate::ClipInfo;
+use crate::jpeg::Scores;
 use crate::pack::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use crate::pack::work::PackedClip;
 
 /// The outcome of a run. The program prints it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +54,16 @@ pub struct PackReport {
     /// With a target quality, the highest quality that a frame has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_quality: Option<u8>,
+    /// Frames that this run compared with what was encoded: those of one video in 32, or with a target quality all; none
+    /// of videos that are packed in processes of their own.
+    #[serde(default)]
+    pub measured_frames: u64,
+    /// Mean PSNR of their luma in dB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub psnr: Option<f64>,
+    /// Mean SSIM of their luma, as in [`QualityTarget::Ssim`](crate::jpeg::QualityTarget::Ssim).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssim: Option<f64>,
     /// Bytes of record and index files together.
     pub bytes: u64,
     /// Time taken by the clock.
@@ -118,6 +130,9 @@ impl PackReport {
             audio_gaps: 0,
             least_quality: None,
             most_quality: None,
+            measured_frames: 0,
+            psnr: None,
+            ssim: None,
             bytes: 0,
             seconds: 0.0,
             failures: Vec::new(),
@@ -189,6 +204,27 @@ impl PackReport {
         self.most_quality = Some(self.most_quality.map_or(most, |so_far| so_far.max(most)));
     }
 
+    /// Adds what was measured of the frames of a video.
+    pub(super) fn take_scores(&mut self, clips: &[PackedClip]) {
+        // Draws share their JPEGs.
+        for measured in clips.first().iter().flat_map(|clip| &*clip.measured) {
+            let Scores { psnr, ssim } = measured.scores;
+            self.take_means(1, Some(psnr), Some(ssim));
+        }
+    }
+
+    /// Adds means of some more frames.
+    fn take_means(&mut self, frames: u64, psnr: Option<f64>, ssim: Option<f64>) {
+        let (before, more) = (self.measured_frames, frames);
+        self.measured_frames = before.saturating_add(more);
+        let share = more as f64 / (self.measured_frames as f64).max(1.0);
+        let mean = |so_far: Option<f64>, new: Option<f64>| match (so_far, new) {
+            (Some(so_far), Some(new)) => Some(so_far + (new - so_far) * share),
+            (so_far, new) => so_far.or(new),
+        };
+        (self.psnr, self.ssim) = (mean(self.psnr, psnr), mean(self.ssim, ssim));
+    }
+
     /// The same report of work that another call has done.
     pub(crate) fn found(self) -> Self {
         PackReport { was_there: true, ..self }
@@ -214,6 +250,7 @@ impl PackReport {
         if let (Some(least), Some(most)) = (next.least_quality, next.most_quality) {
             self.take_qualities([least, most]);
         }
+        self.take_means(next.measured_frames, next.psnr, next.ssim);
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.seconds += next.seconds;
         self.warnings.extend_from_slice(&next.warnings);

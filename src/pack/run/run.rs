@@ -105,6 +105,7 @@ impl<'a> PackRun<'a> {
         let outcome = match packed.clips {
             Ok(clips) => {
                 self.write(ordinal, &clips).map_err(RunStop::Broken)?;
+                self.report.take_scores(&clips);
                 Outcome::Packed {
                     clips: clips.iter().map(Stored::new).collect(),
                     troubles: Troubles::of(&clips).into(),

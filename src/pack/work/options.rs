@@ -98,9 +98,10 @@ pub struct PictureOptions {
     /// Gives each frame the lowest quality at which its luma is that near to what was encoded, after scaling, in place of
     /// `quality`. What not even quality 100 reaches has that. Default `None`.
     pub target: Option<QualityTarget>,
-    /// How much work a JPEG is worth: 0 is libjpeg-turbo, 1 makes files smaller at the same PSNR and takes longer. Default 0.
+    /// How much work a JPEG is worth: 0 is libjpeg-turbo, 1 makes files smaller at the same PSNR and takes longer. Default 1.
     pub effort: u8,
-    /// Gives each JPEG Huffman tables of its own: smaller files, the same pixels, slower. Off by default.
+    /// Gives each JPEG Huffman tables of its own: smaller files that take longer to pack and load. With `effort` 0 the pixels
+    /// stay the same. Off by default.
     pub optimize: bool,
     /// Store the JPEGs of folders of pictures as they are, without decoding and scaling. Off by default.
     pub pass_through: bool,
@@ -115,7 +116,7 @@ impl Default for PictureOptions {
             size: FrameSize::ShortSide(256),
             quality: 90,
             target: None,
-            effort: 0,
+            effort: 1,
             optimize: false,
             pass_through: false,
             reduce_depth: false,
