@@ -115,7 +115,7 @@ impl Way for Jpegli {
         to.set_chroma_sampling_pixel_sizes((2, 2), (2, 2));
         to.set_quality(self.0.into());
         to.set_raw_data_in(true);
-        let mut started = to.start_compress(std::mem::take(jpeg))?;
+        let mut started = to.start_compress(Vec::new())?;
         let planes = raw(picture);
         if !started.write_raw_data(&planes.each_ref().map(Vec::as_slice)) {
             return Err("jpegli takes no planes".into());
