@@ -107,8 +107,7 @@ class PackReport(Result):
     audio_gaps: int
     """Gaps in the sound of videos that were filled with silence, and videos in which an overlap was cut."""
     measured_frames: int
-    """Frames that this run compared with what was encoded: those of one video in 32, or with ``target_quality`` all; none with
-    ``isolate``."""
+    """Frames that this run compared with what was encoded: those of one video in 32, or with ``target_quality`` all."""
     bytes: int
     """Bytes of record and index files together."""
     seconds: float

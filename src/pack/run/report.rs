@@ -54,8 +54,7 @@ pub struct PackReport {
     /// With a target quality, the highest quality that a frame has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_quality: Option<u8>,
-    /// Frames that this run compared with what was encoded: those of one video in 32, or with a target quality all; none
-    /// of videos that are packed in processes of their own.
+    /// Frames that this run compared with what was encoded: those of one video in 32, or with a target quality all.
     #[serde(default)]
     pub measured_frames: u64,
     /// Mean PSNR of their luma in dB.

@@ -25,7 +25,7 @@ pub(crate) struct PackedClip {
     /// Those that were taken from the source; all its draws share them.
     pub jpegs: Arc<Vec<Vec<u8>>>,
     pub frames: Vec<PackedFrame>,
-    /// What was measured of those JPEGs in this process.
+    /// What was measured of those JPEGs.
     pub measured: Arc<Vec<Measured>>,
     pub facts: VideoFacts,
     pub tracks: Vec<EncodedTrack>,

@@ -15,9 +15,6 @@ use crate::pack::plan::Job;
 /// Bytes of the next files that are read ahead.
 const READ_AHEAD: u64 = 256 << 20;
 
-/// One video in so many has its frames compared with what was encoded, for the report: so few that it costs nothing.
-const ONE_MEASURED_OF: u64 = 32;
-
 /// What became of a video.
 pub(crate) struct PackedVideo<'m> {
     /// The file's size and time before it was read.
@@ -95,10 +92,7 @@ impl<'a> Sources<'a> {
             }
             match self.pool {
                 Some(pool) => pool.pack(job, self.recipe.channels, alone),
-                None => {
-                    let measure = self.recipe.measure || job.ordinal % ONE_MEASURED_OF == 0;
-                    clip::pack_one(job, Recipe { measure, ..self.recipe }, held, alone)
-                }
+                None => clip::pack_one(job, self.recipe, held, alone),
             }
         })
     }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::ClipFailure;
 use super::packed::{PackedClip, PackedFrame};
+use crate::jpeg::{Measured, Scores};
 use crate::pack::plan::Job;
 use crate::pack::track::PlannedTrack;
 use crate::video::VideoFacts;
@@ -81,10 +82,13 @@ impl fmt::Debug for RequestStorage {
 /// A clip, but for its JPEGs and the bytes of its tracks.
 type ReplyClip = (ClipInfo, Vec<PackedFrame>, Vec<EncodedTrack>);
 
+/// What was measured of a JPEG: its quality, PSNR and SSIM, as bits, for text would change them.
+type ReplyMeasured = (u8, u64, u64);
+
 /// What became of it.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Packed { clips: Vec<ReplyClip>, facts: Box<VideoFacts>, jpegs: u32 },
+    Packed { clips: Vec<ReplyClip>, facts: Box<VideoFacts>, jpegs: u32, measured: Vec<ReplyMeasured> },
     Failed(ClipFailure),
 }
 
@@ -108,13 +112,15 @@ pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Resu
     let (reply, jpegs, tracks) = match packed {
         Ok(mut clips) => {
             // All clips of a video share its JPEGs and facts.
-            let shared = clips.first().map(|clip| (Arc::clone(&clip.jpegs), clip.facts.clone()));
-            let (jpegs, facts) = shared.unwrap_or_default();
+            let shared = clips.first().map(|c| (Arc::clone(&c.jpegs), c.facts.clone(), Arc::clone(&c.measured)));
+            let (jpegs, facts, measured) = shared.unwrap_or_default();
+            let measured = measured.iter().map(|m| (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits()));
             // Their bytes come after the JPEGs.
             let tracks: Vec<Vec<u8>> =
                 clips.iter_mut().flat_map(|c| &mut c.tracks).map(|t| take(&mut t.bytes)).collect();
             let clips = clips.into_iter().map(|clip| (clip.info, clip.frames, clip.tracks)).collect();
-            (Reply::Packed { clips, facts: Box::new(facts), jpegs: jpegs.len() as u32 }, jpegs, tracks)
+            let (facts, measured) = (Box::new(facts), measured.collect());
+            (Reply::Packed { clips, facts, jpegs: jpegs.len() as u32, measured }, jpegs, tracks)
         }
         Err(failure) => (Reply::Failed(failure), Arc::default(), Vec::new()),
     };
@@ -125,8 +131,8 @@ pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Resu
 
 /// A whole reply. An error if the process ended or talks nonsense.
 pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
-    let (mut clips, facts, count) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
-        Reply::Packed { clips, facts, jpegs } => (clips, facts, jpegs),
+    let (mut clips, facts, count, measured) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
+        Reply::Packed { clips, facts, jpegs, measured } => (clips, facts, jpegs, measured),
         Reply::Failed(failure) => return Ok(Err(failure)),
     };
     if clips.iter().flat_map(|(_, frames, _)| frames).any(|f| f.jpeg >= count as usize) {
@@ -139,13 +145,17 @@ pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
     for track in clips.iter_mut().flat_map(|(_, _, tracks)| tracks) {
         track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
-    let jpegs = Arc::new(jpegs);
+    let measured = measured.into_iter().map(|(quality, psnr, ssim)| {
+        let scores = Scores { psnr: f64::from_bits(psnr), ssim: f64::from_bits(ssim) };
+        Measured { quality, scores, took: Duration::ZERO }
+    });
+    let (jpegs, measured) = (Arc::new(jpegs), Arc::new(measured.collect()));
     let clip = |(info, frames, tracks)| PackedClip {
         info,
         frames,
         tracks,
         jpegs: Arc::clone(&jpegs),
-        measured: Arc::default(),
+        measured: Arc::clone(&measured),
         facts: (*facts).clone(),
     };
     Ok(Ok(clips.into_iter().map(clip).collect()))
@@ -189,11 +199,13 @@ mod tests {
         let jpegs = Arc::new(vec![vec![1, 2], vec![]]);
         let track = Track { values: TrackValues::U8(vec![5, 6]), name: "t".into(), ..Track::default() };
         let track = track.encode(2).unwrap();
+        let scores = Scores { psnr: f64::INFINITY, ssim: 0.1 + 0.2 };
+        let measured = Arc::new(vec![Measured { quality: 90, scores, took: Duration::ZERO }]);
         let draw = |draw: u32| PackedClip {
             info: ClipInfo { label: Some(draw), ..info.clone() },
             jpegs: Arc::clone(&jpegs),
             frames: frames.clone(),
-            measured: Arc::default(),
+            measured: Arc::clone(&measured),
             facts: VideoFacts::default(),
             tracks: vec![track.clone()],
         };
@@ -205,6 +217,7 @@ mod tests {
         let clips = receive_reply(&mut input).unwrap().unwrap();
         assert_eq!((clips.len(), clips[0].info.label, clips[1].info.label), (2, Some(3), Some(4)));
         assert_eq!(clips[1].tracks, [track]);
+        assert_eq!(clips[1].measured, measured);
         assert_eq!((&clips[1].jpegs, clips[1].frames[0].pts, clips[1].frames[1].source_index), (&jpegs, -5, 8));
         assert_eq!(receive_reply(&mut input).unwrap().err().unwrap().message, "no");
         assert!(receive_reply(&mut input).is_err(), "the end");
