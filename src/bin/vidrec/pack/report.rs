@@ -128,8 +128,8 @@ fn summary(verb: &str, r: &PackReport, output: &Path) -> String {
     if let (Some(least), Some(most)) = (r.least_quality, r.most_quality) {
         text += &format!("  JPEG quality {least} to {most}\n");
     }
-    if r.frames > 0 {
-        text += &format!("  {} a frame", bytes(r.bytes / r.frames));
+    if let Some(length) = r.bytes.checked_div(r.frames) {
+        text += &format!("  {} a frame", bytes(length));
         if let (Some(psnr), Some(ssim)) = (r.psnr, r.ssim) {
             let measured = count(r.measured_frames, "frame");
             text += &format!(", PSNR {psnr:.1} dB, SSIM {ssim:.4} (luma, means of {measured})");
