@@ -2,6 +2,7 @@
 """`vidrec pack` beside other ways to get frames out of videos, on the same frames, size and quality.
 
     benches/pack/setup.sh                    once
+    benches/peers/setup.sh                   once, for TorchCodec
     benches/pack/run.py FOLDER...            one table for each folder of videos
     benches/pack/run.py FOLDER... --short    two rounds, at most 40 videos of each folder
 
@@ -26,16 +27,19 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("VIDREC_PEERS_CACHE", REPOSITORY / "target/peers")).absolute()
 RELEASE = REPOSITORY / "target/release"
 PEERS = Path(__file__).with_name("peers.py")
-PYTHON = CACHE / "pack/bin/python"
+# TorchCodec needs PyTorch, which benches/peers/setup.sh installs.
+ENVIRONMENTS = {"torchcodec": "main"}
 
 sys.path.append(str(REPOSITORY / "format-spec"))
 import reader  # noqa: E402: the format's own reader
 
 BOUND, OPENED = "bound", "opened"
+OWN = ("vidrec", BOUND, OPENED)
 ROWS = {
     "vidrec": "**vidrec pack**",
     "pyav": "PyAV, simplejpeg",
     "decord": "decord, simplejpeg",
+    "torchcodec": "TorchCodec, simplejpeg",
     "ffmpeg": "ffmpeg program, one video at a time in each",
     "gulpio2": "GulpIO2 (ffmpeg writes all frames)",
     BOUND: "decoding alone, of what the frames need",
@@ -78,7 +82,8 @@ class Videos:
         out = self.work / name
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
-        return json.loads(run([PYTHON, PEERS, name, self.work / "jobs.json", out, str(self.cores)]).splitlines()[-1])
+        command = [python_of(name), PEERS, name, self.work / "jobs.json", out, str(self.cores)]
+        return json.loads(run(command).splitlines()[-1])
 
     def bound(self, seconds):
         example = RELEASE / "examples/decode_bound"
@@ -92,6 +97,10 @@ class Videos:
         # vidrec from its start to its end; the peers without their imports; the bound without opening and reading.
         found = {"seconds": time.perf_counter() - started, **found}
         return {"folder": self.name, "row": name, "videos": self.count, "cpu_seconds": cpu() - before, **found}
+
+
+def python_of(name):
+    return CACHE / ENVIRONMENTS.get(name, "pack") / "bin/python"
 
 
 def cpu():
@@ -109,7 +118,7 @@ def run(command, accept=(0,)):
 def table(videos, runs):
     rows = {name: [r for r in runs if r["folder"] == videos.name and r["row"] == name] for name in ROWS}
     rate = {name: median(r["videos"] / r["seconds"] for r in own) for name, own in rows.items() if own}
-    peers = [v for name, v in rate.items() if name not in ("vidrec", BOUND, OPENED)]
+    peers = [v for name, v in rate.items() if name not in OWN]
     lines = [
         f"### {videos.name}: {videos.count} videos\n",
         "| | videos/s (least–most) | × best peer | × decoding alone | CPU ms a video | KB a frame | |",
@@ -141,7 +150,7 @@ def main():
     parser.add_argument("--only", help="some of: " + ", ".join(ROWS))
     parser.add_argument("--cores", help="the processors to use, such as 0,1; default: all")
     a = parser.parse_args()
-    names = a.only.split(",") if a.only else list(ROWS)
+    names = a.only.split(",") if a.only else [name for name in ROWS if name in OWN or python_of(name).exists()]
     if unknown := set(names) - set(ROWS):
         parser.error(f"no rows {', '.join(unknown)}")
     if a.cores:
