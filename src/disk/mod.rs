@@ -30,6 +30,7 @@ mod new_folder;
 pub(crate) mod open_files;
 pub(crate) mod positional;
 pub(crate) mod publication;
+pub(crate) mod regular_file;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_file;
 #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
