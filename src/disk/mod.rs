@@ -16,6 +16,8 @@ pub(crate) mod free_space;
 mod hole;
 #[cfg(target_os = "linux")]
 mod large_map;
+#[cfg(any(feature = "interop", feature = "pack"))]
+pub(crate) mod inside;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;
