@@ -56,9 +56,25 @@ pub(crate) struct FolderPlan {
 fn given_names<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<FileName>, D::Error> {
     let names = Vec::<FileName>::deserialize(deserializer)?;
     match names.iter().find(|name| !name.is_given()) {
-        Some(name) => Err(serde::de::Error::custom(format!("{name:?} is not a name that vidrec gives"))),
+        Some(name) => Err(not_given(name)),
         None => Ok(names),
     }
+}
+
+/// Reads a plan of a pack, which gives all files their names.
+#[cfg(feature = "pack")]
+pub(crate) fn plan_of_given_names<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<FolderPlan, D::Error> {
+    let plan = FolderPlan::deserialize(deserializer)?;
+    match plan.files.iter().find(|file| !file.name.is_given()) {
+        Some(file) => Err(not_given(&file.name)),
+        None => Ok(plan),
+    }
+}
+
+fn not_given<E: serde::de::Error>(name: &FileName) -> E {
+    E::custom(format!("{:?} is not a name that vidrec gives", &**name))
 }
 
 impl FolderPlan {

@@ -56,6 +56,15 @@ pub(crate) fn open_with(path: &Path, links: Links, how: &mut OpenOptions) -> Res
     if meta.is_file() { Ok(Some(file)) } else { Err(not_regular(path, meta.file_type())) }
 }
 
+/// Refuses a folder that only vidrec makes, if its name is a link.
+#[cfg(feature = "pack")]
+pub(crate) fn refuse_link(folder: &Path) -> Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(meta) if meta.is_symlink() => Err(not_regular(folder, meta.file_type())),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
@@ -107,8 +116,10 @@ fn without_waiting(how: &mut OpenOptions, _: Links) -> &mut OpenOptions {
 }
 
 fn not_regular(path: &Path, kind: FileType) -> Error {
-    let e = Error::usage("not a regular file").file(path).found(words(kind));
-    if kind.is_symlink() { e.help("only vidrec writes files of this name, and no links: remove it") } else { e }
+    if kind.is_symlink() {
+        return Error::usage("this is a symbolic link").file(path).help("only vidrec uses this name, for no link: remove it");
+    }
+    Error::usage("not a regular file").file(path).found(words(kind))
 }
 
 fn words(kind: FileType) -> &'static str {
@@ -127,7 +138,6 @@ fn words(kind: FileType) -> &'static str {
     }
     match () {
         () if kind.is_dir() => "a folder",
-        () if kind.is_symlink() => "a symbolic link",
         () => "something else",
     }
 }
@@ -154,7 +164,9 @@ mod tests {
             assert_eq!(read_regular(&at("file"), 3, links).unwrap_err().kind(), ErrorKind::Limit);
             for name in ["pipe", "zeros", "to-pipe", "."] {
                 let e = read_regular(&at(name), 1 << 20, links).unwrap_err();
-                assert!(e.kind() == ErrorKind::Usage && e.to_string().contains("not a regular file"), "{name}: {e}");
+                let text = e.to_string();
+                let is_said = text.contains("not a regular file") || text.contains("a symbolic link");
+                assert!(e.kind() == ErrorKind::Usage && is_said, "{name}: {e}");
             }
             assert!(read_if_there(&at("none"), 1, links).unwrap().is_none());
             assert!(read_if_there(&at("file/none"), 1, links).unwrap().is_none());

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::RunFingerprint;
 use super::outcome::Done;
 use crate::disk::LogFile;
-use crate::disk::publication::FolderPlan;
+use crate::disk::publication::{FolderPlan, plan_of_given_names};
 use crate::disk::regular_file::{Links, open_if_there};
 use crate::format::file_name::FileName;
 use crate::format::{crc32, names};
@@ -48,6 +48,7 @@ pub(crate) enum JournalEntry {
 /// What is left to do at the end, and what to report then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Completion {
+    #[serde(deserialize_with = "plan_of_given_names")]
     pub plan: FolderPlan,
     pub written: Written,
     /// Name of the list of failures.
