@@ -193,19 +193,7 @@ impl AtomicFile {
 
     /// SHA-256 of everything written.
     pub fn sha256(&mut self) -> Result<[u8; 32]> {
-        let digest = |out: &mut BufWriter<File>| -> io::Result<[u8; 32]> {
-            out.flush()?;
-            let (file, mut digest, mut buffer) = (out.get_mut(), Sha256::new(), vec![0; 1 << 16]);
-            file.seek(SeekFrom::Start(0))?;
-            loop {
-                match io::Read::read(file, &mut buffer) {
-                    Ok(0) => return Ok(digest.finalize().into()),
-                    Ok(n) => digest.update(&buffer[..n]),
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) => return Err(e),
-                }
-            }
-        };
+        let digest = |out: &mut BufWriter<File>| out.flush().and_then(|()| sha256_of(out.get_mut()));
         digest(&mut self.out).map_err(|e| Error::io("read", &self.temporary.path, e))
     }
 }
@@ -217,6 +205,20 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// SHA-256 of a file, from its first byte to its last.
+pub(super) fn sha256_of(file: &mut File) -> io::Result<[u8; 32]> {
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        match io::Read::read(file, &mut buffer) {
+            Ok(0) => return Ok(digest.finalize().into()),
+            Ok(n) => digest.update(&buffer[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
     }
 }
 

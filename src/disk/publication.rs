@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::atomic_file::{AtomicFile, Temporary};
+use super::atomic_file::{AtomicFile, Temporary, sha256_of};
 use super::folder::{self, folder_of, sync_folder};
 use super::folder_lock::FolderLock;
-use super::regular_file::{Links, read_if_there};
+use super::regular_file::{Links, open_regular, read_if_there};
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::DatasetJson;
 use crate::format::file_name::{FileName, FolderName, StagedName};
-use crate::format::names::LISTING;
+use crate::format::names::{self, LISTING};
 use crate::{Error, Hint, Result, limits};
 
 /// Name of the plan file.
@@ -35,8 +35,7 @@ pub(crate) const PLAN: &str = ".vidrec.plan";
 struct PlannedFile {
     temporary: StagedName,
     name: FileName,
-    /// Whether the replaced data set may have a file of this name. If so, the new file replaces it, and undoing leaves it
-    /// alone.
+    /// Whether a file of this name is there that the new one may replace. If so, undoing leaves it alone.
     shared: bool,
 }
 
@@ -145,12 +144,11 @@ impl PlannedFile {
     /// Renames the file to its final name. It is fine if the file was already renamed.
     fn place(&self, dir: &Path) -> Result<()> {
         let (from, to) = (dir.join(self.temporary.to_string()), dir.join(&self.name));
-        let is_there = fs::symlink_metadata(&to).is_ok();
-        if is_there && !self.shared && fs::symlink_metadata(&from).is_ok() {
+        if !self.shared && is_there(&to) && is_there(&from) {
             return Err(in_the_way(&to));
         }
         match fs::rename(&from, &to) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound && is_there => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound && is_there(&to) => Ok(()),
             // If both names lead to the same file, POSIX leaves both.
             Ok(()) => folder::remove(&from),
             Err(e) => Err(Error::io("rename the file", to, e)),
@@ -187,12 +185,30 @@ impl Replaced {
         Replaced { files, removable }
     }
 
-    /// Refuses to replace a file in `dir` that is not of the replaced data set.
+    /// Refuses to replace a file in `dir` that is not of the replaced data set. One that is named for its contents is the
+    /// same as the new one.
     pub fn check<'a>(&self, dir: &Path, new: impl Iterator<Item = &'a FileName>) -> Result<()> {
-        let is_other = |name: &&FileName| !self.files.contains(name) && !self.removable.contains(name);
-        let other = new.filter(is_other).map(|name| dir.join(name)).find(|path| fs::symlink_metadata(path).is_ok());
-        other.map_or(Ok(()), |path| Err(in_the_way(&path)))
+        for name in new.filter(|name| !self.files.contains(name) && !self.removable.contains(name)) {
+            let path = dir.join(name);
+            if is_there(&path) && !is_named_for_contents(name, &path)? {
+                return Err(in_the_way(&path));
+            }
+        }
+        Ok(())
     }
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether the digits in a file's name are those of its digest.
+fn is_named_for_contents(name: &FileName, path: &Path) -> Result<bool> {
+    if !names::has_digits(name) {
+        return Ok(false);
+    }
+    let digest = sha256_of(&mut open_regular(path, Links::Refuse)?).map_err(|e| Error::io("read the file", path, e))?;
+    Ok(name.has_digest(&digest))
 }
 
 /// The files of a data set, synced to the disk under temporary names.
@@ -223,7 +239,7 @@ impl Staged {
         staged.write_all(listing)?;
         staged.sync()?;
         let planned = |(temporary, name): &(Temporary, FileName)| {
-            let shared = replaced.files.contains(name) || replaced.removable.contains(name);
+            let shared = is_there(&dir.join(name)) || replaced.files.contains(name);
             Ok(PlannedFile { temporary: temporary.staged_name()?, shared, name: name.clone() })
         };
         let files_of_plan = files.iter().map(planned).collect::<Result<_>>()?;

@@ -87,6 +87,11 @@ impl FileName {
         name.to_str().ok_or_else(|| refused(&name.to_string_lossy()))?.parse()
     }
 
+    /// Whether this is the name with the digits of this digest.
+    pub(crate) fn has_digest(&self, sha256: &[u8; 32]) -> bool {
+        self.kind().is_some_and(|kind| *self == Self::with_digest(names::stem(self), sha256, kind))
+    }
+
     /// The name with another ending.
     pub(crate) fn beside(&self, kind: FileKind) -> Self {
         let stem = self.0.rsplit_once('.').map_or(&*self.0, |(stem, _)| stem);

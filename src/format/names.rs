@@ -62,6 +62,11 @@ pub(crate) fn stem(name: &str) -> &str {
     }
 }
 
+/// Whether a file's name has the digits of a digest.
+pub(crate) fn has_digits(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(whole, _)| whole != stem(name))
+}
+
 /// Whether this is the name of a shard without digits and ending: `shard-00012`, or `shard-00012.1` of the second shard of
 /// a part.
 pub(crate) fn is_shard_stem(stem: &str) -> bool {
@@ -80,10 +85,12 @@ mod tests {
         let name = with_digest(&shard(7), &[0xab; 32], "vidx");
         assert_eq!(name, "shard-00007-abababababab.vidx");
         assert_eq!(stem(&name), "shard-00007");
+        assert!(has_digits(&name));
         for (name, without) in
             [("shard-00007.rec", "shard-00007"), ("a-ABABABABABAB.rec", "a-ABABABABABAB"), ("x", "x")]
         {
             assert_eq!(stem(name), without);
+            assert!(!has_digits(name));
         }
     }
 

@@ -45,11 +45,12 @@ pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Res
     let Ok(json) = listing::read(&listing) else {
         return Ok(Replaced { files: left.clone(), removable: left });
     };
-    let files: Vec<FileName> = json.file_names().cloned().collect();
+    let mut files: Vec<FileName> = json.file_names().cloned().collect();
     // Record files of other programs were indexed in place, and stay.
     let given = files.iter().filter(|name| name.is_given());
     let unlisted = left.iter().filter(|name| ***name == *names::FAILURES);
     let removable = given.chain(unlisted).cloned().collect();
+    files.extend(left);
     Ok(Replaced { files, removable })
 }
 

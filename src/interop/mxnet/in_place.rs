@@ -73,7 +73,7 @@ pub fn import_in_place(
         ready.push((index, json));
     }
     if is_whole_folder {
-        publish(folder, lock, ready, index_paths)?;
+        publish(folder, lock, ready, index_paths, overwrite)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
         let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
@@ -92,8 +92,12 @@ fn publish(
     lock: FolderLock,
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
+    overwrite: bool,
 ) -> Result<()> {
-    let replaced = writer::replaceable(folder, true, &lock)?;
+    let mut replaced = writer::replaceable(folder, true, &lock)?;
+    if overwrite {
+        replaced.files.extend(indexes.iter().map(|(_, json)| json.index_file.clone()));
+    }
     // Indexes that an earlier import without a dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| FileName::of(path));
     let removable = replaced.removable.into_iter().map(Ok).chain(earlier).collect::<Result<_>>()?;
