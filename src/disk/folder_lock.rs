@@ -4,6 +4,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "pack")]
+use super::regular_file::open_regular;
+use super::regular_file::{Links, open_with};
 use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
@@ -41,14 +44,16 @@ impl FolderLock {
         let io = |e| Error::io("create", &path, e);
         let mut tries = 0;
         loop {
-            let file = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+            let mut how = OpenOptions::new();
+            let file = match open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))? {
+                Some(file) => file,
                 // Its former owner has removed the folder in the meantime.
-                Err(e) if e.kind() == io::ErrorKind::NotFound && (!dir.exists() || tries < CREATIONS) => {
+                None if !dir.exists() || tries < CREATIONS => {
                     tries += 1;
                     create(dir)?;
                     continue;
                 }
-                file => file.map_err(io)?,
+                None => return Err(io(io::ErrorKind::NotFound.into())),
             };
             match try_lock(&file) {
                 Ok(true) => {}
@@ -98,7 +103,7 @@ pub(crate) struct LockName {
 impl LockName {
     /// Whether this machine has the file, and nobody holds the lock. It takes it from nobody.
     pub fn is_free(&self) -> bool {
-        let Ok(file) = OpenOptions::new().read(true).open(&self.path) else { return false };
+        let Ok(file) = open_regular(&self.path, Links::Refuse) else { return false };
         id_of(&file).is_some_and(|id| id == self.id) && file.try_lock_shared().is_ok()
     }
 }

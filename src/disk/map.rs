@@ -8,6 +8,7 @@ use memmap2::Mmap;
 
 use crate::disk::advice::Advice;
 use crate::disk::open_files::{Held, Share};
+use crate::disk::regular_file::{Links, open_regular};
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
@@ -37,15 +38,12 @@ impl MappedFile {
     }
 
     fn with(path: &Path, held: Option<Held>) -> Result<Self> {
-        Self::of(&File::open(path).map_err(|e| Error::io("open the file", path, e))?, path, held)
+        Self::of(&open_regular(path, Links::Follow)?, path, held)
     }
 
     /// Maps an open file. On Linux, the map keeps the file open, and with it the locks that this handle has.
     pub(crate) fn of(file: &File, path: &Path, held: Option<Held>) -> Result<Self> {
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
-        if !meta.is_file() {
-            return Err(Error::usage("not a regular file").file(path));
-        }
         if meta.len() == 0 {
             return Ok(MappedFile { watch: None, map: None, _held: None });
         }

@@ -16,6 +16,8 @@ pub(crate) mod free_space;
 mod hole;
 #[cfg(target_os = "linux")]
 mod large_map;
+#[cfg(any(feature = "interop", feature = "pack"))]
+pub(crate) mod inside;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;
@@ -30,6 +32,7 @@ mod new_folder;
 pub(crate) mod open_files;
 pub(crate) mod positional;
 pub(crate) mod publication;
+pub(crate) mod regular_file;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_file;
 #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]

@@ -7,6 +7,7 @@ use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
 use std::path::Path;
 
 use crate::disk::folder::sync_folder;
+use crate::disk::regular_file::{Links, open_with};
 use crate::{Error, Result};
 
 /// Creates a folder, and those above it.
@@ -54,8 +55,10 @@ pub(crate) fn remove_if_empty(dir: &Path) {
 
 /// Creates an empty file that says something by being there, durably.
 pub(crate) fn put_mark(path: &Path) -> Result<()> {
-    let marked = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    marked.and_then(|file| file.sync_all()).map_err(|e| Error::io("create", path, e))?;
+    let mut how = fs::OpenOptions::new();
+    let marked = open_with(path, Links::Refuse, how.write(true).create(true).truncate(false))?;
+    let synced = marked.map_or_else(|| Err(NotFound.into()), |file| file.sync_all());
+    synced.map_err(|e| Error::io("create", path, e))?;
     sync_folder(super::folder_of(path))
 }
 

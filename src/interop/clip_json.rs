@@ -109,7 +109,7 @@ impl ClipJson {
 }
 
 /// The file beside the exported files that has what all clips share: class names, settings and provenance.
-const META_FILE: &str = "vidrec.json";
+pub(super) const META_FILE: &str = "vidrec.json";
 
 /// Writes what all clips share.
 pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()> {

@@ -263,8 +263,15 @@ fn when_nothing_can_be_packed_there_is_a_report_and_no_set() {
     let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
     let report = json(&run, 1);
     assert_eq!((&report["clips"], &report["failed"]), (&0.into(), &1.into()));
-    let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(names, ["failures.jsonl"]);
+    let list = out.join(report["failures_file"].as_str().unwrap());
+    let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(names, [list.clone()]);
+    assert_eq!(list, file(&out, "failures.jsonl"));
+    // Somebody's own list of this name stays, and the one of the pack goes with the next.
+    fs::write(out.join("failures.jsonl"), "mine").unwrap();
+    let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
+    json(&run, 1);
+    assert_eq!(fs::read(out.join("failures.jsonl")).unwrap(), b"mine");
 }
 
 #[test]

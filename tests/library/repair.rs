@@ -72,7 +72,7 @@ impl Original {
         let dir = temp.path().join("original");
         rich.write(&dir);
         let set = Dataset::open(&dir).unwrap();
-        let shards: Vec<String> = set.to_json().shards.iter().map(|s| s.record_file.clone()).collect();
+        let shards: Vec<String> = set.to_json().shards.iter().map(|s| s.record_file.to_string()).collect();
         let counts: Vec<u64> = set.to_json().shards.iter().map(|s| s.clips).collect();
         let mut known = Vec::new();
         let mut ordinal = 0;

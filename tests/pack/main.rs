@@ -6,6 +6,8 @@ mod columns;
 mod common;
 mod damage;
 mod depth;
+#[cfg(unix)]
+mod hostile;
 mod inputs;
 mod lerobot;
 mod memory;

@@ -103,8 +103,8 @@ impl Found<'_> {
         if self.shards.is_empty() {
             let mut start = 0;
             for shard in self.set.to_json().shards {
-                self.shards.extend([(shard.record_file, start), (shard.index_file, start)]);
-                self.shards.extend(shard.track_file.map(|tracks| (tracks.file, start)));
+                self.shards.extend([(shard.record_file.into(), start), (shard.index_file.into(), start)]);
+                self.shards.extend(shard.track_file.map(|tracks| (tracks.file.into(), start)));
                 start += shard.clips;
             }
         }

@@ -88,6 +88,9 @@ struct Webdataset {
 struct Frames {
     /// The folder that contains the folders.
     folder: PathBuf,
+    /// Follow links that lead out of the folder. Set it if you trust whoever made the folder.
+    #[arg(long)]
+    outside: bool,
     /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
@@ -140,6 +143,7 @@ impl How {
             check: self.check,
             reencode: self.reencode,
             time_base: self.fps.unwrap_or((1, 1)),
+            ..ImportOptions::default()
         }
     }
 
@@ -167,7 +171,11 @@ pub fn run(args: &Args) -> Run {
             (report, &a.how, Some(&a.output))
         }
         Format::Frames(a) => {
-            let report = a.how.write(&a.output, |out, how| frames::import(&a.folder, out, how, progress))?;
+            let import = |out: &Path, how: &ImportOptions| {
+                let how = ImportOptions { outside: a.outside, ..how.clone() };
+                frames::import(&a.folder, out, &how, progress)
+            };
+            let report = a.how.write(&a.output, import)?;
             (report, &a.how, Some(&a.output))
         }
     };

@@ -11,6 +11,7 @@ use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::dataset::listing;
 use crate::format::dataset_json::{FILE_NAME, ShardJson};
+use crate::format::file_name::FileName;
 use crate::format::names;
 use crate::pack::pack::{Pack, pack_as};
 use crate::pack::plan::PackPlan;
@@ -204,8 +205,8 @@ impl PartsPlan {
         for (i, shard) in shards.iter_mut().enumerate() {
             let tracks = shard.track_file.as_mut().map(|tracks| &mut tracks.file);
             for name in [&mut shard.record_file, &mut shard.index_file].into_iter().chain(tracks) {
-                let own = names::of_part(part, i, name);
-                files.push((set.join(&*name), own.clone()));
+                let own: FileName = names::of_part(part, i, name).parse()?;
+                files.push((set.join(&*name), own.to_string()));
                 *name = own;
             }
         }
