@@ -16,4 +16,6 @@ mod roots;
 #[path = "../faults/shim.rs"]
 mod shim;
 mod sound;
+#[cfg(unix)]
+mod stopping;
 mod tracks;
