@@ -448,8 +448,15 @@ fn a_second_pack_into_the_folder_is_refused() {
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));
         assert!(stderr(&run).contains("another process"), "{}", show(&run));
     }
+    // A reader says so, too, and nothing of resuming.
+    let inspect =
+        || stderr(&Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("inspect").arg(videos.path("set")).output().unwrap());
+    let said = inspect();
+    assert!(said.contains("a pack that is running") && !said.contains("--resume"), "{said}");
     first.kill().unwrap();
     first.wait().unwrap();
+    let said = inspect();
+    assert!(said.contains("an interrupted pack") && said.contains("--resume"), "{said}");
     let run = videos.pack("set", &["--resume"]);
     assert_eq!(run.status.code(), Some(3), "a lock of a dead process holds nobody up: {}", show(&run));
 }
