@@ -6,6 +6,7 @@ mod columns;
 mod common;
 mod damage;
 mod depth;
+mod encrypted;
 mod inputs;
 mod lerobot;
 mod memory;
