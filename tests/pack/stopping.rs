@@ -87,11 +87,14 @@ impl Work {
     }
 }
 
-/// The named pipe, once somebody reads from it. What is written to it stays until this is dropped.
+/// The named pipe, once somebody reads from it. It has to stay open: who reads from a pipe that nobody has open finds its end.
 fn open_gate(path: &Path) -> File {
-    let is_read = || OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path).is_ok();
-    until("a video is in hand", is_read);
-    OpenOptions::new().read(true).write(true).open(path).unwrap()
+    let mut gate = None;
+    until("a video is in hand", || {
+        gate = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path).ok();
+        gate.is_some()
+    });
+    gate.unwrap()
 }
 
 /// A process that ends with this.

@@ -301,7 +301,10 @@ mod tests {
             for items in 1..=4 * threads {
                 for first in 0..=items {
                     let seen = finished_from(first, items, threads);
-                    assert!(seen.len() >= first && seen.len() <= items, "{items} items, {threads} threads, from {first}");
+                    assert!(
+                        seen.len() >= first && seen.len() <= items,
+                        "{items} items, {threads} threads, from {first}"
+                    );
                     assert_eq!(seen, (0..seen.len()).collect::<Vec<_>>());
                 }
             }

@@ -1,5 +1,6 @@
 //! The packets of the video stream: read once to count them, then replayed as often as needed.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use ffmpeg_next::packet::{Ref, side_data};
@@ -10,7 +11,7 @@ use super::input::{Input, NextPacket};
 use super::matroska::{self, Checksums};
 use super::source::VideoFile;
 use super::stream::StreamInfo;
-use crate::video::error::VideoError;
+use crate::video::error::{VideoError, words};
 use crate::video::log::Heard;
 use crate::video::timeline::Timeline;
 
@@ -44,6 +45,30 @@ impl Note {
     /// Whether the packet should give a frame.
     fn promises(&self) -> bool {
         !self.hidden && self.anatomy.is_none_or(|a| a.shown)
+    }
+}
+
+/// What the times of a stream's packets do from one packet to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PacketClock {
+    /// Presentation times only ascend: as if no picture were shown in another order than it is decoded.
+    Ascends,
+    /// Presentation times do not.
+    Reorders,
+    /// The times of decoding go back: the clock begins again.
+    Restarts,
+}
+
+impl PacketClock {
+    fn of(notes: &[Note]) -> Self {
+        let pts = notes.iter().filter(|n| n.promises()).map(|n| n.pts);
+        if !notes.iter().filter_map(|n| n.dts).is_sorted() {
+            PacketClock::Restarts
+        } else if pts.is_sorted_by(|a, b| a.is_some() && a < b) {
+            PacketClock::Ascends
+        } else {
+            PacketClock::Reorders
+        }
     }
 }
 
@@ -115,6 +140,17 @@ impl Packets {
         Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
     }
 
+    pub fn clock(&self) -> PacketClock {
+        PacketClock::of(&self.notes)
+    }
+
+    /// The times of the packets that the container marks as key frames, if it marks some and others not.
+    pub fn key_times(&self) -> Option<BTreeSet<i64>> {
+        let promising = || self.notes.iter().filter(|n| n.promises());
+        let marks_some = promising().any(|n| n.key) && promising().any(|n| !n.key);
+        marks_some.then(|| promising().filter(|n| n.key).filter_map(|n| n.pts.or(n.dts)).collect())
+    }
+
     /// Seconds from the first frame to the end of the last, by the times of the packets; `None` if they have none.
     pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
         let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
@@ -125,7 +161,7 @@ impl Packets {
 
     /// The first flaw that reading the file revealed.
     pub fn first_error(&self) -> Option<String> {
-        let read_error = || self.read_error.map(|e| format!("reading: {e}"));
+        let read_error = || self.read_error.map(|e| format!("reading: {}", words(&e, None)));
         self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
     }
 
