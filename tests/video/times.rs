@@ -74,6 +74,41 @@ fn some_are_as_all(path: &Path, video: &SampledVideo) {
     }
 }
 
+/// Matroska has no times of decoding, and this codec shows what it decodes.
+#[test]
+fn a_swap_is_no_clock_that_begins_again() {
+    let Some(clips) = clips() else { return };
+    if !clips.can_encode("libvpx") {
+        return;
+    }
+    let source = "-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v libvpx -cpu-used 8 -b:v 1M";
+    let intact = clips.make("intact.mkv", &format!("{source} -write_crc32 0"));
+    let mut bytes = std::fs::read(&intact).unwrap();
+    // Blocks of track 1, whose times are in milliseconds: frames 10 and 13.
+    let place = |ms: u16| {
+        let block = [&[0x81][..], &ms.to_be_bytes(), &[0]].concat();
+        bytes.windows(4).position(|window| window == block).expect("the block is there") + 1
+    };
+    let (a, b) = (place(400), place(520));
+    bytes[a..a + 2].copy_from_slice(&520u16.to_be_bytes());
+    bytes[b..b + 2].copy_from_slice(&400u16.to_be_bytes());
+    let swapped = clips.write("swapped.mkv", &bytes);
+    let (before, video) = (all(&intact, SIZE).unwrap(), all(&swapped, SIZE).unwrap());
+    assert_eq!(times(&video), times(&before));
+    for (i, frame) in video.frames.iter().enumerate() {
+        let own = if i == 10 {
+            13
+        } else if i == 13 {
+            10
+        } else {
+            i
+        };
+        assert!(frame.image == before.frames[own].image, "frame {i}");
+    }
+    assert_eq!((video.facts.guessed_times, video.facts.unordered_times), (0, 2));
+    some_are_as_all(&swapped, &video);
+}
+
 #[test]
 fn times_of_decoding_are_those_of_the_pictures_in_their_order() {
     let Some(clips) = clips() else { return };

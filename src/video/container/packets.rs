@@ -55,14 +55,15 @@ pub(crate) enum PacketClock {
     Ascends,
     /// Presentation times do not.
     Reorders,
-    /// The times of decoding go back: the clock begins again.
+    /// The times of decoding go back, and not only those of single packets: the clock begins again.
     Restarts,
 }
 
 impl PacketClock {
     fn of(notes: &[Note]) -> Self {
         let pts = notes.iter().filter(|n| n.promises()).map(|n| n.pts);
-        if !notes.iter().filter_map(|n| n.dts).is_sorted() {
+        let decoded: Vec<i64> = notes.iter().filter_map(|n| n.dts).collect();
+        if misplaced(&decoded) > (decoded.len() / FEW).max(2) {
             PacketClock::Restarts
         } else if pts.is_sorted_by(|a, b| a.is_some() && a < b) {
             PacketClock::Ascends
@@ -70,6 +71,24 @@ impl PacketClock {
             PacketClock::Reorders
         }
     }
+}
+
+/// Of so many packets, one may lie elsewhere in time without a clock that begins again. Two may in any case: those whose
+/// times are swapped.
+const FEW: usize = 20;
+
+/// The least number of times without which the others ascend.
+fn misplaced(times: &[i64]) -> usize {
+    // For each length, the lowest last time of an ascending choice (the longest increasing subsequence by patience sorting).
+    let mut ends: Vec<i64> = Vec::new();
+    for &time in times {
+        let place = ends.partition_point(|&end| end <= time);
+        match ends.get_mut(place) {
+            Some(end) => *end = time,
+            None => ends.push(time),
+        }
+    }
+    times.len() - ends.len()
 }
 
 /// All packets of one stream, in the file's order.
@@ -205,4 +224,43 @@ fn is_hidden(packet: &Packet) -> bool {
 /// Whether the packet brings new parameters for the decoder.
 fn changes_parameters(packet: &Packet) -> bool {
     packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: impl Iterator<Item = (i64, i64)>) -> PacketClock {
+        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, anatomy: None };
+        PacketClock::of(&times.map(note).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn few_times_out_of_place_are_no_clock_that_begins_again() {
+        assert_eq!(clock((0..30).map(|i| (i, i))), PacketClock::Ascends);
+        assert_eq!(clock((0..30).map(|i| (i ^ 1, i))), PacketClock::Reorders);
+        let swapped = |i| {
+            if i == 7 {
+                21
+            } else if i == 21 {
+                7
+            } else {
+                i
+            }
+        };
+        assert_eq!(clock((0..30).map(|i| (swapped(i), swapped(i)))), PacketClock::Reorders);
+        assert_eq!(clock((0..30).map(|i| (i % 15, i % 15))), PacketClock::Restarts);
+        assert_eq!(clock((0..30).map(|i| (i % 25, i % 25))), PacketClock::Restarts);
+        assert_eq!(clock(std::iter::empty()), PacketClock::Ascends);
+    }
+
+    #[test]
+    fn what_is_misplaced_is_what_is_not_in_the_longest_ascent() {
+        assert_eq!(misplaced(&[]), 0);
+        assert_eq!(misplaced(&[1, 1, 2]), 0);
+        assert_eq!(misplaced(&[1, 3, 2, 4]), 1);
+        assert_eq!(misplaced(&[9, 1, 2, 3]), 1);
+        assert_eq!(misplaced(&[1, 9, 3, 4, 5, 2, 10]), 2);
+        assert_eq!(misplaced(&[4, 3, 2, 1]), 3);
+    }
 }
