@@ -163,6 +163,11 @@ impl Packets {
         PacketClock::of(&self.notes)
     }
 
+    /// Whether the data of a packet leave open that its picture is shown before one that is decoded earlier.
+    pub fn may_reorder(&self) -> bool {
+        self.notes.iter().any(|n| n.anatomy.is_none_or(|a| a.moves_ahead))
+    }
+
     /// The times of the packets that the container marks as key frames, if it marks some and others not.
     pub fn key_times(&self) -> Option<BTreeSet<i64>> {
         let promising = || self.notes.iter().filter(|n| n.promises());

@@ -49,7 +49,7 @@ impl PacketMap {
         // Times that restart, or that are those of decoding, do not say in which order pictures are shown.
         match packets.clock() {
             PacketClock::Restarts => return None,
-            PacketClock::Ascends if stream.delay > 0 => return None,
+            PacketClock::Ascends if stream.delay > 0 && packets.may_reorder() => return None,
             PacketClock::Ascends | PacketClock::Reorders => {}
         }
         Self::new(packets.intact_notes(stream)?, stream.reorder)
@@ -147,7 +147,7 @@ mod tests {
                     'P' => PacketRole::Reference,
                     _ => PacketRole::Disposable,
                 };
-                let anatomy = Anatomy { role, shown: true, layer: 0, parameter_sets: false };
+                let anatomy = Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false };
                 Note {
                     pts: Some(pts),
                     dts: None,
