@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::open_options::Source;
 use crate::disk::regular_file::{Links, read_if_there, read_regular};
-use crate::disk::{folder_of, publication};
+use crate::disk::{folder_of, is_being_written, publication};
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::file_name::{FileKind, FileName};
 use crate::format::names;
@@ -152,7 +152,7 @@ pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
-/// What an interrupted write left in the folder of a data set. The data set itself is whole.
+/// What a write that was interrupted, or is still at work, has in the folder of a data set. The data set itself is whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
@@ -162,10 +162,16 @@ pub struct Leftover {
     pub hints: Vec<Hint>,
 }
 
-/// Notes on what interrupted writers left in `dir`, and what to do about it.
+/// Notes on what other writers left in `dir` or are writing there, and what to do about it.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
-    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
+    // The lock says that the writer is alive: then there is nothing to resume.
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack into this folder is running" } else { "this folder is being written" };
+        let note = format!("{what}: it replaces the data set when it is done");
+        return vec![Leftover { note, hints: Vec::new() }];
+    }
+    if has_pack(dir) {
         let note = "this folder has an interrupted pack: resume it or start it over".into();
         found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
     }
@@ -183,7 +189,10 @@ pub(crate) fn missing(dir: &Path) -> Error {
     if is_plan(dir) {
         return e.found("a plan that is not published").hint(Hint::Publish);
     }
-    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack that is running" } else { "one that is being written" };
+        e.found(what).help("wait until it is done")
+    } else if has_pack(dir) {
         e.found("an interrupted pack").hint(Hint::Resume)
     } else if publication::is_pending(dir) {
         e.found("an interrupted write").help("run the same command again")
@@ -195,6 +204,11 @@ pub(crate) fn missing(dir: &Path) -> Error {
             .help("a single .vidx can be opened by itself")
             .hint(Hint::Repair)
     }
+}
+
+/// Whether a pack into a folder has begun and has not ended.
+fn has_pack(dir: &Path) -> bool {
+    dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists()
 }
 
 /// Whether the parts of a plan are packed in a folder.

@@ -69,6 +69,12 @@ impl FolderLock {
     }
 }
 
+/// Whether another process is writing a data set in `dir`. It takes the lock from nobody.
+pub(crate) fn is_being_written(dir: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().read(true).open(dir.join(NAME)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
 /// Creates a folder and those that it is in, unless they are there. Others may remove empty ones meanwhile.
 fn create(dir: &Path) -> Result<()> {
     let mut created = fs::create_dir_all(dir);
@@ -182,6 +188,17 @@ mod tests {
             scope.spawn(|| left.unlock());
             FolderLock::take(dir.path()).unwrap();
         });
+    }
+
+    #[test]
+    fn others_see_whether_a_folder_is_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_being_written(dir.path()));
+        let lock = FolderLock::take(dir.path()).unwrap();
+        assert!(is_being_written(dir.path()) && is_being_written(dir.path()));
+        drop(lock);
+        fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
+        assert!(!is_being_written(dir.path()));
     }
 
     #[test]

@@ -54,9 +54,9 @@ pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries};
 pub(crate) use folder::folder_of;
 #[cfg(feature = "pack")]
 pub(crate) use folder::{remove as remove_file, sync_folder};
-pub(crate) use folder_lock::FolderLock;
 #[cfg(feature = "pack")]
 pub(crate) use folder_lock::LockName;
+pub(crate) use folder_lock::{FolderLock, is_being_written};
 #[cfg(feature = "pack")]
 pub(crate) use link::{give_name, name_instead, name_once};
 pub(crate) use link::{keep_as, share};

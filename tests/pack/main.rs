@@ -6,6 +6,7 @@ mod columns;
 mod common;
 mod damage;
 mod depth;
+mod encrypted;
 #[cfg(unix)]
 mod hostile;
 mod inputs;
@@ -18,4 +19,6 @@ mod roots;
 #[path = "../faults/shim.rs"]
 mod shim;
 mod sound;
+#[cfg(unix)]
+mod stopping;
 mod tracks;

@@ -16,6 +16,13 @@ pub fn tell(report: &PackReport) -> io::Result<()> {
     for f in &report.failures {
         writeln!(err, "vidrec: {}: skipped (stage {}): {}", f.source, f.stage, f.error)?;
     }
+    if report.guessed_times > 0 {
+        let frames = count(report.guessed_times, "frame");
+        writeln!(
+            err,
+            "vidrec: {frames} at times that their files do not give: they are guessed from the order of decoding"
+        )?;
+    }
     tell_ignored(&report.passed_over, &mut err)?;
     err.flush()
 }
