@@ -235,6 +235,16 @@ impl Error {
 
     pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
+        self.of_its_place()
+    }
+
+    /// Nothing is repaired but in local folders: that hint makes room for one that helps with what is remote.
+    fn of_its_place(mut self) -> Self {
+        let is_remote = self.0.file.as_ref().and_then(|file| file.to_str()).is_some_and(|file| file.contains("://"));
+        if is_remote && self.0.hints.contains(&Hint::Repair) {
+            self.0.hints.retain(|hint| *hint != Hint::Repair);
+            return self.also_help("upload an intact copy again");
+        }
         self
     }
 
@@ -288,7 +298,7 @@ impl Error {
     /// Adds what a caller can do, in a form that each program can put into its own words.
     pub(crate) fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
-        self
+        self.of_its_place()
     }
 
     /// Takes hints away that mean nothing to the caller.

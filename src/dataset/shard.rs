@@ -49,7 +49,7 @@ impl Shard {
             }
             _ => e,
         })?;
-        shard.prove_binding()?;
+        shard.prove_binding().inspect_err(|_| shard.forget_edges())?;
         shard.prove_listed(files.listed.as_ref())?;
         if let (Some(tracks), Source::Local(_)) = (&shard.tracks, source) {
             tracks.open()?;
@@ -88,7 +88,11 @@ impl Shard {
         }
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
-        let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
+        let index = Index::prove(&index_bytes).map_err(|e| {
+            let e = not_an_index(e.file(&index_path), &index_bytes);
+            index_bytes.forget(index_bytes.generation());
+            e
+        })?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
         let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
@@ -147,8 +151,20 @@ impl Shard {
             .expected(format!("those of {}", first.index_path.display())))
     }
 
+    /// Forgets what was read of the ends of a remote record file: whoever opens it again fetches them.
+    fn forget_edges(&self) {
+        let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
+        self.records.forget(&(0..length.min(edge)));
+        self.records.forget(&(length.saturating_sub(edge)..length));
+    }
+
     pub fn clip_count(&self) -> u64 {
         self.index.header.clip_count
+    }
+
+    /// What a clip's entry says in words: its source, its class and its attributes.
+    pub fn strings(&self, clip: &ClipEntry) -> Result<[&str; 3]> {
+        self.of_index(|index, bytes| index.strings(bytes, clip))
     }
 
     pub fn to_json(&self) -> ShardJson {

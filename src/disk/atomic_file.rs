@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
+use super::own_file::{in_place, is_link};
 use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
@@ -256,7 +257,9 @@ fn create_locked(temporary: &Path) -> Result<File> {
 
 fn remove_leftover(temporary: &Path) -> Result<()> {
     let io = |e| Error::io("remove the leftover file", temporary, e);
-    match File::open(temporary) {
+    match in_place(OpenOptions::new().read(true)).open(temporary) {
+        // Of a link, only the name goes.
+        Err(e) if is_link(&e) => folder::remove(temporary),
         Ok(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
         Ok(_) => folder::remove(temporary),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -276,7 +279,7 @@ fn open_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
         let mut how = OpenOptions::new();
-        let file = how.read(true).write(true).create(true).truncate(false).open(temporary).map_err(io)?;
+        let file = in_place(how.read(true).write(true).create(true).truncate(false)).open(temporary).map_err(io)?;
         if !try_lock(&file).map_err(io)? {
             return Err(is_busy(temporary));
         }

@@ -18,7 +18,7 @@ use crate::watch;
 pub struct RemoteArgs {
     /// Where OUTPUT is in object storage: make the data set in a folder in DIR first, which needs room for all of it. The
     /// folder is removed when the data set is there. After an interruption, the same command continues with it.
-    /// [default: the system's folder for temporary files]
+    /// [default: $TMPDIR, or else $XDG_CACHE_HOME/vidrec or ~/.cache/vidrec]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     scratch: Option<PathBuf>,
     #[command(flatten)]
@@ -87,6 +87,19 @@ impl RemoteArgs {
         }
         #[cfg(not(feature = "remote"))]
         Err(no_remote::why().into())
+    }
+
+    /// The folder of this machine in which an output in object storage is made first.
+    #[cfg(feature = "pack")]
+    pub fn scratch_folder(&self) -> PathBuf {
+        #[cfg(feature = "remote")]
+        {
+            let mut how = RemoteOutput::default();
+            how.scratch = self.scratch.clone();
+            how.scratch_folder()
+        }
+        #[cfg(not(feature = "remote"))]
+        std::env::temp_dir()
     }
 
     /// The scratch folder that was given.

@@ -126,7 +126,7 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
     for c in 0..shard.clip_count() {
         let clip = shard.clip(c)?;
         let strings =
-            shard.index.strings(&shard.index_bytes, &clip).map_err(|e| e.file(&shard.index_path).in_clip(c))?;
+            shard.strings(&clip).map_err(|e| e.in_clip(c))?;
         let source = strings[0].replace(['\t', '\n', '\r'], " ");
         all.renamed |= source != strings[0];
         for t in 0..clip.frame_count {

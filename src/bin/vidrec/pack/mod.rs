@@ -190,9 +190,9 @@ fn write(
 fn dry_run(args: &Args) -> Run {
     let options = args.options()?;
     // An output in object storage is made on this machine first.
-    let temporary = std::env::temp_dir();
+    let scratch = args.remote.scratch_folder();
     let out = match vidrec::is_remote(args.output()) {
-        true => args.remote.scratch().unwrap_or(&temporary),
+        true => &scratch,
         false => args.output(),
     };
     let e = with_bar(|progress| estimate(&args.input, out, &options, progress))?;
