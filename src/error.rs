@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::machine::Shortage;
+use crate::printable::Printable;
 
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -331,6 +332,8 @@ impl Error {
 
     fn write(&self, f: &mut dyn fmt::Write, causes: bool, word: &dyn Fn(Hint) -> String) -> fmt::Result {
         let e = &*self.0;
+        // Much of it is what others wrote: names, and what servers say.
+        let f: &mut dyn fmt::Write = &mut Printable(f);
         if let Some(file) = &e.file {
             write!(f, "{}: ", file.display())?;
         }
@@ -426,7 +429,7 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Error({:?}, \"{self}\"", self.kind())?;
         if let Some(source) = &self.0.source {
-            write!(f, ", caused by {source}")?;
+            fmt::Write::write_fmt(&mut Printable(f), format_args!(", caused by {source}"))?;
         }
         f.write_str(")")
     }

@@ -106,6 +106,7 @@ mod tests {
         let found = MemoryFolder::find(dir.path()).unwrap();
         assert_eq!((&found.path, &found.notice), (&usual, &None));
         // As another user leaves it: a folder in which others can write, or a link.
+        fs::write(usual.join("x"), b"").unwrap();
         fs::set_permissions(&usual, fs::Permissions::from_mode(0o777)).unwrap();
         let elsewhere = dir.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();

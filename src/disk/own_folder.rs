@@ -24,30 +24,26 @@ pub(crate) fn create_all(folder: &Path) -> Result<()> {
     create(folder)
 }
 
-/// Refuses a folder, or a link in its place, that another user has made or can change; `what` names it in the error.
+/// Refuses a folder of another user, or something else in its place, such as a link; `what` names it in the error.
 ///
 /// # Errors
 ///
-/// [`Usage`](crate::ErrorKind::Usage), for a folder that is not this user's alone; other kinds if the system says no.
+/// [`Usage`](crate::ErrorKind::Usage), for what is not a folder of this user; other kinds if the system says no.
 pub(crate) fn check(folder: &Path, what: &str) -> Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
         let meta = fs::symlink_metadata(folder).map_err(|e| Error::io("read the owner of the folder", folder, e))?;
-        let user = super::system::user();
-        if !meta.is_dir() || meta.uid() != user || meta.mode() & 0o022 != 0 {
-            let kind = if meta.is_dir() { "a folder" } else { "a file or link" };
-            let found = format!("{kind} of user {}, mode {:o}", meta.uid(), meta.mode() & 0o7777);
-            let e = Error::usage(format!("{what} is not this user's alone")).file(folder);
-            let e = e.expected(format!("a folder of user {user} in which nobody else can write")).found(found);
-            return Err(e.help("name another folder; or look what it is, and remove it"));
+        if !meta.is_dir() || meta.uid() != super::system::user() {
+            return Err(not_alone(folder, what, &meta));
         }
     }
     let _ = (folder, what);
     Ok(())
 }
 
-/// As [`check`]; and nobody else can read what is in the folder from then on.
+/// As [`check`]; and nobody else can read what is in the folder from then on. One with something in it is refused if others
+/// could write there: it may be theirs.
 ///
 /// # Errors
 ///
@@ -56,13 +52,33 @@ pub(crate) fn claim(folder: &Path, what: &str) -> Result<()> {
     check(folder, what)?;
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let io = |e| Error::io("close the folder to others", folder, e);
-        if fs::symlink_metadata(folder).map_err(io)?.permissions().mode() & 0o077 != 0 {
+        let meta = fs::symlink_metadata(folder).map_err(io)?;
+        let is_open_to_all = meta.mode() & 0o022 != 0;
+        let is_empty = || fs::read_dir(folder).map(|mut entries| entries.next().is_none()).map_err(io);
+        if is_open_to_all && !is_empty()? {
+            return Err(not_alone(folder, what, &meta));
+        }
+        if meta.mode() & 0o077 != 0 {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(io)?;
+        }
+        // Somebody may have put something there just before.
+        if is_open_to_all && !is_empty()? {
+            return Err(not_alone(folder, what, &meta));
         }
     }
     Ok(())
+}
+
+#[cfg(unix)]
+fn not_alone(folder: &Path, what: &str, meta: &fs::Metadata) -> Error {
+    use std::os::unix::fs::MetadataExt;
+    let kind = if meta.is_dir() { "a folder" } else { "a file or link" };
+    let found = format!("{kind} of user {}, mode {:o}", meta.uid(), meta.mode() & 0o7777);
+    let e = Error::usage(format!("{what} is not this user's alone")).file(folder).found(found);
+    let e = e.expected(format!("a folder of user {} in which nobody else can write", super::system::user()));
+    e.help("name another folder; or look what it is, and remove it")
 }
 
 /// The folder for what this program keeps between its runs: `$XDG_CACHE_HOME/vidrec`, or `.cache/vidrec` in the user's home
@@ -98,7 +114,9 @@ mod tests {
         create_all(&at("a/b")).unwrap();
         create_all(&at("a/b")).unwrap();
         assert_eq!(mode(&at("a/b")), 0o700);
-        for (given, is_taken) in [(0o755, true), (0o711, true), (0o700, true), (0o770, false), (0o707, false)] {
+        for (given, is_taken) in [(0o755, true), (0o777, true), (0o700, true), (0o770, false), (0o707, false)] {
+            // An empty one can be closed in any case.
+            let _ = if is_taken { fs::remove_file(at("a/b/x")).ok() } else { fs::write(at("a/b/x"), b"").ok() };
             fs::set_permissions(at("a/b"), fs::Permissions::from_mode(given)).unwrap();
             let claimed = claim(&at("a/b"), "the folder");
             assert_eq!(claimed.is_ok(), is_taken, "{given:o} {claimed:?}");

@@ -7,6 +7,7 @@ mod check;
 mod common;
 mod edit;
 mod fetch;
+mod hostile_text;
 mod look;
 mod monitor;
 mod program;

@@ -129,6 +129,7 @@ fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_anoth
             symlink(&elsewhere, &own).unwrap();
         } else {
             fs::create_dir(&own).unwrap();
+            fs::create_dir(own.join("x")).unwrap();
             fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
         }
         let mut running = work(1, 0).spawn().unwrap();
@@ -144,7 +145,7 @@ fn a_folder_that_another_user_took_first_is_left_alone_and_processes_share_anoth
         }
         // The file is of a killed process: the next one removes it.
         assert!(work(2, 3).status().unwrap().success());
-        let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir(&own) };
+        let _ = if is_link { fs::remove_file(&own) } else { fs::remove_dir_all(&own) };
     }
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

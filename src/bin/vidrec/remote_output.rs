@@ -9,6 +9,8 @@ use vidrec::{PushReport, RemoteOutput};
 
 #[cfg(not(feature = "remote"))]
 use crate::no_remote;
+#[cfg(feature = "remote")]
+use crate::output;
 use crate::storage::HEADING;
 #[cfg(feature = "remote")]
 use crate::watch;
@@ -138,5 +140,5 @@ impl RemoteArgs {
 /// Says on standard error what could not be done after the output was there.
 #[cfg(feature = "remote")]
 pub fn tell(pushed: &PushReport) {
-    pushed.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
+    pushed.notes.iter().for_each(output::tell);
 }

@@ -10,3 +10,4 @@ mod processes;
 mod removal;
 pub(super) mod support;
 mod worker;
+mod owner;
