@@ -48,7 +48,8 @@ impl Write for Printable<'_> {
 /// Control characters; the separators of lines and paragraphs; and the marks, embeddings, overrides and isolates of the
 /// bidirectional algorithm (Unicode Standard Annex 9, section 2).
 fn is_obeyed(c: char) -> bool {
-    let is_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || is_direction || matches!(c, '\u{2028}' | '\u{2029}')
 }
 

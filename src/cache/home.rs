@@ -74,8 +74,10 @@ impl Home {
 /// Refuses a folder of another user: pages are as secret as the bucket that they are of, and whoever can write them decides
 /// what is read. A link that leads to a folder of this user is as good as its name.
 fn of_user(dir: &Path, check: impl Fn(&Path, &str) -> Result<()>) -> Result<()> {
-    let folder = dir.canonicalize().map_err(|e| Error::io("open the folder", dir, e))?;
-    check(&folder, "the folder of the cache").map_err(|e| e.also_help("each user has a cache of their own; several can read one copy that `fetch` makes"))
+    // Whoever opens it says what is wrong with its name.
+    let Ok(folder) = dir.canonicalize() else { return Ok(()) };
+    check(&folder, "the folder of the cache")
+        .map_err(|e| e.also_help("each user has a cache of their own; several can read one copy that `fetch` makes"))
 }
 
 /// Refuses a folder that is no cache of this version.

@@ -49,7 +49,7 @@ impl Shard {
             }
             _ => e,
         })?;
-        shard.prove_binding().inspect_err(|_| shard.forget_edges())?;
+        shard.prove_binding()?;
         shard.prove_listed(files.listed.as_ref())?;
         if let (Some(tracks), Source::Local(_)) = (&shard.tracks, source) {
             tracks.open()?;
@@ -132,7 +132,12 @@ impl Shard {
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
-        let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
+        let read = || self.records.edge_crc32().map_err(|e| e.file(&self.record_path));
+        let mut edges = read()?;
+        if edges != binding.edge_crc32 && self.forget_edges() {
+            // Once more: what the cache on disk has may be damaged.
+            edges = read()?;
+        }
         if edges != binding.edge_crc32 {
             return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
                 .expected(format!("{:#010x}", binding.edge_crc32))
@@ -151,11 +156,10 @@ impl Shard {
             .expected(format!("those of {}", first.index_path.display())))
     }
 
-    /// Forgets what was read of the ends of a remote record file: whoever opens it again fetches them.
-    fn forget_edges(&self) {
+    /// Forgets what was read of the ends of a remote record file. Returns whether that was possible.
+    fn forget_edges(&self) -> bool {
         let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
-        self.records.forget(&(0..length.min(edge)));
-        self.records.forget(&(length.saturating_sub(edge)..length));
+        self.records.forget(&(0..length.min(edge))) && self.records.forget(&(length.saturating_sub(edge)..length))
     }
 
     pub fn clip_count(&self) -> u64 {

@@ -48,7 +48,8 @@ impl MemoryFolder {
             }
         };
         let others = if is_known { "" } else { ", which other processes do not find" };
-        let notice = format!("{} is not this user's alone: {} is used instead{others}", usual.display(), path.display());
+        let notice =
+            format!("{} is not this user's alone: {} is used instead{others}", usual.display(), path.display());
         Ok(MemoryFolder { path, notice: Some(notice) })
     }
 }

@@ -22,11 +22,11 @@ mod log_file;
 pub(crate) mod map;
 #[cfg(target_os = "linux")]
 pub(crate) mod memory_file;
-#[cfg(target_os = "linux")]
-mod memory_folder;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_memory_file.rs"]
 pub(crate) mod memory_file;
+#[cfg(target_os = "linux")]
+mod memory_folder;
 #[cfg(feature = "interop")]
 mod new_folder;
 pub(crate) mod open_files;

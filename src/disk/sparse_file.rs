@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::disk::folder_lock::{is_still_named, share_within, try_lock};
-use crate::disk::own_file::{in_place, private};
 use crate::disk::hole;
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::Held;
+use crate::disk::own_file::{in_place, private};
 use crate::{Error, Result};
 
 /// How long a process may need to remove a file that it has for itself.

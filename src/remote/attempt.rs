@@ -13,7 +13,7 @@ use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
 use super::aws::NoCredentials;
 use super::counters::{Counters, add};
 use super::http::Answer;
-use super::redirect::Refused;
+use super::redirect_policy::Refused;
 use super::refusal;
 use super::sink::Sink;
 

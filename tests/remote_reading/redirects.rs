@@ -73,12 +73,7 @@ fn config() -> Arc<rustls::ServerConfig> {
 }
 
 /// Answers one request: sends its client elsewhere, or gives what the origin says.
-fn answer(
-    client: &mut (impl Read + Write),
-    origin: SocketAddr,
-    heads: &Mutex<Vec<String>>,
-    route: &Mutex<Route>,
-) {
+fn answer(client: &mut (impl Read + Write), origin: SocketAddr, heads: &Mutex<Vec<String>>, route: &Mutex<Route>) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -92,7 +87,8 @@ fn answer(
     let path = head.split(' ').nth(1).unwrap().to_owned();
     let sent = match route.lock().unwrap()(&path) {
         Some(to) => {
-            let reply = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let reply =
+                format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             client.write_all(reply.as_bytes())
         }
         None => {

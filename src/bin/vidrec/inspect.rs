@@ -265,7 +265,12 @@ fn render_clip(c: &ClipReport<'_>) -> String {
         let seconds = |ns: i64| ns as f64 / 1e9;
         let times = t.first_ns.zip(t.last_ns);
         let times = times.map_or(String::new(), |(a, b)| format!(", {:.3} to {:.3} s", seconds(a), seconds(b)));
-        text += &format!("track {}: {}, {}{times}\n", printable(&t.schema.name), kind(t.schema), count(t.values as u64, "value"));
+        text += &format!(
+            "track {}: {}, {}{times}\n",
+            printable(&t.schema.name),
+            kind(t.schema),
+            count(t.values as u64, "value")
+        );
     }
     text
 }

@@ -150,7 +150,10 @@ mod tests {
     fn json_says_the_same_without_what_a_terminal_obeys() {
         let value = serde_json::json!({"a\u{202e}": ["\u{9b}31m", "\u{1b}", "é\u{7f}\n"]});
         let text = printable_json(&serde_json::to_string_pretty(&value).unwrap());
-        assert!(!text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')) && text.contains('é'), "{text}");
+        assert!(
+            !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')) && text.contains('é'),
+            "{text}"
+        );
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
         assert_eq!(printable_lines("one\ntwo\u{1b}\n"), "one\ntwo\\u{1b}\n");
     }

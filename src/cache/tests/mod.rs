@@ -6,8 +6,8 @@
 mod damage;
 mod full;
 mod model;
+mod owner;
 mod processes;
 mod removal;
 pub(super) mod support;
 mod worker;
-mod owner;

@@ -17,7 +17,9 @@ fn mode(path: &Path) -> u32 {
 /// Everything below a folder.
 fn all(dir: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { [vec![path.clone()], all(&path)].concat() } else { vec![path] }).collect()
+    entries
+        .flat_map(|path| if path.is_dir() { [vec![path.clone()], all(&path)].concat() } else { vec![path] })
+        .collect()
 }
 
 fn use_it(dir: &Path) -> Result<()> {
@@ -69,7 +71,9 @@ fn the_cache_of_another_user_is_refused() {
     }
     for e in [use_it(dir.path()).unwrap_err(), clear(dir.path(), None).map(drop).unwrap_err()] {
         assert_eq!(e.kind(), ErrorKind::Usage, "{e}");
-        for word in ["of user 65534", "not this user's alone", "each user has a cache of their own", "name another folder"] {
+        for word in
+            ["of user 65534", "not this user's alone", "each user has a cache of their own", "name another folder"]
+        {
             assert!(e.to_string().contains(word), "no {word:?} in {e}");
         }
     }
