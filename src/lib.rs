@@ -97,6 +97,7 @@ pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod planes;
+mod printable;
 mod progress;
 mod random;
 #[cfg(feature = "remote")]
@@ -173,6 +174,7 @@ pub use loader::{
 pub use location::is_remote;
 pub use order::LastBatch;
 pub use planes::Planes;
+pub use printable::printable;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use storage::{RemoteStats, Storage};

@@ -394,7 +394,8 @@ def pack(
         For them: seconds that a read or write may take, with all tries. Then the pack stops, and can be resumed.
     scratch : path, optional
         With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
-        ``parts``, for the parts that are packed at a time. Default: the system's folder for temporary files.
+        ``parts``, for the parts that are packed at a time. Default: ``$TMPDIR``, or else
+        ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
     only_publisher : bool, default False
         With a remote output: as for :func:`push`.
     split : str, optional

@@ -80,7 +80,7 @@ impl Source {
         match (work(), self) {
             (found, Source::Local(_)) => found,
             #[cfg(feature = "remote")]
-            (Err(e), Source::Remote(_)) if e.kind() == ErrorKind::Format => work(),
+            (Err(e), Source::Remote(_)) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) => work(),
             #[cfg(feature = "remote")]
             (found, Source::Remote(_)) => found,
         }

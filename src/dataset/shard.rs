@@ -92,7 +92,11 @@ impl Shard {
         }
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
-        let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
+        let index = Index::prove(&index_bytes).map_err(|e| {
+            let e = not_an_index(e.file(&index_path), &index_bytes);
+            index_bytes.forget(index_bytes.generation());
+            e
+        })?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
         let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
@@ -134,7 +138,12 @@ impl Shard {
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
-        let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
+        let read = || self.records.edge_crc32().map_err(|e| e.file(&self.record_path));
+        let mut edges = read()?;
+        if edges != binding.edge_crc32 && self.forget_edges() {
+            // Once more: what the cache on disk has may be damaged.
+            edges = read()?;
+        }
         if edges != binding.edge_crc32 {
             return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
                 .expected(format!("{:#010x}", binding.edge_crc32))
@@ -153,8 +162,19 @@ impl Shard {
             .expected(format!("those of {}", first.index_path.display())))
     }
 
+    /// Forgets what was read of the ends of a remote record file. Returns whether that was possible.
+    fn forget_edges(&self) -> bool {
+        let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
+        self.records.forget(&(0..length.min(edge))) && self.records.forget(&(length.saturating_sub(edge)..length))
+    }
+
     pub fn clip_count(&self) -> u64 {
         self.index.header.clip_count
+    }
+
+    /// What a clip's entry says in words: its source, its class and its attributes.
+    pub fn strings(&self, clip: &ClipEntry) -> Result<[&str; 3]> {
+        self.of_index(|index, bytes| index.strings(bytes, clip))
     }
 
     /// What `dataset.json` should say about it.

@@ -264,6 +264,10 @@ fn create_locked(temporary: &Path) -> Result<File> {
 
 fn remove_leftover(temporary: &Path) -> Result<()> {
     let io = |e| Error::io("remove the leftover file", temporary, e);
+    if fs::symlink_metadata(temporary).is_ok_and(|meta| meta.is_symlink()) {
+        // Of a link, only the name goes.
+        return folder::remove(temporary);
+    }
     match open_if_there(temporary, Links::Refuse)? {
         Some(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
         Some(_) => folder::remove(temporary),

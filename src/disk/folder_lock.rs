@@ -3,11 +3,15 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::time::{Duration, Instant};
 
 #[cfg(feature = "pack")]
 use super::regular_file::open_regular;
 use super::regular_file::{Links, open_with};
 use crate::location::refuse_to_write;
+#[cfg(feature = "remote")]
+use crate::stop;
 use crate::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
@@ -147,6 +151,28 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Waits until no other handle has an open file for itself, then shares it. Returns false if that takes longer than
+/// `at_most`: a lock belongs to whoever can open a file, which may be another user.
+///
+/// # Errors
+///
+/// The thread's work is stopped, or the system has no locks there.
+#[cfg(feature = "remote")]
+pub(crate) fn share_within(file: &File, path: &Path, at_most: Duration) -> Result<bool> {
+    let (begin, mut pause) = (Instant::now(), Duration::from_millis(1));
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if begin.elapsed() >= at_most => return Ok(false),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path, e)),
+        }
+        stop::check()?;
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(stop::LOOK);
+    }
+}
+
 /// Whether `path` still names the open file. Its former owner may have renamed or removed it before we locked it.
 #[cfg(unix)]
 pub(crate) fn is_still_named(file: &File, path: &Path) -> io::Result<bool> {
@@ -199,6 +225,29 @@ mod tests {
         drop(lock);
         fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
         assert!(!is_being_written(dir.path()));
+    }
+
+    #[test]
+    #[cfg(feature = "remote")]
+    fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
+        a.lock().unwrap();
+        assert!(!share_within(&b, &path, Duration::from_millis(20)).unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.unlock());
+            assert!(share_within(&b, &path, Duration::from_secs(60)).unwrap());
+        });
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_that_is_a_link_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
+        assert!(FolderLock::take(dir.path()).is_err());
+        assert!(!dir.path().join("elsewhere").exists());
     }
 
     #[test]

@@ -50,3 +50,21 @@ fn open(path: &Path, how: &mut OpenOptions) -> Result<File> {
     let missing = || Error::io("open the file", path, std::io::ErrorKind::NotFound.into());
     open_with(path, Links::Refuse, how)?.ok_or_else(missing)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("log"));
+        fs::write(&file, b"of somebody else").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(LogFile::create(&link).is_err() && LogFile::reopen(&link, 0).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"of somebody else");
+        LogFile::remove(&link).unwrap();
+        LogFile::create(&link).unwrap().append(b"a line").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"of somebody else");
+    }
+}

@@ -27,9 +27,13 @@ pub(crate) mod memory_file;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_memory_file.rs"]
 pub(crate) mod memory_file;
+#[cfg(target_os = "linux")]
+mod memory_folder;
 #[cfg(feature = "interop")]
 mod new_folder;
 pub(crate) mod open_files;
+mod own_file;
+pub(crate) mod own_folder;
 pub(crate) mod positional;
 pub(crate) mod publication;
 pub(crate) mod regular_file;

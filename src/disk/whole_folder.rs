@@ -72,12 +72,14 @@ pub(crate) fn remove_mark(path: &Path) -> Result<()> {
     sync_folder(super::folder_of(path))
 }
 
-/// Creates a file with these bytes, all of them on blocks of its own. It does not sync it.
+/// Creates a file that only this user can read, with these bytes, all of them on blocks of its own. It does not sync it.
 #[cfg(feature = "remote")]
 pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
     use std::io::Write;
+
+    use super::own_file::private;
     let io = |e| Error::io("create", path, e);
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(io)?;
+    let mut file = private(fs::OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
     for chunk in bytes {
         file.write_all(&chunk).map_err(io)?;
     }

@@ -8,6 +8,7 @@ mod common;
 mod edit;
 mod fetch;
 mod hostile;
+mod hostile_text;
 mod look;
 mod monitor;
 mod program;

@@ -12,7 +12,7 @@ use vidrec::Dataset;
 use vidrec::check::FoundClip;
 use vidrec::edit::ClipList;
 
-use crate::output::count;
+use crate::output::{self, count};
 use crate::table;
 
 /// The clips that a file names:
@@ -38,7 +38,7 @@ pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
         }
     }
     if found.unnamed > 0 {
-        eprintln!("vidrec: {}: {} without a clip", path.display(), count(found.unnamed, "item"));
+        output::tell(format_args!("{}: {} without a clip", path.display(), count(found.unnamed, "item")));
     }
     Ok(found.list)
 }

@@ -7,7 +7,7 @@ use vidrec::ProgressFn;
 use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, printable};
 use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::OutputStorageArgs;
 use crate::words::words;
@@ -180,7 +180,7 @@ pub fn run(args: &Args) -> Run {
         }
     };
     for left in &report.left_out {
-        eprintln!("vidrec: {}: skipped: {}", left.source, left.error);
+        output::tell(format_args!("{}: skipped: {}", left.source, left.error));
     }
     let to = out.map_or_else(|| "beside the record file".into(), |out| format!("into {}", out.display()));
     output::print(how.json, &report, |r| render(r, &to))?;
@@ -229,7 +229,7 @@ fn render(r: &ImportReport, to: &str) -> String {
     line(r.reencoded, "image", "encoded as JPEG");
     line(r.left_out.len() as u64, "fault", "skipped");
     for note in &r.notes {
-        text += &format!("  {note}\n");
+        text += &format!("  {}\n", printable(note));
     }
     text
 }

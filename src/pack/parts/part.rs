@@ -35,7 +35,8 @@ pub struct PartOptions {
     /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
     pub storage: Storage,
     /// For a plan in object storage: a folder on this machine to pack in, with room for a part. An attempt resumes what another one with the
-    /// same folder left. Default `None`: the system's folder for temporary files.
+    /// same folder left. Default `None`: `TMPDIR`, or else the user's cache folder
+    /// (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use vidrec::{Batch, Batches, Dataset, Epochs, Loader, LoaderStats, OpenOptions};
 
 use super::args::{Args, Output};
+use crate::output;
 use crate::usage::{Usage, usage};
 
 /// What was measured.
@@ -78,7 +79,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     let dataset = Dataset::open_with(&args.dataset, options)?;
     let loader = Loader::new(&dataset, args.loading.options(&dataset, threads))?;
     for warning in loader.warnings() {
-        eprintln!("vidrec: {warning}");
+        output::tell(warning);
     }
     match args.output {
         Output::Pictures => measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch),
