@@ -208,3 +208,50 @@ impl DatasetJson {
         Ok(json)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn listing() -> Value {
+        let tracks = json!({"file": "shard-00000-0123456789ab.vtrk", "bytes": 1, "sha256": ""});
+        json!({
+            "format": "vidrec", "format_version": 1, "clips": 1, "frames": 2, "bytes": 3,
+            "shards": [{"record_file": "train.rec", "index_file": "train.vidx", "clips": 1, "frames": 2, "bytes": 3,
+                "sha256": "", "track_file": tracks}],
+            "failures": {"file": "failures-0123456789ab.jsonl", "count": 1, "sha256": ""},
+        })
+    }
+
+    #[test]
+    fn structures_are_objects_and_names_are_of_their_kind() {
+        let prove = |json: &Value| DatasetJson::prove(json.to_string().as_bytes());
+        let whole = prove(&listing()).unwrap();
+        assert_eq!(whole.file_names().count(), 4);
+        assert_eq!(DatasetJson::prove(&whole.to_bytes()).unwrap(), whole);
+        for (path, value, is_read) in [
+            ("/failures", Value::Null, true),
+            ("/shards/0/track_file", Value::Null, true),
+            ("/failures", json!(["failures-0123456789ab.jsonl", 1, ""]), false),
+            ("/shards/0/track_file", json!(["a.vtrk", 1, ""]), false),
+            ("/shards/0", json!(["a.rec", "a.vidx", 1, 2, 3, ""]), false),
+            ("/shards", json!({}), false),
+            ("/shards/0/record_file", json!("a.vidx"), false),
+            ("/shards/0/index_file", json!("a.vtrk"), false),
+            ("/shards/0/track_file/file", json!("a.rec"), false),
+            ("/failures/file", json!("a.rec"), false),
+            ("/failures/file", json!("failures.jsonl"), true),
+            ("/failures/file", json!(".bashrc"), false),
+        ] {
+            let mut changed = listing();
+            *changed.pointer_mut(path).unwrap() = value.clone();
+            let found = prove(&changed);
+            assert_eq!(found.is_ok(), is_read, "{path} {value}");
+            assert!(found.is_ok() || found.unwrap_err().rule() == Some("dataset-json"));
+        }
+        let twice = format!("{} {{}}", listing());
+        assert!(DatasetJson::prove(twice.as_bytes()).is_err());
+    }
+}
