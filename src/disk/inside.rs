@@ -25,18 +25,15 @@ impl Inside {
     /// Whether a path leads to something in the folder, by whichever links. What cannot be looked at cannot be read either,
     /// and its reader says so.
     pub fn holds(&mut self, path: &Path) -> bool {
-        let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-        match path.parent().filter(|_| !is_link && path.file_name().is_some()) {
-            Some(parent) => {
-                if let Some(known) = self.known.get(parent) {
-                    return *known;
-                }
-                let found = self.leads_in(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-                self.known.insert(parent.to_owned(), found);
-                found
-            }
-            None => self.leads_in(path),
+        let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+        // A file lies in the folder that it is in.
+        let Some(folder) = path.parent().filter(|_| is_file) else { return self.leads_in(path) };
+        if let Some(known) = self.known.get(folder) {
+            return *known;
         }
+        let found = self.leads_in(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        self.known.insert(folder.to_owned(), found);
+        found
     }
 
     /// Like [`holds`](Self::holds), also of the files of a folder of frames.

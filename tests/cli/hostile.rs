@@ -179,7 +179,7 @@ fn what_is_no_file_is_not_waited_for() {
             put(name, how);
             for line in ["inspect set", "verify set", "repair set", "merge set original -o merged"] {
                 let run = ends(line, temp.path());
-                let text = String::from_utf8_lossy(&run.stderr);
+                let text = String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned();
                 assert!(!run.status.success(), "{name}: {line}: {text}");
                 let said = text.contains("not a regular file") || line == "repair set";
                 assert!(said, "{name}: {line}: {text}");
