@@ -92,11 +92,7 @@ impl Shard {
         }
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
-        let index = Index::prove(&index_bytes).map_err(|e| {
-            let e = not_an_index(e.file(&index_path), &index_bytes);
-            index_bytes.forget(index_bytes.generation());
-            e
-        })?;
+        let index = prove_again(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
         let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
@@ -293,6 +289,18 @@ impl Shard {
 
     pub fn frame_entry(&self, ordinal: u64) -> Result<FrameEntry> {
         self.of_index(|index, bytes| index.frame(bytes, ordinal))
+    }
+}
+
+/// Proves a remote index. What proves wrong is fetched once more: the cache on disk may be damaged.
+#[cfg(feature = "remote")]
+fn prove_again(bytes: &IndexBytes) -> Result<Index> {
+    loop {
+        let seen = bytes.generation();
+        match Index::prove(bytes) {
+            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget(seen) => {}
+            proven => return proven,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn it_is_shown_as_it_is() {
         ["here", "of", "share", "last", "used", "location", "version"]
     );
     assert_eq!(lines[1].trim(), "4.0 KiB   4.0 KiB   100%   1 day ago  gs://other/\\u{1b}[2Jc.rec  v1");
-    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec  v1");
+    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec    v1");
     assert_eq!(lines[4], "3 objects, 52.0 KiB here");
     let report = json("cache show cache --json", dir.path());
     assert_eq!(
