@@ -45,7 +45,8 @@ wanted=$(sha256 < scripts/requirements-release.txt)
 if [ "$(cat "$tools/made-for" 2> /dev/null)" != "$wanted" ]; then
   rm -rf "$tools"
   python3 -m venv "$tools"
-  "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements-release.txt
+  "$tools/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
+    --requirement scripts/requirements-release.txt
   echo "$wanted" > "$tools/made-for"
 fi
 export PATH="$tools/bin:$PATH"
