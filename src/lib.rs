@@ -148,6 +148,18 @@ pub mod fuzzing {
     pub use crate::jpeg::fuzzing::{
         Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
     };
+    pub use crate::decoded::fuzzing::decoded_segments;
+    #[cfg(feature = "pack")]
+    pub use crate::format::fuzzing::{dataset_json, meta, tracks};
+    #[cfg(feature = "pack")]
+    pub use crate::pack::fuzzing::{journal, journal_of, messages, receipts, values};
+    #[cfg(feature = "remote")]
+    pub use crate::remote::fuzzing::answers;
+
+    /// Reads the plan for publishing in a folder, and changes nothing.
+    pub fn plan(folder: &std::path::Path) {
+        let _ = crate::disk::publication::check_whole(folder);
+    }
 }
 
 pub use byte_size::parse_bytes;
