@@ -28,7 +28,7 @@
 //! // # Read
 //! let train = Dataset::open(&dir)?;
 //! let clip = train.clip(2)?;
-//! assert_eq!((clip.label(), clip.source()?), (Some(2), "2.mp4"));
+//! assert_eq!((clip.label(), clip.source()?), (Some(2), "2.mp4".into()));
 //! assert_eq!(clip.frame(7)?.jpeg(), jpeg);
 //! # Ok::<(), vidrec::Error>(())
 //! ```
@@ -145,12 +145,11 @@ pub mod bench {
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
+    pub use crate::decoded::fuzzing::decoded_segments;
+    pub use crate::format::fuzzing::{dataset_json, meta, tracks};
     pub use crate::jpeg::fuzzing::{
         Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
     };
-    pub use crate::decoded::fuzzing::decoded_segments;
-    #[cfg(feature = "pack")]
-    pub use crate::format::fuzzing::{dataset_json, meta, tracks};
     #[cfg(feature = "pack")]
     pub use crate::pack::fuzzing::{journal, journal_of, messages, receipts, values};
     #[cfg(feature = "remote")]

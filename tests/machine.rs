@@ -356,7 +356,7 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     assert_eq!(set.classes(), ["a", "b", "c", "d"], "the numbers of classes are those of a run that could read all");
     assert_eq!(
         (set.clip(0).unwrap().source().unwrap(), set.clip(1).unwrap().source().unwrap()),
-        ("a/00.mp4", "a/01.mp4")
+        ("a/00.mp4".into(), "a/01.mp4".into())
     );
     // The same again, by one thread; and a stop where that was asked for.
     assert_eq!(videos.pack("", "again", &["-j", "1", "-n", "1"]).status.code(), Some(3));

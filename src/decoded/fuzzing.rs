@@ -15,3 +15,14 @@ pub fn decoded_segments(bytes: &[u8]) {
     // Rounded up to whole words.
     assert!(places(&whole).all(|place| place < head.grid.count().next_multiple_of(64)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::fuzzing::changed_files;
+
+    #[test]
+    fn any_change_of_a_head_is_read_or_refused() {
+        changed_files("decoded_segments", decoded_segments);
+    }
+}

@@ -18,7 +18,7 @@
 
 mod cache;
 mod found;
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod layout;
 mod segment;

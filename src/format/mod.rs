@@ -9,7 +9,7 @@ pub mod dataset_json;
 pub mod file_name;
 pub mod footer;
 pub mod frame_entry;
-#[cfg(all(feature = "fuzzing", feature = "pack"))]
+#[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod header;
 pub mod json_object;

@@ -35,3 +35,48 @@ pub fn messages(bytes: &[u8]) {
 pub fn values(file: &Path) {
     read_any(file);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::fuzzing::changed_files;
+
+    /// Does `work` in a folder that has a file of these bytes.
+    fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        work(folder.path());
+    }
+
+    #[test]
+    fn any_change_of_a_journal_or_a_receipt_or_a_plan_is_read_or_refused() {
+        changed_files("journal", |lines| {
+            let (name, bytes) = journal_of(lines);
+            with_file(name, &bytes, journal);
+        });
+        changed_files("receipt", receipts);
+        changed_files("parts_plan", |bytes| {
+            with_file("plan.json", bytes, |folder| {
+                let _ = crate::pack::PartsPlan::open(folder).and_then(|plan| plan.status());
+            });
+        });
+        changed_files("plan", |bytes| {
+            with_file(".vidrec.plan", bytes, |folder| {
+                let _ = crate::disk::publication::check_whole(folder);
+            });
+        });
+    }
+
+    #[test]
+    fn any_change_of_a_message_is_read_or_refused() {
+        changed_files("messages", messages);
+    }
+
+    #[test]
+    fn any_change_of_a_file_of_values_is_read_or_refused() {
+        for kind in ["npy", "npz", "parquet", "csv", "json"] {
+            let name = format!("a.{kind}");
+            changed_files(kind, |bytes| with_file(&name, bytes, |folder| values(&folder.join(&name))));
+        }
+    }
+}

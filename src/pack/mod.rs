@@ -15,7 +15,7 @@
 
 mod channels;
 mod estimate;
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 pub mod given;
 mod options;

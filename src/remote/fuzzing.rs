@@ -13,3 +13,14 @@ pub fn answers(bytes: &[u8]) {
     let _ = url::Address::of(Path::new(&*text));
     aws::fuzzing(&text);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::fuzzing::changed_files;
+
+    #[test]
+    fn any_change_of_an_answer_is_read_or_refused() {
+        changed_files("answers", answers);
+    }
+}

@@ -31,7 +31,7 @@ mod file;
 mod file_pieces;
 mod fill_once;
 mod filling;
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod gate;
 mod held;

@@ -6,12 +6,12 @@ mod process;
 mod profile;
 
 /// What a command printed, and files of profiles.
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn fuzzing(text: &str) {
     let _ = expiration::parse(text);
     let profile = Profile::of(text, text, "default");
     let _ = (profile.source(), profile.endpoint(), profile.ca_bundle());
-    let _ = process::ProcessCredentials::new(String::new(), String::new()).read(text.as_bytes());
+    process::ProcessCredentials::new(String::new(), String::new()).is_output(text.as_bytes());
 }
 
 pub(super) use complete::{complete, without_credentials};
