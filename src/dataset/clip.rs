@@ -94,7 +94,7 @@ impl<'a> Clip<'a> {
         self.entry.time_base
     }
 
-    /// Source path, relative to the input root.
+    /// A copy of the source path, relative to the input root.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl<'a> Clip<'a> {
         Ok(source)
     }
 
-    /// Class name; empty if there is none.
+    /// A copy of the class name; empty if there is none.
     ///
     /// # Errors
     ///
