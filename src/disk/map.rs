@@ -50,7 +50,7 @@ impl MappedFile {
         // SAFETY: the map is private to this type and only ever read. The remaining risk is that another process
         // truncates or rewrites the file in place. No reader of a map can rule that out, and the type's documentation
         // says so. All reads are bounds-checked against the mapped length, and no code relies on a value that was read
-        // to stay the same.
+        // to stay the same: JPEGs are copied before C reads them (`PrivateJpeg`), and texts before they are checked.
         let map = unsafe { Mmap::map(file) }.map_err(|e| Error::io("map the file", path, e))?;
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }

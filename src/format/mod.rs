@@ -9,6 +9,8 @@ pub mod dataset_json;
 pub mod file_name;
 pub mod footer;
 pub mod frame_entry;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod header;
 pub mod json_object;
 pub mod meta;

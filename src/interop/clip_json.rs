@@ -35,9 +35,9 @@ impl ClipJson {
     /// The description of a clip with these tracks.
     pub fn of(clip: &Clip<'_>, tracks: Vec<TrackJson>) -> Result<Self> {
         let mut json = ClipJson {
-            source: clip.source()?.to_owned(),
+            source: clip.source()?,
             label: clip.label(),
-            class: clip.class()?.to_owned(),
+            class: clip.class()?,
             attributes: clip.attributes()?,
             time_base: clip.time_base(),
             short: clip.is_short(),

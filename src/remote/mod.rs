@@ -31,6 +31,8 @@ mod file;
 mod file_pieces;
 mod fill_once;
 mod filling;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod gate;
 mod held;
 mod http;

@@ -208,7 +208,7 @@ impl ShardScan<'_, '_> {
 
     fn clip_strings(&self, clip: &ClipEntry) -> Result<()> {
         let [_, class, attributes] = self.shard.strings(clip)?;
-        if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(attributes).is_err() {
+        if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(&attributes).is_err() {
             return Err(Error::format("clip-attributes", "the attributes are not a JSON object"));
         }
         let classes = &self.shard.index.meta.classes;
@@ -216,7 +216,7 @@ impl ShardScan<'_, '_> {
             return Ok(());
         };
         match classes.get(label as usize) {
-            Some(name) if class.is_empty() || name == class => Ok(()),
+            Some(name) if class.is_empty() || *name == class => Ok(()),
             other => Err(Error::format("clip-class", "the clip's class is not that of its label")
                 .expected(other.map_or("a label that has a class", |s| s))
                 .found(format!("{label}, \"{class}\""))),

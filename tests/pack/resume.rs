@@ -474,7 +474,7 @@ fn shards_are_balanced_or_bounded_and_in_order() {
     let videos = Videos::make(10);
     let sources = |out: &str| -> Vec<String> {
         let set = vidrec::Dataset::open(videos.path(out)).unwrap();
-        set.clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect()
+        set.clips().map(|c| c.unwrap().source().unwrap()).collect()
     };
     let shards = |out: &str| -> Vec<(u64, u64)> {
         let json: Value = serde_json::from_slice(&videos.files(out)["dataset.json"]).unwrap();

@@ -150,7 +150,7 @@ impl Found<'_> {
         }
         let names: std::collections::HashSet<&str> = names.iter().copied().collect();
         // An entry that cannot be read may be one to exclude.
-        Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(source))))
+        Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(&*source))))
     }
 }
 

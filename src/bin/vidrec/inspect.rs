@@ -66,9 +66,9 @@ struct ClassCount<'a> {
 #[derive(Serialize)]
 struct ClipReport<'a> {
     clip: u64,
-    source: &'a str,
+    source: String,
     label: Option<u32>,
-    class: &'a str,
+    class: String,
     width: u32,
     height: u32,
     short: bool,

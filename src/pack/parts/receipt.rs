@@ -86,3 +86,9 @@ impl Receipt {
             .help("look for a machine with failing memory or disk, remove the receipt, and pack the part again"))
     }
 }
+/// Reads a receipt from any bytes.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(in crate::pack) fn prove(bytes: &[u8]) {
+    let _ =
+        serde_json::from_slice::<Receipt>(bytes).map(|receipt| receipt.check().is_ok() && receipt.is_same(&receipt));
+}
