@@ -169,7 +169,7 @@ impl Shard {
     }
 
     /// What a clip's entry says in words: its source, its class and its attributes.
-    pub fn strings(&self, clip: &ClipEntry) -> Result<[&str; 3]> {
+    pub fn strings(&self, clip: &ClipEntry) -> Result<[String; 3]> {
         self.of_index(|index, bytes| index.strings(bytes, clip))
     }
 

@@ -57,7 +57,7 @@ mod tests {
         changed_files("receipt", receipts);
         changed_files("parts_plan", |bytes| {
             with_file("plan.json", bytes, |folder| {
-                let _ = crate::pack::PartsPlan::open(folder).and_then(|plan| plan.status());
+                let _ = super::super::parts::PartsPlan::open(folder).and_then(|plan| plan.status());
             });
         });
         changed_files("plan", |bytes| {

@@ -88,7 +88,7 @@ impl Receipt {
 }
 /// Reads a receipt from any bytes.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(in crate::pack) fn prove(bytes: &[u8]) {
+pub fn prove(bytes: &[u8]) {
     let _ =
         serde_json::from_slice::<Receipt>(bytes).map(|receipt| receipt.check().is_ok() && receipt.is_same(&receipt));
 }
