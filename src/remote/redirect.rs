@@ -22,8 +22,10 @@ const MOST_HOSTS: usize = 1000;
 /// What another host may hear of a request: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
 
+type Make = dyn Fn(&Guarded) -> object_store::Result<HttpClient> + Send + Sync;
+
 /// How the client for other hosts is made.
-pub(super) struct MakeClient(pub Box<dyn Fn(&Guarded) -> object_store::Result<HttpClient> + Send + Sync>);
+pub(super) struct MakeClient(pub Box<Make>);
 
 impl fmt::Debug for MakeClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
