@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use sha2::{Digest, Sha256};
 use vidrec::order::Order;
-use vidrec::{Augmentation, ColorJitter, Crop, Dataset, Frames, Loader, LoaderOptions, Result};
+use vidrec::{ColorJitter, Crop, Dataset, Frames, Loader, LoaderOptions, Result, Temporal};
 
 fn main() -> ExitCode {
     let sets: Vec<String> = std::env::args().skip(1).collect();
@@ -48,60 +48,59 @@ fn digest(loader: &Loader) -> Result<String> {
     Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The default, and one setting for each thing that changes the batches.
+/// How one word changes the settings.
+type Change = fn(&mut LoaderOptions, &str) -> Result<()>;
+
+/// Each option that changes the batches, with the words that it takes.
+const CHANGES: &[(&str, &[&str], Change)] = &[
+    ("order", &["sequential", "shuffled", "blocks", "homes"], |o, word| word.parse().map(|to| o.sampling.order = to)),
+    ("crop", Crop::WORDS, |o, word| {
+        o.augmentation.flip = 0.5;
+        word.parse().map(|to| o.augmentation.crop = to)
+    }),
+    ("dtype", &["uint8", "float16", "bfloat16", "float32"], |o, word| {
+        (o.pictures.mean, o.pictures.std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+        word.parse().map(|to| o.pictures.dtype = to)
+    }),
+    ("channels", &["rgb", "gray", "ycbcr"], |o, word| word.parse().map(|to| o.pictures.channels = to)),
+    ("layout", &["BTCHW", "BCTHW", "BTHWC"], |o, word| word.parse().map(|to| o.pictures.layout = to)),
+    ("decoder", &["auto", "turbo"], |o, word| {
+        o.augmentation.crop = Crop::RANDOM_RESIZED;
+        word.parse().map(|to| o.pictures.decoder = to)
+    }),
+    ("temporal", Temporal::WORDS, |o, word| word.parse().map(|to| o.temporal = to)),
+    ("last, on rank 1 of 2,", &["drop", "pad", "wrap"], |o, word| {
+        (o.sampling.rank, o.sampling.world_size) = (1, 2);
+        word.parse().map(|to| o.sampling.last = to)
+    }),
+];
+
+/// The default, one setting for each word of [`CHANGES`], and those that are no words.
 fn settings() -> Result<Vec<(String, LoaderOptions)>> {
-    let default = || {
-        let mut options = LoaderOptions { batch_size: 5, seed: 7, ..LoaderOptions::default() };
-        (options.frames, options.pictures.size) = (Frames::Fixed(4), (96, 80));
-        options
-    };
     let mut all = vec![("default".to_owned(), default())];
-    let mut add = |name: String, change: &dyn Fn(&mut LoaderOptions) -> Result<()>| {
+    for (option, words, change) in CHANGES {
+        for word in *words {
+            let mut options = default();
+            change(&mut options, word)?;
+            all.push((format!("{option} {word}"), options));
+        }
+    }
+    let mut given = default();
+    given.sampling.order = Order::Given([3, 1, 2, 1, 0].into());
+    all.push(("order given".into(), given));
+    for (width, height) in [(32, 32), (112, 112), (224, 224)] {
         let mut options = default();
-        change(&mut options)?;
-        all.push((name, options));
-        Result::Ok(())
-    };
-    for word in ["sequential", "shuffled", "blocks", "homes"] {
-        add(format!("order {word}"), &|o| Ok(o.sampling.order = word.parse()?))?;
+        options.pictures.size = (width, height);
+        all.push((format!("size {width}x{height}"), options));
     }
-    add("order given".into(), &|o| Ok(o.sampling.order = Order::Given([3, 1, 2, 1, 0].into())))?;
-    for word in Crop::WORDS {
-        add(format!("crop {word}"), &|o| {
-            Ok(o.augmentation = Augmentation { crop: word.parse()?, flip: 0.5, ..o.augmentation })
-        })?;
-    }
-    for word in ["uint8", "float16", "bfloat16", "float32"] {
-        add(format!("dtype {word}"), &|o| {
-            (o.pictures.mean, o.pictures.std) = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
-            Ok(o.pictures.dtype = word.parse()?)
-        })?;
-    }
-    for word in ["rgb", "gray", "ycbcr"] {
-        add(format!("channels {word}"), &|o| Ok(o.pictures.channels = word.parse()?))?;
-    }
-    for word in ["BTCHW", "BCTHW", "BTHWC"] {
-        add(format!("layout {word}"), &|o| Ok(o.pictures.layout = word.parse()?))?;
-    }
-    for word in ["auto", "turbo"] {
-        add(format!("decoder {word}"), &|o| {
-            o.augmentation.crop = Crop::RANDOM_RESIZED;
-            Ok(o.pictures.decoder = word.parse()?)
-        })?;
-    }
-    for word in ["uniform", "random-segments", "clip", "clip-center", "views", "dense"] {
-        add(format!("temporal {word}"), &|o| Ok(o.temporal = word.parse()?))?;
-    }
-    for word in ["drop", "pad", "wrap"] {
-        add(format!("last {word}, rank 1 of 2"), &|o| {
-            (o.sampling.rank, o.sampling.world_size) = (1, 2);
-            Ok(o.sampling.last = word.parse()?)
-        })?;
-    }
-    for size in [(32, 32), (112, 112), (224, 224)] {
-        add(format!("size {}x{}", size.0, size.1), &|o| Ok(o.pictures.size = size))?;
-    }
-    let color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
-    add("colors".into(), &|o| Ok(o.augmentation.color = color))?;
+    let mut colors = default();
+    colors.augmentation.color = ColorJitter { brightness: 0.4, contrast: 0.4, saturation: 0.4, grayscale: 0.2 };
+    all.push(("colors".into(), colors));
     Ok(all)
+}
+
+fn default() -> LoaderOptions {
+    let mut options = LoaderOptions { batch_size: 5, seed: 7, ..LoaderOptions::default() };
+    (options.frames, options.pictures.size) = (Frames::Fixed(4), (96, 80));
+    options
 }

@@ -8,7 +8,7 @@
 //!
 //! * Muxers that know nothing of reordering write the times of decoding. Their packets have ascending times, although the
 //!   decoder puts the pictures into another order. The times are then in the order of the file, so the frames get them in
-//!   the order in which the decoder returns them. GStreamer does the same (`GstVideoDecoder`).
+//!   the order in which the decoder returns them: pictures in the order of such times would jump back and forth.
 //! * Some frames have no time, as in AVI files with B-frames; two have the same time; or the clock begins again on the way.
 //!   Then FFmpeg's guess has to do, which it makes from the times of decoding, in the decoder's order.
 
