@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::dataset::Dataset;
 use super::warm_report::WarmReport;
-use crate::disk::regular_file::{Links, open_regular};
 use crate::disk::advice::{Advice, advise};
+use crate::disk::regular_file::{Links, open_regular};
 use crate::location::is_remote;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, Result};

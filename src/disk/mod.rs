@@ -14,10 +14,10 @@ mod folder_lock;
 pub(crate) mod free_space;
 #[cfg(feature = "remote")]
 mod hole;
-#[cfg(target_os = "linux")]
-mod large_map;
 #[cfg(any(feature = "interop", feature = "pack"))]
 pub(crate) mod inside;
+#[cfg(target_os = "linux")]
+mod large_map;
 mod link;
 #[cfg(feature = "pack")]
 mod log_file;

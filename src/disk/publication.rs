@@ -435,7 +435,8 @@ mod tests {
             file.write_all(name.as_bytes()).unwrap();
             (file.seal(), named(name))
         });
-        let replaced = Replaced { files: vec![named("old.vidx"), named("both.rec")], removable: vec![named("old.vidx")] };
+        let replaced =
+            Replaced { files: vec![named("old.vidx"), named("both.rec")], removable: vec![named("old.vidx")] };
         Staged::new(dir, lock, files.into(), b"new, both", replaced).unwrap()
     }
 

@@ -117,7 +117,9 @@ fn without_waiting(how: &mut OpenOptions, _: Links) -> &mut OpenOptions {
 
 fn not_regular(path: &Path, kind: FileType) -> Error {
     if kind.is_symlink() {
-        return Error::usage("this is a symbolic link").file(path).help("only vidrec uses this name, for no link: remove it");
+        return Error::usage("this is a symbolic link")
+            .file(path)
+            .help("only vidrec uses this name, for no link: remove it");
     }
     Error::usage("not a regular file").file(path).found(words(kind))
 }

@@ -166,7 +166,8 @@ fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
 impl Transfer<'_, '_, '_> {
     /// Refuses files that need more room than there is, but for what an interrupted fetch left of them.
     fn check_space(&self, missing: &[&Item]) -> Result<()> {
-        let is_there = |item: &&Item| fs::metadata(self.dir.join(format!(".{}.tmp", item.name))).map_or(0, |meta| meta.len());
+        let is_there =
+            |item: &&Item| fs::metadata(self.dir.join(format!(".{}.tmp", item.name))).map_or(0, |meta| meta.len());
         let needed = missing.iter().map(|item| item.length.unwrap_or(0).saturating_sub(is_there(item)));
         require_space(self.dir, needed.fold(0, u64::saturating_add))
     }

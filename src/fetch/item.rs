@@ -47,7 +47,8 @@ pub(crate) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
         let index = item(&shard.index_file, None, most_of_index(shard), Proof::IndexOf(shard.clone()));
         [record, index].into_iter().chain(tracks)
     };
-    let failures = json.failures.iter().map(|f| item(&f.file, None, most_of_failures(f), Proof::Sha256(f.sha256.clone())));
+    let failures =
+        json.failures.iter().map(|f| item(&f.file, None, most_of_failures(f), Proof::Sha256(f.sha256.clone())));
     json.shards.iter().flat_map(of_shard).chain(failures).collect()
 }
 

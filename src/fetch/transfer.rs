@@ -32,7 +32,10 @@ pub(super) fn require_space(dir: &Path, needed: u64) -> Result<()> {
         return Ok(());
     }
     let e = Error::io("fetch the data set", dir, std::io::ErrorKind::StorageFull.into());
-    Err(e.expected(format!("room for {needed} bytes")).found(format!("{free} bytes")).help("free some space, or choose another disk"))
+    Err(e
+        .expected(format!("room for {needed} bytes"))
+        .found(format!("{free} bytes"))
+        .help("free some space, or choose another disk"))
 }
 
 /// Copies files into a folder, under temporary names.

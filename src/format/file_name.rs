@@ -248,8 +248,30 @@ mod tests {
     /// Texts of what matters in names, and any.
     fn name() -> impl Strategy<Value = String> {
         let parts = [
-            "shard-", "00000", "failures", "-0123456789ab", ".rec", ".vidx", ".vtrk", ".jsonl", ".", "..", "/", "\\",
-            "\0", "\n", "\u{85}", "a", "é", " ", ":", "C:", ".tmp", "dataset.json", "~", "-",
+            "shard-",
+            "00000",
+            "failures",
+            "-0123456789ab",
+            ".rec",
+            ".vidx",
+            ".vtrk",
+            ".jsonl",
+            ".",
+            "..",
+            "/",
+            "\\",
+            "\0",
+            "\n",
+            "\u{85}",
+            "a",
+            "é",
+            " ",
+            ":",
+            "C:",
+            ".tmp",
+            "dataset.json",
+            "~",
+            "-",
         ];
         let made = prop::collection::vec(prop::sample::select(parts.to_vec()), 0..6).prop_map(|parts| parts.concat());
         prop_oneof![made.clone(), any::<String>(), (any::<String>(), made).prop_map(|(a, b)| a + &b)]

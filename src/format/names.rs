@@ -93,5 +93,4 @@ mod tests {
             assert!(!has_digits(name));
         }
     }
-
 }

@@ -36,7 +36,8 @@ pub(super) fn refuse(files: &Files) -> Result<()> {
     // dataset.json has no checksum, so an intact index counts for more.
     let Some(folder) = files.folder.as_ref().filter(|_| !is_of_this_version) else { return Ok(()) };
     let path = folder.join(dataset_json::FILE_NAME);
-    let listing = || serde_json::from_slice::<Version>(&read_regular(&path, limits::MAX_LISTING_BYTES, Links::Follow).ok()?).ok();
+    let listing =
+        || serde_json::from_slice::<Version>(&read_regular(&path, limits::MAX_LISTING_BYTES, Links::Follow).ok()?).ok();
     match listing().filter(|listing| listing.format == "vidrec").map(|listing| listing.format_version) {
         Some(version) if version > u64::from(header::VERSION.0) => {
             let e = Error::format("dataset-version", "a newer version of the format");

@@ -111,8 +111,10 @@ fn find_in(folder: &Path) -> Result<Files> {
     if !extra.is_empty() {
         notes.push(format!("ignored, because they do not belong to the data set: {}", extra.join(", ")));
     }
-    let said = |index: &FileName| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == *index)).cloned();
-    let open = |[record, index]: [FileName; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
+    let said =
+        |index: &FileName| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == *index)).cloned();
+    let open =
+        |[record, index]: [FileName; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
     let shards = pairs.into_iter().map(open).collect::<Result<_>>()?;
     Ok(Files { folder: Some(folder.to_owned()), shards, listing, notes })
 }

@@ -71,7 +71,8 @@ fn links_out_of_a_folder_are_followed_only_when_asked_for() {
     }
     let (report, status) = bench.pack("in");
     assert_eq!((bench.sources(), status), (vec!["a/1.mp4".into(), "a/again.mp4".into()], Some(3)), "{report}");
-    let failed: Vec<&str> = report["failures"].as_array().unwrap().iter().map(|f| f["source"].as_str().unwrap()).collect();
+    let failed: Vec<&str> =
+        report["failures"].as_array().unwrap().iter().map(|f| f["source"].as_str().unwrap()).collect();
     assert_eq!(failed, ["a/out.mp4", "a/zero.mp4", "c"]);
     assert!(report["failures"][0]["error"].as_str().unwrap().contains("leads out of the input folder"), "{report}");
     fs::remove_file(bench.at("in/a/zero.mp4")).unwrap();
@@ -203,7 +204,12 @@ fn a_journal_of_somebody_else_removes_and_renames_nothing() {
         complete(&out, file(".shard-00000.rec.tmp", "thesis.txt"), none.clone(), Value::Null),
         complete(&out, file("thesis.txt", "shard-00000.rec"), none.clone(), Value::Null),
         complete(&out, file("../precious.txt", "shard-00000.rec"), none.clone(), Value::Null),
-        complete(&out, json!([{"temporary": ".x.rec.tmp", "name": "train.rec", "shared": true}]), none.clone(), Value::Null),
+        complete(
+            &out,
+            json!([{"temporary": ".x.rec.tmp", "name": "train.rec", "shared": true}]),
+            none.clone(),
+            Value::Null,
+        ),
         complete(&out, none.clone(), none.clone(), json!("../../x.jsonl")),
         shard("../precious.rec"),
     ] {

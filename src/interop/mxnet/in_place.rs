@@ -16,8 +16,8 @@ use crate::format::dataset_json::{self, DatasetJson, ShardJson};
 use crate::format::file_name::{FileKind, FileName};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
-use crate::interop::sink::{self, Kind};
 use crate::interop::ImportReport;
+use crate::interop::sink::{self, Kind};
 use crate::jpeg::Decoder;
 use crate::progress::{Counter, ProgressFn};
 use crate::writer::{FinishedIndex, IndexWriter};
@@ -51,7 +51,9 @@ pub fn import_in_place(
     if let Some(other) = files.iter().find(|file| !is_records(file)) {
         return Err(Error::usage("a record file that is indexed in place needs a name that a data set can list")
             .file(other)
-            .expected("a name that ends in .rec, does not begin with a dot, and has no backslash and no control character")
+            .expected(
+                "a name that ends in .rec, does not begin with a dot, and has no backslash and no control character",
+            )
             .help("give the file another name"));
     }
     let lock = writer::lock(folder)?;

@@ -5,10 +5,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::disk::regular_file::{Links, open_regular, read_if_there};
 use crate::disk::{
     AtomicFile, FolderLock, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder, write_file,
 };
-use crate::disk::regular_file::{Links, open_regular, read_if_there};
 use crate::{Error, Result};
 
 pub(super) use crate::format::names::{PLAN, PLANNED_JOBS as JOBS};

@@ -48,7 +48,9 @@ pub(super) fn walk(
     let mut walk = Walk { root, folders: BTreeMap::new(), entries: Vec::new(), passed_over };
     let mut inside = if outside { None } else { Some(Inside::new(root)?) };
     let mut leads_out = |entry: &DirEntry| {
-        entry.depth() > 0 && entry.path_is_symlink() && inside.as_mut().is_some_and(|inside| !inside.holds(entry.path()))
+        entry.depth() > 0
+            && entry.path_is_symlink()
+            && inside.as_mut().is_some_and(|inside| !inside.holds(entry.path()))
     };
     let entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
     let mut entries = entries.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name()));

@@ -190,7 +190,8 @@ fn read_failures(out: &Path, listed: Option<&FailuresJson>) -> Result<BTreeMap<u
         Some(_) => read_regular(&path, most, Links::Follow)?,
         None => read_if_there(&path, most, Links::Follow)?.unwrap_or_default(),
     };
-    let text = String::from_utf8(text).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
+    let text =
+        String::from_utf8(text).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
     if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)

@@ -136,10 +136,9 @@ impl JournalLines {
         read.map_err(|e| Error::io("read", &self.path, e))?;
         let Some(text) = checked(&line) else { return Ok(None) };
         let entry = serde_json::from_slice(text).map_err(|e| {
-            Error::usage("this is not the journal of this version of vidrec")
-                .file(&self.path)
-                .found(e)
-                .help("if another version wrote it, finish with that; if the folder is somebody else's, remove the file")
+            Error::usage("this is not the journal of this version of vidrec").file(&self.path).found(e).help(
+                "if another version wrote it, finish with that; if the folder is somebody else's, remove the file",
+            )
         })?;
         self.end += line.len() as u64;
         Ok(Some(entry))
