@@ -9,8 +9,7 @@ use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
 use reqwest::Certificate;
 
-use super::client::client;
-use super::redirect::{Following, MakeClient};
+use super::redirect::Following;
 
 /// What a server said to one request. It travels with the request, as an extension.
 #[derive(Debug, Default)]
@@ -53,10 +52,7 @@ pub(super) struct Watching {
 
 impl HttpConnector for Watching {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let own = HttpClient::new(client(options, &self.authorities, None)?);
-        let (options, authorities) = (options.clone(), self.authorities.clone());
-        let others = move |guarded: &_| Ok(HttpClient::new(client(&options, &authorities, Some(guarded))?));
-        Ok(HttpClient::new(Watched(Following::new(own, MakeClient(Box::new(others))))))
+        Ok(HttpClient::new(Watched(Following::new(options, &self.authorities)?)))
     }
 }
 

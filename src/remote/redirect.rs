@@ -5,14 +5,15 @@
 //! nor the location that was asked for.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
-use reqwest::Url;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LOCATION, RANGE};
+use reqwest::{Certificate, Url};
 
 use super::addresses::{Guarded, is_public, is_public_host, literal};
+use super::client::client;
 use super::redirect_policy::{Refused, next};
 
 /// The most redirects that one request follows.
@@ -22,17 +23,6 @@ const MOST_HOSTS: usize = 1000;
 /// What another host may hear of a request: which part of which version is asked for.
 const FOR_OTHERS: [HeaderName; 5] = [ACCEPT, RANGE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
 
-type Make = dyn Fn(&Guarded) -> object_store::Result<HttpClient> + Send + Sync;
-
-/// How the client for other hosts is made.
-pub(super) struct MakeClient(pub Box<Make>);
-
-impl fmt::Debug for MakeClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MakeClient")
-    }
-}
-
 /// Sends requests, and follows redirects of those that only read.
 #[derive(Debug)]
 pub(super) struct Following {
@@ -41,7 +31,8 @@ pub(super) struct Following {
     /// For all others, with nothing that is meant for the host of the location. Made when it is first needed: few servers
     /// send their clients elsewhere, and reading the authorities of the system takes some milliseconds.
     others: OnceLock<HttpClient>,
-    make_others: MakeClient,
+    options: ClientOptions,
+    authorities: Vec<Certificate>,
     /// What `others` must not resolve to private addresses.
     guarded: Guarded,
     /// Whether hosts are public, as far as that was asked.
@@ -49,18 +40,21 @@ pub(super) struct Following {
 }
 
 impl Following {
-    /// `make_others` makes the client for other hosts, as [`client`](super::client::client) does.
-    pub fn new(own: HttpClient, make_others: MakeClient) -> Self {
+    /// With clients of these options, that believe these authorities beside those of the system.
+    pub fn new(options: &ClientOptions, authorities: &[Certificate]) -> object_store::Result<Self> {
+        let own = HttpClient::new(client(options, authorities, None)?);
         let (others, guarded, known) = Default::default();
-        Following { own, others, make_others, guarded, known }
+        let (options, authorities) = (options.clone(), authorities.to_vec());
+        Ok(Following { own, others, options, authorities, guarded, known })
     }
 
     fn others(&self) -> Result<&HttpClient, HttpError> {
         if let Some(client) = self.others.get() {
             return Ok(client);
         }
-        let made = (self.make_others.0)(&self.guarded).map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
-        Ok(self.others.get_or_init(|| made))
+        let made = client(&self.options, &self.authorities, Some(&self.guarded));
+        let made = made.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
+        Ok(self.others.get_or_init(|| HttpClient::new(made)))
     }
 
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
@@ -156,8 +150,7 @@ mod tests {
 
     fn following() -> Following {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = || HttpClient::new(reqwest::Client::new());
-        Following::new(client(), MakeClient(Box::new(move |_| Ok(client()))))
+        Following::new(&ClientOptions::default(), &[]).unwrap()
     }
 
     #[test]

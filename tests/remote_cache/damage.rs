@@ -155,8 +155,10 @@ fn with_tracks(dir: &Path) {
     writer.finish().unwrap();
 }
 
-/// All that is known of each clip: text, numbers of its track, JPEGs.
-fn everything(set: &Dataset) -> vidrec::Result<Vec<(String, Vec<i16>, Vec<Vec<u8>>)>> {
+/// All that is known of a clip: text, numbers of its track, JPEGs.
+type Everything = (String, Vec<i16>, Vec<Vec<u8>>);
+
+fn everything(set: &Dataset) -> vidrec::Result<Vec<Everything>> {
     let clip = |clip: vidrec::Result<vidrec::Clip<'_>>| {
         let clip = clip?;
         let text = format!("{} {:?} {}", clip.source()?, clip.label(), clip.attributes_json()?);
