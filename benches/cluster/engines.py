@@ -112,7 +112,7 @@ def timed(command):
 
 
 def flags():
-    return ["--fps", OPTIONS["fps"], "--short-side", OPTIONS["short_side"]]
+    return ["--outside", "--fps", OPTIONS["fps"], "--short-side", OPTIONS["short_side"]]
 
 
 def pack(a, videos, out):

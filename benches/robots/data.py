@@ -90,7 +90,7 @@ def mix_vidrec(out, videos, vidrec):
         folder.mkdir(parents=True)
         for video in videos[i :: len(SHARES)]:
             (folder / video.name).symlink_to(video.resolve())
-        run(vidrec, "pack", folder, "-o", out / name, "--frames", FRAMES)
+        run(vidrec, "pack", folder, "--outside", "-o", out / name, "--frames", FRAMES)
 
 
 def jpegs(folder):
