@@ -175,6 +175,7 @@ pub use order::LastBatch;
 pub use planes::Planes;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use stop::stoppable;
 pub use storage::{RemoteStats, Storage};
 #[cfg(feature = "remote")]
 pub use upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};

@@ -79,6 +79,7 @@ fn fetch_clips(
         bytes: written.bytes,
         kept_bytes: 0,
         remote: set.remote_stats().unwrap_or_default(),
+        left_behind: written.left_behind,
     })
 }
 
@@ -114,9 +115,10 @@ fn fetch_all(
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
     let is_listed = |name: &String| name == FILE_NAME || json.file_names().any(|listed| listed == name);
     let removable = replaced.removable.into_iter().filter(|name| !is_listed(name)).collect();
+    let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
         let staged = Staged::new(out, lock, files, &bytes, Replaced { removable, ..replaced })?;
-        publication::publish(vec![staged])?;
+        left_behind = publication::publish(vec![staged])?;
     }
     Ok(FetchReport {
         output: out.display().to_string(),
@@ -126,6 +128,7 @@ fn fetch_all(
         bytes: all_bytes,
         kept_bytes,
         remote: remote.stats(),
+        left_behind,
     })
 }
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
 use super::scan;
-use crate::disk::publication::{self, Replaced};
+use crate::disk::publication::{self, LeftBehind, Replaced};
 use crate::disk::{FolderLock, folder_of};
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, edge_crc32};
@@ -68,7 +68,7 @@ pub fn import_in_place(
         ready.push((index, json));
     }
     if is_whole_folder {
-        publish(folder, lock, ready, index_paths)?;
+        report.left_behind = publish(folder, lock, ready, index_paths)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
         let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
@@ -87,7 +87,7 @@ fn publish(
     lock: FolderLock,
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
-) -> Result<()> {
+) -> Result<LeftBehind> {
     let replaced = writer::replaceable(folder, true, &lock)?;
     // Indexes that an earlier import without a dataset.json wrote.
     let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));

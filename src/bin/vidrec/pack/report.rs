@@ -16,6 +16,9 @@ pub fn tell(report: &PackReport) -> io::Result<()> {
     for f in &report.failures {
         writeln!(err, "vidrec: {}: skipped (stage {}): {}", f.source, f.stage, f.error)?;
     }
+    for left in &report.left_behind {
+        writeln!(err, "vidrec: {left}")?;
+    }
     tell_ignored(&report.passed_over, &mut err)?;
     err.flush()
 }
