@@ -155,6 +155,7 @@ pub use dataset::{
     Summary, TrackView, WarmReport, stats,
 };
 pub use disk::sigbus::lost_pages;
+pub use disk::write_whole;
 pub use error::{Error, ErrorKind, Hint, Result};
 #[cfg(feature = "remote")]
 pub use fetch::{FetchOptions, FetchReport, fetch};

@@ -43,6 +43,31 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
     }
 }
 
+/// How often a data set is read again that is replaced while it is read.
+const REPLACED: u32 = 10;
+
+/// Finds the shards, and does something with them. If that fails because the data set was replaced meanwhile, whose files
+/// are then gone, it is done once more with those that are there now.
+pub(crate) fn with_shards<T>(
+    path: &Path,
+    source: &Source,
+    work: impl Fn(&[ShardFiles]) -> Result<T>,
+) -> Result<T> {
+    let mut tries = 0;
+    loop {
+        let found = find(path, source)?;
+        match work(&found.shards) {
+            Err(_) if tries < REPLACED && is_replaced(&found, source) => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+fn is_replaced(found: &Listing, source: &Source) -> bool {
+    let Some((path, then)) = &found.json else { return false };
+    listed(path, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != *then))
+}
+
 fn find_local(path: &Path, source: &Source) -> Result<Listing> {
     let meta = std::fs::metadata(path).map_err(|e| Error::io("open the data set", path, e))?;
     if meta.is_dir() {

@@ -15,8 +15,7 @@ use crate::{Clip, Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 /// Adds the clips of `more` to the data set in the folder `to`, as more shards; its own shards do not change. An item of
 /// `progress` is a clip.
 ///
-/// Where the data set has all these clips already, in a row from the begin of one of its shards on, an earlier append has
-/// added them. Then nothing changes, and a note of the report says so; to draw clips more often is a matter of weights. So an
+/// Where the data set has all these clips already, as whole shards, an earlier append has added them. Then nothing changes, and a note of the report says so; to draw clips more often is a matter of weights. So an
 /// append that is repeated, such as after a kill, adds once.
 ///
 /// Classes go by name and must be known to the data set already. The new shards become part of it in one step, when
@@ -68,29 +67,22 @@ pub fn append(
 /// The first of the clips of an earlier append of `more`; `None` if there was none. Clips are the same if they have the same
 /// source, label and JPEGs.
 fn there_already(old: &Dataset, more: &InputSet<'_>) -> Result<Option<u64>> {
-    let mut first = 0;
-    for shard in old.shards()? {
-        if is_there_at(old, first, more)? {
-            return Ok(Some(first));
-        }
-        first += shard.clip_count();
-    }
-    Ok(None)
+    let ends = old.shards()?.into_iter().scan(0, |end, shard| {
+        *end += shard.clip_count();
+        Some(*end)
+    });
+    let ends: Vec<u64> = ends.collect();
+    // An append adds whole shards.
+    let firsts = std::iter::once(0).chain(ends.iter().copied());
+    let mut firsts = firsts.filter(|first| ends.contains(&(first + more.set.len())));
+    Ok(firsts.find(|&first| is_there_at(old, first, more)))
 }
 
-fn is_there_at(old: &Dataset, first: u64, more: &InputSet<'_>) -> Result<bool> {
+fn is_there_at(old: &Dataset, first: u64, more: &InputSet<'_>) -> bool {
     let clips = more.set.len();
-    if clips == 0 || old.len() - first < clips {
-        return Ok(false);
-    }
-    for ordinal in 0..clips {
-        let new = more.set.clip(ordinal)?;
-        // A clip that cannot be read is not known to be the same.
-        let Ok(Some(true)) = old.clip(first + ordinal).map(|clip| is_same(&clip, &new, more).ok()) else {
-            return Ok(false);
-        };
-    }
-    Ok(true)
+    let same = |ordinal: u64| is_same(&old.clip(first + ordinal)?, &more.set.clip(ordinal)?, more);
+    // A clip that cannot be read is not known to be the same. What is wrong with it is said when it is copied.
+    clips > 0 && (0..clips).all(|ordinal| same(ordinal).unwrap_or(false))
 }
 
 fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> {
@@ -105,7 +97,7 @@ fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> 
 }
 
 fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport {
-    let note = format!("nothing to add: its clips {first} to {} are these, which an earlier append added", first + clips - 1);
+    let note = format!("nothing to add: its clips {first} to {} are these", first + clips - 1);
     EditReport {
         output: to.display().to_string(),
         clips: 0,

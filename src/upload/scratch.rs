@@ -30,16 +30,6 @@ impl Scratch {
         Ok(Scratch { dir, _lock: lock })
     }
 
-    /// Removes what a call left that ended after it had published this `dataset.json`, before it had tidied up.
-    pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
-        let dir = folder_for(parent, location);
-        let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
-        if dir.join(DONE).exists() || is_published() {
-            Scratch::take(parent, location)?.remove()?;
-        }
-        Ok(())
-    }
-
     /// Where the data set is written.
     pub fn output(&self) -> PathBuf {
         self.dir.join(SET)
@@ -68,6 +58,16 @@ impl Scratch {
         }
         whole_folder::remove(&self.dir, &[])
     }
+}
+
+/// Removes what a call left that ended after it had published this `dataset.json` at a location, before it had tidied up.
+pub(crate) fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
+    let dir = folder_for(parent, location);
+    let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
+    if dir.join(DONE).exists() || is_published() {
+        Scratch::take(parent, location)?.remove()?;
+    }
+    Ok(())
 }
 
 /// The folder for a location.

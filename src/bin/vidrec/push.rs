@@ -50,10 +50,10 @@ pub fn run(args: &Args) -> Run {
 fn render(r: &PushReport) -> String {
     let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
     let what = format!("{}: {clips}, {frames}, {} in {shards}", r.output, bytes(r.bytes));
+    let removed = if r.removed > 0 { format!(", {} removed", count(r.removed, "old file")) } else { String::new() };
     if r.found {
-        return format!("{what}, all of it there before\n");
+        return format!("{what}, all of it there before{removed}\n");
     }
     let kept = if r.kept_bytes > 0 { format!(", {} of it there before", bytes(r.kept_bytes)) } else { String::new() };
-    let removed = if r.removed > 0 { format!(", {} removed", count(r.removed, "old file")) } else { String::new() };
     format!("{what}{kept}{removed}\n  uploaded with {}\n", count(r.remote.requests, "request"))
 }
