@@ -210,6 +210,11 @@ impl Bucket {
         Err(Error::lost("an object of a new name is refused again and again").file(self.path(PROBE)))
     }
 
+    /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
+    pub fn remove_probe(&self) -> Result<()> {
+        if self.look(PROBE)?.is_some() { self.remove(PROBE) } else { Ok(()) }
+    }
+
     /// Writes an object and removes it, so that what is wrong is known before the work.
     pub fn try_to_write(&self) -> Result<()> {
         self.put(PROBE, b"vidrec tries whether it may write here".to_vec())?;

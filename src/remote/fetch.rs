@@ -255,6 +255,7 @@ impl Link {
                 Err(_) => Duration::MAX,
             };
             if Instant::now().checked_add(wait).is_none_or(|then| then >= until) {
+                tokio::time::sleep_until(until.into()).await;
                 self.gave_up();
                 let what = format!("no answer in {} s; the last failure: {last}", allowed.as_secs());
                 return Err(failed(what, "check the connection, or allow more time", tries, None));

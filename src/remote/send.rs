@@ -124,6 +124,7 @@ impl Link {
             }
             let wait = wait.unwrap_or_else(|| patient(backoff(tries, task.bytes), until));
             if wait >= left {
+                tokio::time::sleep_until(until.into()).await;
                 self.gave_up();
                 let what = format!("no success in {} s; the last failure: {what}", allowed.as_secs());
                 return Err(task.failed(what, patience, tries));

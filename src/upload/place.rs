@@ -89,7 +89,11 @@ impl Place {
             self.bucket.remove(name)?;
             report.removed += 1;
         }
-        if noted.is_empty() { Ok(()) } else { self.bucket.remove(OUTDATED) }
+        if !noted.is_empty() {
+            self.bucket.remove(OUTDATED)?;
+        }
+        // A push to where nothing is has just used it.
+        if self.there.is_some() { self.bucket.remove_probe() } else { Ok(()) }
     }
 
     /// The files of the data set that was there at the beginning, and of those before it that killed pushes have not

@@ -334,21 +334,21 @@ fn data_sets_without_labels_beside_others_are_named() {
 #[test]
 fn what_is_appended_twice_is_added_once() {
     let shell = Shell::new();
-    labeled(&shell, "set", &[Some(0), Some(1)]);
+    labeled(&shell, "grows", &[Some(0), Some(1)]);
     labeled(&shell, "one", &[Some(1), Some(1)]);
     labeled(&shell, "two", &[Some(0)]);
-    shell.text("append set one", 0);
-    let text = shell.text("append set one two", 0);
-    assert!(text.contains("set: added 0 clips") && text.contains("its clips 2 to 3 are these"), "{text}");
-    assert!(text.contains("set: added 1 clip,") && text.contains("now 5 clips"), "{text}");
-    let report = shell.json("append set one two --shards 1", 0);
+    shell.text("append grows one", 0);
+    let text = shell.text("append grows one two", 0);
+    assert!(text.contains("grows: added 0 clips") && text.contains("its clips 2 to 3 are these"), "{text}");
+    assert!(text.contains("grows: added 1 clip,") && text.contains("now 5 clips"), "{text}");
+    let report = shell.json("append grows one two --shards 1", 0);
     for (added, whole) in [(&report[0], 5), (&report[1], 5)] {
         assert_eq!((&added["clips"], &added["shards"], &added["whole"]["clips"]), (&0.into(), &0.into(), &whole.into()));
     }
     // Another label makes it another clip.
     labeled(&shell, "three", &[Some(1)]);
-    assert!(shell.text("append set three", 0).contains("now 6 clips"));
-    shell.run("verify set", 0);
+    assert!(shell.text("append grows three", 0).contains("now 6 clips"));
+    shell.run("verify grows", 0);
 }
 
 /// A folder that has the name of an old file cannot be removed as a file.
@@ -358,11 +358,11 @@ fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
     labeled(&shell, "old", &[Some(0)]);
     labeled(&shell, "new", &[Some(0), Some(1)]);
     for (line, cleans) in [
-        ("reshard new -o out --force", "reshard new -o out --force"),
+        ("reshard new -o out --shards 1 --force", "reshard new -o out --shards 1 --force"),
         ("merge new new -o out --force", "repair out"),
         ("subset new --clips 0-1 -o out --force", "append out old"),
     ] {
-        shell.run("reshard old -o out --force", 0);
+        shell.run("reshard old -o out --shards 1 --force", 0);
         let listing = fs::read_to_string(shell.at("out/dataset.json")).unwrap();
         let index = listing.split('"').find(|word| word.ends_with(".vidx")).unwrap();
         let old = shell.at("out").join(index);

@@ -6,7 +6,7 @@ use vidrec::{PushOptions, PushReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::remote_output::{self, PublisherArgs};
+use crate::remote_output::PublisherArgs;
 use crate::storage::OutputStorageArgs;
 use crate::watch;
 
@@ -42,9 +42,8 @@ pub fn run(args: &Args) -> Run {
     options.overwrite = args.force;
     options.only_publisher = args.publisher.only_publisher;
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
-    remote_output::tell(&report);
     output::print(args.json, &report, render)?;
-    Ok(Outcome::Done)
+    Ok(Outcome::Done.but_left(&report.notes))
 }
 
 fn render(r: &PushReport) -> String {
