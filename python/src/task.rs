@@ -67,11 +67,7 @@ pub fn run_and_upload<R: Send>(
 
 /// Does work that may wait for a server, if the data is remote: then an exception from a signal handler, such as Ctrl-C's,
 /// ends it.
-pub fn wait<R: Send>(
-    py: Python<'_>,
-    is_remote: bool,
-    work: impl FnOnce() -> vidrec::Result<R> + Send,
-) -> PyResult<R> {
+pub fn wait<R: Send>(py: Python<'_>, is_remote: bool, work: impl FnOnce() -> vidrec::Result<R> + Send) -> PyResult<R> {
     if is_remote { run(py, None, |_| work()) } else { py.detach(work).map_err(raise) }
 }
 

@@ -50,11 +50,7 @@ const REPLACED_TWICE: u32 = 2;
 
 /// Finds the shards, and does something with them. If that fails because the data set was replaced meanwhile, whose files
 /// are then gone, it is done once more with those that are there now.
-pub(crate) fn with_shards<T>(
-    path: &Path,
-    source: &Source,
-    work: impl Fn(&[ShardFiles]) -> Result<T>,
-) -> Result<T> {
+pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[ShardFiles]) -> Result<T>) -> Result<T> {
     let mut tries = 0;
     loop {
         let found = find(path, source)?;

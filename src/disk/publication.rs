@@ -241,7 +241,9 @@ fn name_of(dir: &Path) -> String {
 }
 
 fn not_cleaned_up(e: &Error) -> String {
-    format!("the data set is complete, but what it replaced is not cleaned up: {e:#}; the next write or repair there does that")
+    format!(
+        "the data set is complete, but what it replaced is not cleaned up: {e:#}; the next write or repair there does that"
+    )
 }
 
 impl Publication {

@@ -343,7 +343,10 @@ fn what_is_appended_twice_is_added_once() {
     assert!(text.contains("grows: added 1 clip,") && text.contains("now 5 clips"), "{text}");
     let report = shell.json("append grows one two --shards 1", 0);
     for (added, whole) in [(&report[0], 5), (&report[1], 5)] {
-        assert_eq!((&added["clips"], &added["shards"], &added["whole"]["clips"]), (&0.into(), &0.into(), &whole.into()));
+        assert_eq!(
+            (&added["clips"], &added["shards"], &added["whole"]["clips"]),
+            (&0.into(), &0.into(), &whole.into())
+        );
     }
     // Another label makes it another clip.
     labeled(&shell, "three", &[Some(1)]);

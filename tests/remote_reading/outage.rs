@@ -16,7 +16,9 @@ fn lost_in_an_outage(ending: &str, has_cache: bool) {
     let what = format!("{ending}, cache: {has_cache}");
     let served = Served::new(sets::small(&[30; 8]));
     let cache = has_cache.then(|| served.folder.path().join("cache"));
-    let set = served.open_with(Storage { cache, timeout: TIMEOUT, ..Storage::default() }).unwrap();
+    let set = served
+        .open_with(Storage { cache, cache_bytes: Some(1 << 30), timeout: TIMEOUT, ..Storage::default() })
+        .unwrap();
     let loader = Loader::new(&set, options(1, (32, 24))).unwrap();
     served.server.rules().add(Rule::new(Fault::Status(500)).path(ending));
     let begin = Instant::now();

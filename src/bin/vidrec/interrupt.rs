@@ -1,8 +1,8 @@
 //! Ctrl-C and SIGTERM: the first signal requests a clean stop, the second ends the program.
 
 use std::io;
-use std::sync::{Arc, LazyLock};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;

@@ -1,8 +1,8 @@
 //! From receipts to a data set.
 
 use std::fs;
-use std::path::Path;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::in_order::in_order;

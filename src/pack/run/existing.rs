@@ -19,9 +19,9 @@ use crate::format::names;
 use crate::pack::plan::{Job, PackPlan};
 use crate::pack::work::{Copies, video_facts};
 use crate::video::VideoFacts;
+use crate::{Dataset, Error, Hint, OpenOptions, Result, edit, is_remote};
 #[cfg(feature = "remote")]
 use crate::{ErrorKind, Storage, location::is_of_network};
-use crate::{Dataset, Error, Hint, OpenOptions, Result, edit, is_remote};
 
 /// A finished data set, beside the plan that it was packed from.
 pub(crate) struct Existing {
@@ -199,11 +199,7 @@ impl Existing {
 }
 
 /// The list of failures, as it is listed; data sets of earlier versions have one that is not.
-fn read_failures(
-    out: &Path,
-    source: &Source,
-    listed: Option<&FailuresJson>,
-) -> Result<BTreeMap<u64, Failure>> {
+fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
     if listed.is_none() && is_remote(out) {
         return Ok(BTreeMap::new());
     }
