@@ -113,8 +113,8 @@ impl Dataset {
     fn clip(&self, py: Python<'_>, ordinal: u64) -> PyResult<Told> {
         self.wait(py, || {
             let clip = self.0.clip(ordinal)?;
-            let (class, source) = (clip.class()?.into(), clip.source()?.into());
-            let (attributes, size) = (clip.attributes_json()?.into(), (clip.width(), clip.height()));
+            let (class, source) = (clip.class()?, clip.source()?);
+            let (attributes, size) = (clip.attributes_json()?, (clip.width(), clip.height()));
             Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
         })
     }
@@ -157,7 +157,7 @@ impl Dataset {
         let told = (
             track.len(),
             track.number_bytes().map(|bytes| PyBytes::new(py, bytes)),
-            track.texts().map(|texts| texts.map(str::to_owned).collect()),
+            track.texts().map(|texts| texts.collect()),
             integers(&times),
             track.ends_ns().map(|ends| integers(&ends)),
             track.rate().map(|(_, rate)| rate),

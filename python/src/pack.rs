@@ -135,7 +135,7 @@ pub fn estimate(
 ) -> PyResult<String> {
     let (remote, options) = (options.remote(), options.to_pack_options()?);
     // An output in object storage is made on this machine first.
-    let out = if vidrec::is_remote(&out) { remote.scratch.unwrap_or_else(std::env::temp_dir) } else { out };
+    let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(&inputs, out, &options, tell))?)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::options::PushOptions;
 use super::report::PushReport;
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
-use crate::format::names;
+use crate::format::file_name::FileName;
 use crate::remote::{Bucket, Tag};
 use crate::{Error, Hint, Result, limits};
 
@@ -29,7 +29,7 @@ impl Place {
             return Err(e.help("give the location of the folder, such as s3://bucket/train"));
         }
         let bucket = Bucket::open(location, &options.storage)?;
-        let there = bucket.read(FILE_NAME, limits::MAX_META_BYTES)?;
+        let there = bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)?;
         Ok(Place { bucket, options: options.clone(), there })
     }
 
@@ -84,8 +84,8 @@ impl Place {
 
     fn try_to_tidy(&self, now: &DatasetJson, report: &mut PushReport) -> Result<()> {
         let (outdated, noted) = self.outdated()?;
-        let listed: HashSet<&str> = now.file_names().collect();
-        for name in outdated.iter().filter(|name| !listed.contains(&***name)) {
+        let listed: HashSet<&FileName> = now.file_names().collect();
+        for name in outdated.iter().filter(|name| !listed.contains(name)) {
             self.bucket.remove(name)?;
             report.removed += 1;
         }
@@ -98,15 +98,15 @@ impl Place {
 
     /// The files of the data set that was there at the beginning, and of those before it that killed pushes have not
     /// removed; and what is noted of that already.
-    fn outdated(&self) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+    fn outdated(&self) -> Result<(BTreeSet<FileName>, BTreeSet<FileName>)> {
         // Where nothing was replaced, nothing is noted.
         let Some((there, _)) = &self.there else { return Ok(Default::default()) };
         let noted = self.bucket.read(OUTDATED, limits::MAX_META_BYTES)?;
-        let noted = noted.and_then(|(bytes, _)| serde_json::from_slice::<BTreeSet<String>>(&bytes).ok());
-        let noted: BTreeSet<String> = noted.into_iter().flatten().filter(|name| names::is_ours(name)).collect();
+        let noted = noted.and_then(|(bytes, _)| serde_json::from_slice::<BTreeSet<FileName>>(&bytes).ok());
+        let noted: BTreeSet<FileName> = noted.into_iter().flatten().filter(FileName::is_given).collect();
         let listed = DatasetJson::prove(there).ok();
-        let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| names::is_ours(name));
-        Ok((listed.map(str::to_owned).chain(noted.iter().cloned()).collect(), noted))
+        let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| name.is_given());
+        Ok((listed.cloned().chain(noted.iter().cloned()).collect(), noted))
     }
 }
 

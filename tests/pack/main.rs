@@ -6,6 +6,9 @@ mod columns;
 mod common;
 mod damage;
 mod depth;
+mod encrypted;
+#[cfg(unix)]
+mod hostile;
 mod inputs;
 mod lerobot;
 mod memory;
@@ -16,4 +19,6 @@ mod roots;
 #[path = "../faults/shim.rs"]
 mod shim;
 mod sound;
+#[cfg(unix)]
+mod stopping;
 mod tracks;

@@ -17,6 +17,7 @@ mod memory;
 mod mix;
 mod outage;
 mod passing;
+mod redirects;
 mod replaced;
 mod served;
 mod sets;

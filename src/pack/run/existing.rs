@@ -105,7 +105,7 @@ impl Existing {
         let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
         let failures = read_failures(out, &source, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-        let failures_file = listing.failures.map(|listed| listed.file);
+        let failures_file = listing.failures.map(|listed| listed.file.into());
         let existing = Existing { set, failures, failures_file, draws };
         existing.check(out, plan)?;
         Ok(existing)
@@ -203,12 +203,13 @@ fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> 
     if listed.is_none() && is_remote(out) {
         return Ok(BTreeMap::new());
     }
-    let path = out.join(listed.map_or(names::FAILURES, |listed| &listed.file));
+    let path = out.join(listed.map_or(names::FAILURES, |listed| &*listed.file));
     let bytes = match source.read(&path) {
         Err(e) if e.is_missing() && listed.is_none() => return Ok(BTreeMap::new()),
         bytes => bytes?,
     };
-    let text = String::from_utf8(bytes).map_err(|e| Error::usage("this is no text").file(&path).found(e))?;
+    let text =
+        String::from_utf8(bytes).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
     if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)

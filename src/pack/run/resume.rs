@@ -89,7 +89,7 @@ fn resume(
         replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
         report.left_behind = carry_out(&complete.plan, out)?;
         report.bytes = complete.written.bytes;
-        report.failures_file = complete.failures_file;
+        report.failures_file = complete.failures_file.map(String::from);
         report.resumed_at = Some(report.videos());
         return Ok(Beginning::Published(Box::new(report)));
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use sha2::{Digest, Sha256};
+
 use super::journal::{Completion, Journal, JournalEntry};
 use super::options::{OnError, RunOptions};
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
@@ -10,7 +12,8 @@ use super::report::PackReport;
 use crate::disk::free_space::Watch;
 use crate::disk::publication::{self, FolderPlan, LeftBehind};
 use crate::disk::write_file;
-use crate::format::{names, record_header};
+use crate::format::file_name::FileName;
+use crate::format::record_header;
 use crate::pack::plan::PackPlan;
 use crate::pack::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
 use crate::progress::{Progress, ProgressFn, tell};
@@ -230,17 +233,17 @@ impl<'a> PackRun<'a> {
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();
-            write_file(&out.join(names::FAILURES), failures.as_bytes())?;
-            report.failures_file = Some(names::FAILURES.into());
+            report.failures_file = Some(put_failures(out, failures.as_bytes())?.into());
             Journal::remove(out)?;
             return Ok(report);
         }
+        let mut failures_file = None;
         if !failures.is_empty() {
-            report.failures_file = Some(writer.set_failures(report.failed, &failures)?);
+            failures_file = Some(writer.set_failures(report.failed, &failures)?);
+            report.failures_file = failures_file.as_deref().map(str::to_owned);
         }
         let ready = writer.complete()?;
         let (plan, _lock) = ready.staged.into_plan();
-        let failures_file = report.failures_file.clone();
         let complete = Box::new(Completion { plan, written: ready.written, failures_file });
         journal.mark(&JournalEntry::Complete(complete.clone()))?;
         report.left_behind = carry_out(&complete.plan, out)?;
@@ -257,6 +260,12 @@ pub(super) fn carry_out(plan: &FolderPlan, out: &Path) -> Result<LeftBehind> {
         left_behind.extend(Journal::remove(out).err().map(left));
     }
     Ok(left_behind)
+}
+
+/// Writes the list of failures where there is no data set.
+fn put_failures(out: &Path, lines: &[u8]) -> Result<FileName> {
+    let name = FileName::of_failures(&Sha256::digest(lines).into());
+    write_file(&out.join(&name), lines).map(|()| name)
 }
 
 /// The list of failures as text.

@@ -4,7 +4,7 @@ use std::io::Read;
 
 /// Stands for a codec that crashes or hangs: in a debug build, `VIDREC_DECODER_FAULT` is `abort:SOURCE` or `hang:SOURCE`;
 /// `kill:SOURCE` for a system that runs out of memory and kills it; `wait:SOURCE:PIPE` for one that waits until there is a
-/// byte in a named pipe.
+/// byte in a named pipe, and `wait:*:PIPE` for one that does so at each video.
 pub(super) fn decoder(source: &str) {
     if cfg!(debug_assertions)
         && let Ok(plan) = std::env::var("VIDREC_DECODER_FAULT")
@@ -19,7 +19,7 @@ pub(super) fn decoder(source: &str) {
                 std::thread::park();
             },
             Some(("wait", gate)) => match gate.split_once(':') {
-                Some((name, pipe)) if name == source => {
+                Some((name, pipe)) if name == source || name == "*" => {
                     let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
                     byte.expect("the test has opened the pipe");
                 }

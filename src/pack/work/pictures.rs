@@ -4,7 +4,6 @@
 //! alpha is ignored. All get the size of the first one taken. A JPEG that passes through keeps every byte instead, and so
 //! its own size.
 
-use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,6 +14,7 @@ use super::encode::FrameEncoder;
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::options::{FrameOptions, Recipe};
+use crate::disk::regular_file::{Links, open_regular, read_regular};
 use crate::jpeg::{self, Decoder, RgbPicture};
 use crate::pack::plan;
 use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
@@ -120,7 +120,7 @@ fn declared_size(path: &Path) -> Option<(u32, u32)> {
     /// A header of a JPEG comes before its data, behind EXIF, profiles and previews.
     const HEAD: u64 = 16 << 20;
     let mut head = Vec::new();
-    fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    open_regular(path, Links::Follow).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
     let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
         let header = Decoder::new().ok()?.header(&head).ok()?;
         return Some((header.width, header.height));
@@ -131,11 +131,7 @@ fn declared_size(path: &Path) -> Option<(u32, u32)> {
 
 /// A JPEG as it is, after proof that it decodes and is upright.
 fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
-    let length = fs::metadata(path).map_err(|e| Error::io("read the picture", path, e))?.len();
-    if length > limits::MAX_RECORD_BYTES {
-        return Err(Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length));
-    }
-    let jpeg = fs::read(path).map_err(|e| Error::io("read the picture", path, e))?;
+    let jpeg = read_regular(path, limits::MAX_RECORD_BYTES, Links::Follow)?;
     let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(
