@@ -167,6 +167,7 @@ pub use dataset::{
     Summary, TrackView, WarmReport, stats,
 };
 pub use disk::sigbus::lost_pages;
+pub use disk::write_whole;
 pub use error::{Error, ErrorKind, Hint, Result};
 #[cfg(feature = "remote")]
 pub use fetch::{FetchOptions, FetchReport, fetch};
@@ -188,6 +189,7 @@ pub use planes::Planes;
 pub use printable::printable;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
+pub use stop::stoppable;
 pub use storage::{RemoteStats, Storage};
 #[cfg(feature = "remote")]
 pub use upload::{PushOptions, PushReport, RemoteOutput, push, write_remote, write_remote_parts};

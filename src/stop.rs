@@ -1,20 +1,21 @@
 //! The end of work that nobody wants any more, while it waits for something.
 //!
 //! Work knows its [`Stop`] by the thread that does it, since what waits is far below what is wanted. It belongs to one
-//! loader: others that read the same data set wait on.
+//! loader, or to one call of a program: others that read the same data set wait on. Threads that help with the work carry
+//! the stop of the one that starts them.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 use std::time::Duration;
 
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 use crate::{Error, Result};
 
 /// How often whoever waits looks whether it still has to.
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 thread_local! {
@@ -38,6 +39,31 @@ impl Stop {
     }
 }
 
+/// Does work that ends early once `stop` is true: then whatever of it waits for a server returns within a tenth of a second,
+/// and the work ends with [`Interrupted`](crate::ErrorKind::Interrupted).
+///
+/// The `progress` of a call can stop it as well, but only where the call has something to say. A program that has to end
+/// soon after a signal, also while a server is silent, does its work inside of this function, with a flag that the signal
+/// sets, and lets `progress` look at the same flag.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::AtomicBool;
+///
+/// let stop = Arc::new(AtomicBool::new(false));
+/// let opened = vidrec::stoppable(&stop, || vidrec::Dataset::open("no/such/set"));
+/// assert!(opened.is_err());
+/// ```
+pub fn stoppable<T>(stop: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    within(&Some(Stop(stop.clone())), work)
+}
+
+/// For a thread that helps with the work of the calling one until it ends: makes it carry its stop.
+pub(crate) fn carry() -> impl Fn() + Send + Sync + 'static {
+    let stop = Stop::current();
+    move || drop(set(stop.clone()))
+}
+
 /// Does work that `stop` may end. Such work may be inside of other work.
 pub(crate) fn within<T>(stop: &Option<Stop>, work: impl FnOnce() -> T) -> T {
     let _back = Back(set(stop.clone()));
@@ -59,15 +85,15 @@ impl Drop for Back {
 }
 
 /// Whether nobody wants the work of this thread any more.
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) fn is_stopped() -> bool {
     CURRENT.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.0.load(Relaxed)))
 }
 
 /// An error if nobody wants the work of this thread any more.
-#[cfg(feature = "remote")]
+#[cfg(any(feature = "pack", feature = "remote"))]
 pub(crate) fn check() -> Result<()> {
-    if is_stopped() { Err(Error::interrupted("nobody waits for it any more")) } else { Ok(()) }
+    if is_stopped() { Err(Error::interrupted("interrupted")) } else { Ok(()) }
 }
 
 #[cfg(all(test, feature = "remote"))]
@@ -89,6 +115,12 @@ mod tests {
             std::thread::scope(|scope| {
                 let there = scope.spawn(|| (is_stopped(), within(&stop, is_stopped)));
                 assert_eq!(there.join().unwrap(), (false, true));
+                let carry = carry();
+                let there = scope.spawn(move || {
+                    carry();
+                    is_stopped()
+                });
+                assert!(there.join().unwrap());
             });
         });
         assert!(!is_stopped() && check().is_ok());

@@ -1,11 +1,12 @@
 //! Thread pools. rayon's global pool is not used, because it panics if it cannot start.
 
-use crate::{Error, Result};
+use crate::{Error, Result, stop};
 
-/// A pool of `threads` threads; by default, one for each core.
+/// A pool of `threads` threads; by default, one for each core. They carry the stop of the calling thread.
 pub(crate) fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
     let threads = threads.unwrap_or_else(cores);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let carry = stop::carry();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| carry()).build();
     pool.map_err(|e| Error::start_pool(threads, e))
 }
 

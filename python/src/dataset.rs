@@ -13,6 +13,7 @@ use crate::memory::Samples;
 use crate::options::io;
 use crate::selection::{Chosen, Parts};
 use crate::storage::Storage;
+use crate::task;
 
 /// A data set: an open one, or some clips of one.
 #[pyclass(frozen, module = "vidrec._vidrec")]
@@ -49,7 +50,7 @@ impl Dataset {
     fn new(py: Python<'_>, path: PathBuf, io_name: &str, storage: Storage) -> PyResult<Self> {
         let mut options = OpenOptions::from(storage.into_storage()?);
         options.io = io(io_name)?;
-        py.detach(|| vidrec::Dataset::open_with(path, options)).map(Dataset).map_err(raise)
+        task::wait(py, vidrec::is_remote(&path), || vidrec::Dataset::open_with(path, options)).map(Dataset)
     }
 
     fn select(&self, py: Python<'_>, clips: Vec<u64>) -> PyResult<Self> {
@@ -59,14 +60,14 @@ impl Dataset {
     /// For each part its name, its clips, and the sources that were not found.
     fn split(&self, py: Python<'_>, parts: Parts) -> PyResult<Vec<Part>> {
         let by = SplitBy::from(parts);
-        let parts = py.detach(|| split_clips(&self.0, &by)).map_err(raise)?;
+        let parts = self.wait(py, || split_clips(&self.0, &by))?;
         Ok(parts.into_iter().map(|part| (part.name, part.clips, part.not_found)).collect())
     }
 
     /// The clips that fit, and the sources that were not found.
     fn subset(&self, py: Python<'_>, chosen: Chosen) -> PyResult<(Vec<u64>, Vec<String>)> {
         let selection = Selection::from(chosen);
-        let found = py.detach(|| subset_clips(&self.0, &selection)).map_err(raise)?;
+        let found = self.wait(py, || subset_clips(&self.0, &selection))?;
         Ok((found.clips, found.not_found))
     }
 
@@ -94,7 +95,7 @@ impl Dataset {
 
     /// The label of every clip as 64-bit integers of this machine, -1 for none.
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let labels = py.detach(|| self.0.labels()).map_err(raise)?;
+        let labels = self.wait(py, || self.0.labels())?;
         let labels: Vec<u8> = labels.iter().flat_map(|label| label.map_or(-1, i64::from).to_ne_bytes()).collect();
         Ok(PyBytes::new(py, &labels))
     }
@@ -109,16 +110,17 @@ impl Dataset {
         to_json(&self.0.to_json())
     }
 
-    fn clip(&self, ordinal: u64) -> PyResult<Told> {
-        let clip = self.0.clip(ordinal).map_err(raise)?;
-        let (class, source) = (clip.class().map_err(raise)?, clip.source().map_err(raise)?);
-        let attributes = clip.attributes_json().map_err(raise)?;
-        let size = (clip.width(), clip.height());
-        Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
+    fn clip(&self, py: Python<'_>, ordinal: u64) -> PyResult<Told> {
+        self.wait(py, || {
+            let clip = self.0.clip(ordinal)?;
+            let (class, source) = (clip.class()?, clip.source()?);
+            let (attributes, size) = (clip.attributes_json()?, (clip.width(), clip.height()));
+            Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
+        })
     }
 
-    fn frames_of(&self, ordinal: u64) -> PyResult<u32> {
-        Ok(self.0.clip(ordinal).map_err(raise)?.frame_count())
+    fn frames_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<u32> {
+        self.wait(py, || Ok(self.0.clip(ordinal)?.frame_count()))
     }
 
     /// For each frame of a clip its presentation time and its place among the source's frames.
@@ -127,25 +129,25 @@ impl Dataset {
             let clip = self.0.clip(ordinal)?;
             clip.frames().map(|frame| frame.map(|frame| (frame.pts(), frame.source_index()))).collect()
         };
-        let times: vidrec::Result<Vec<_>> = py.detach(times);
-        Ok(times.map_err(raise)?.into_iter().unzip())
+        let times: Vec<_> = self.wait(py, times)?;
+        Ok(times.into_iter().unzip())
     }
 
     /// The tracks that clips can have, as JSON.
     fn tracks(&self, py: Python<'_>) -> PyResult<String> {
-        to_json(&py.detach(|| self.0.tracks()).map_err(raise)?)
+        to_json(&self.wait(py, || self.0.tracks())?)
     }
 
     /// The names of the tracks that a clip has.
     fn tracks_of(&self, py: Python<'_>, ordinal: u64) -> PyResult<Vec<String>> {
         let names = || Ok(self.0.clip(ordinal)?.tracks()?.names().map(str::to_owned).collect());
-        py.detach(names).map_err(raise)
+        self.wait(py, names)
     }
 
     /// A track of a clip, after a comparison of its checksum; none if the clip does not have it.
     fn track<'py>(&self, py: Python<'py>, ordinal: u64, name: &str) -> PyResult<Option<ToldTrack<'py>>> {
-        let clip = self.0.clip(ordinal).map_err(raise)?;
-        let Some(track) = py.detach(|| clip.track(name)).map_err(raise)? else { return Ok(None) };
+        let track = self.wait(py, || self.0.clip(ordinal)?.track(name))?;
+        let Some(track) = track else { return Ok(None) };
         let integers = |times: &[i64]| {
             let bytes: Vec<u8> = times.iter().flat_map(|time| time.to_ne_bytes()).collect();
             PyBytes::new(py, &bytes)
@@ -165,21 +167,28 @@ impl Dataset {
 
     /// A frame's JPEG; its checksum is compared first.
     fn jpeg<'py>(&self, py: Python<'py>, ordinal: u64, t: u32) -> PyResult<Bound<'py, PyBytes>> {
-        let clip = self.0.clip(ordinal).map_err(raise)?;
-        let frame = clip.frame(t).map_err(raise)?;
-        frame.check().map_err(raise)?;
+        let frame = self.wait(py, || {
+            let frame = self.0.clip(ordinal)?.frame(t)?;
+            frame.check()?;
+            Ok(frame)
+        })?;
         Ok(PyBytes::new(py, frame.jpeg()))
     }
 
     /// Frames in RGB, 8 bits, (T, H, W, 3); their checksums are compared first.
     fn frames(&self, py: Python<'_>, ordinal: u64, wanted: Vec<u32>) -> PyResult<Samples> {
-        let (pixels, (width, height)) = py.detach(|| self.decode(ordinal, &wanted))?;
+        let (pixels, (width, height)) = self.wait(py, || Ok(self.decode(ordinal, &wanted)))??;
         let shape = vec![wanted.len() as i64, height.into(), width.into(), 3];
         Ok(Samples::of_bytes(pixels, shape))
     }
 }
 
 impl Dataset {
+    /// Does work that may wait for a server, if this is remote.
+    fn wait<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> vidrec::Result<R> + Send) -> PyResult<R> {
+        task::wait(py, self.0.is_remote(), work)
+    }
+
     fn decode(&self, ordinal: u64, wanted: &[u32]) -> PyResult<(Vec<u8>, (u32, u32))> {
         let clip = self.0.clip(ordinal).map_err(raise)?;
         let mut decoder = Decoder::new().map_err(raise)?;

@@ -13,6 +13,7 @@ use crate::here::Here;
 use crate::memory::Foreign;
 use crate::mix::Mix;
 use crate::options::Options;
+use crate::task;
 
 /// How long a wait goes on before Python may handle a signal.
 const WAIT: Duration = Duration::from_millis(50);
@@ -58,13 +59,13 @@ impl Engine {
             .map(serde_json::from_str)
             .transpose()
             .map_err(|e| usage(format!("the saved state is not one of vidrec: {e}")))?;
-        let made = py.detach(|| match (&mix, &state) {
+        let made = task::wait(py, dataset.is_remote(), || match (&mix, &state) {
             (Some(mix), Some(state)) => vidrec::Loader::resume_mix(mix, options, state),
             (Some(mix), None) => vidrec::Loader::mix(mix, options),
             (None, Some(state)) => vidrec::Loader::resume(&dataset, options, state),
             (None, None) => vidrec::Loader::new(&dataset, options),
         });
-        Ok(Engine { loader: Here::new(made.map_err(raise)?), kind })
+        Ok(Engine { loader: Here::new(made?), kind })
     }
 
     fn first_epoch(&self) -> PyResult<u64> {
@@ -133,14 +134,14 @@ impl Engine {
     /// One batch of JPEGs, made at once.
     fn batch_jpegs(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
         let loader = self.loader.get()?;
-        let batch = py.detach(|| loader.batch_jpegs(epoch, number)).map_err(raise)?;
+        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch_jpegs(epoch, number))?;
         Batch::jpegs_made(py, batch, &self.kind)
     }
 
     /// One batch, made at once.
     fn batch(&self, py: Python<'_>, epoch: u64, number: u64) -> PyResult<Batch> {
         let loader = self.loader.get()?;
-        let batch = py.detach(|| loader.batch(epoch, number)).map_err(raise)?;
+        let batch = task::wait(py, self.kind.dataset.is_remote(), || loader.batch(epoch, number))?;
         Batch::made(py, batch, &self.kind)
     }
 }

@@ -103,6 +103,9 @@ fn pack_there(
     options.run.overwrite = options.run.interrupted == Interrupted::Restart;
     let (mut report, pushed) = task::run_and_upload(py, progress, |tell, upload| {
         let plan = PackPlan::from_inputs(inputs, &options.input)?;
+        if let Some(report) = output.find_packed(&plan, &options)? {
+            return Ok((report, None));
+        }
         output.write(upload, |folder, _| vidrec::pack::pack_plan(&plan, folder, &options, tell))
     })?;
     report.notes.extend(pushed.into_iter().flat_map(|pushed| pushed.notes));

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use vidrec::{Progress, ProgressFn};
+use vidrec::{Progress, ProgressFn, stoppable};
 
 use crate::error::raise;
 
@@ -65,12 +65,19 @@ pub fn run_and_upload<R: Send>(
     run_both(py, [progress.as_ref(), upload.as_ref()], work)
 }
 
+/// Does work that may wait for a server, if the data is remote: then an exception from a signal handler, such as Ctrl-C's,
+/// ends it.
+pub fn wait<R: Send>(py: Python<'_>, is_remote: bool, work: impl FnOnce() -> vidrec::Result<R> + Send) -> PyResult<R> {
+    if is_remote { run(py, None, |_| work()) } else { py.detach(work).map_err(raise) }
+}
+
 fn run_both<R: Send>(
     py: Python<'_>,
     shows: [Option<&Bound<'_, PyAny>>; 2],
     work: impl FnOnce(&mut ProgressFn<'_>, &mut ProgressFn<'_>) -> vidrec::Result<R> + Send,
 ) -> PyResult<R> {
-    let (notes, unwanted) = (Mutex::new([Notes::default(), Notes::default()]), AtomicBool::new(false));
+    let (notes, unwanted) = (Mutex::new([Notes::default(), Notes::default()]), Arc::new(AtomicBool::new(false)));
+    let stop = unwanted.clone();
     let notes = || notes.lock().unwrap_or_else(PoisonError::into_inner);
     let go_on = || if unwanted.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let is_shown = shows[1].is_some();
@@ -101,7 +108,7 @@ fn run_both<R: Send>(
         let worker = thread::Builder::new().spawn_scoped(scope, move || {
             let _open = open;
             let (mut note, mut note_upload) = (note, note_upload);
-            work(&mut note, &mut note_upload)
+            stoppable(&stop, || work(&mut note, &mut note_upload))
         })?;
         let mut wanted = Ok(());
         loop {

@@ -322,7 +322,8 @@ def append(
 ) -> EditReport:
     """Add the clips of a data set to another one, in place, as further shards.
 
-    The new shards become part of it in one step; its own shards do not change. It must know the classes already.
+    The new shards become part of it in one step; its own shards do not change. It must know the classes already. Clips that
+    an earlier call has added of the same data set are not added once more: then ``clips`` is 0, and a note says so.
 
     Parameters
     ----------

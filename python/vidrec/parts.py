@@ -188,8 +188,8 @@ def publish(
     allow_missing : bool, default False
         Publish without the parts that are not done, and list their videos among those that were skipped.
     read_all : bool, default False
-        Read all record files and compare their SHA-256. Otherwise vidrec checks their lengths, both their ends and their
-        indexes.
+        Read all files, and check everything that :func:`verify` checks. Otherwise vidrec checks the length of each file, both
+        its ends and the small sections of its index.
     overwrite : bool, default False
         Replace a data set that is already there.
     only_publisher : bool, default False

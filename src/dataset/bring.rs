@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::dataset::Dataset;
 use super::tables::Tables;
-use crate::Result;
+use crate::{Result, stop};
 
 /// Shards that are opened, or whose entries are brought, at a time.
 pub(super) const SHARDS_AT_A_TIME: usize = 32;
@@ -58,6 +58,11 @@ pub(super) fn at_once<T: Sync>(things: &[T], work: impl Fn(&T) -> Result<()> + S
     if let [one] = things {
         return work(one);
     }
+    let carry = stop::carry();
+    let work = |thing| {
+        carry();
+        work(thing)
+    };
     std::thread::scope(|scope| {
         let work = &work;
         let started: Vec<_> = things.iter().map(|thing| scope.spawn(move || work(thing))).collect();

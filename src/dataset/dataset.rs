@@ -164,7 +164,7 @@ impl Dataset {
     /// See [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let source = Source::of(path.as_ref(), &options.into())?;
-        source.twice(|| Self::open_files(&listing::find(path.as_ref(), &source)?.shards, &source))
+        source.twice(|| listing::with_shards(path.as_ref(), &source, |files| Self::open_files(files, &source)))
     }
 
     /// Opens several shards as one data set. Clip ordinals continue from one shard to the next.

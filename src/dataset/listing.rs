@@ -11,7 +11,7 @@ use crate::format::file_name::{FileKind, FileName};
 use crate::format::names;
 #[cfg(feature = "remote")]
 use crate::remote::Remote;
-use crate::{Error, Hint, Result, limits};
+use crate::{Error, ErrorKind, Hint, Result, limits};
 
 /// The files of a shard.
 #[derive(Debug, Clone)]
@@ -43,6 +43,32 @@ pub(crate) fn find(path: &Path, source: &Source) -> Result<Listing> {
             _ => listed(&path.join(dataset_json::FILE_NAME), source),
         },
     }
+}
+
+/// How often a data set is read again that is replaced while it is read; and how often a local one is read again whose
+/// `dataset.json` says the same as before, because it may have been replaced twice.
+const REPLACED: u32 = 10;
+const REPLACED_TWICE: u32 = 2;
+
+/// Finds the shards, and does something with them. If that fails because the data set was replaced meanwhile, whose files
+/// are then gone, it is done once more with those that are there now.
+pub(crate) fn with_shards<T>(path: &Path, source: &Source, work: impl Fn(&[ShardFiles]) -> Result<T>) -> Result<T> {
+    let mut tries = 0;
+    loop {
+        let found = find(path, source)?;
+        match work(&found.shards) {
+            Err(e) if e.kind() != ErrorKind::Interrupted && tries < REPLACED && is_replaced(&found, source, tries) => {
+                tries += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_replaced(found: &Listing, source: &Source, tries: u32) -> bool {
+    let Some((path, then)) = &found.json else { return false };
+    let may_be = tries < REPLACED_TWICE && matches!(source, Source::Local(_));
+    may_be || listed(path, source).is_ok_and(|now| now.json.is_some_and(|(_, now)| now != *then))
 }
 
 fn find_local(path: &Path, source: &Source) -> Result<Listing> {

@@ -208,6 +208,30 @@ impl Write for AtomicFile {
     }
 }
 
+/// Writes a file that appears under its name only when it is complete, and replaces one that has it. Until then it has a
+/// temporary name in the same folder, which the next call replaces if this process is killed.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io): `write` or the file system failed. [`Usage`](crate::ErrorKind::Usage): another process is
+/// writing the file.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let path = std::env::temp_dir().join(format!("vidrec-example-{}.txt", std::process::id()));
+/// vidrec::write_whole(&path, |file| file.write_all(b"all of it"))?;
+/// assert_eq!(std::fs::read(&path)?, b"all of it");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_whole(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let path = path.as_ref();
+    let mut file = AtomicFile::create(path)?;
+    write(&mut file).and_then(|()| file.flush()).map_err(|e| Error::io("write", path, e))?;
+    file.place()
+}
+
 /// SHA-256 of a file, from its first byte to its last.
 pub(super) fn sha256_of(file: &mut File) -> io::Result<[u8; 32]> {
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);

@@ -54,6 +54,7 @@ pub(crate) mod whole_folder;
 
 #[cfg(feature = "pack")]
 pub(crate) use atomic_file::write_file;
+pub use atomic_file::write_whole;
 pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries};
 pub(crate) use folder::folder_of;
 #[cfg(feature = "pack")]

@@ -5,6 +5,9 @@
 //! files that only the replaced data set had. Readers see the old data set until `dataset.json` is replaced, and the new
 //! one from then on.
 //!
+//! Once `dataset.json` is replaced, the new data set is there, whatever comes. What cannot be removed or synced from then
+//! on is no error: the result says so, and the plan stays for the next writer.
+//!
 //! A plan file in each folder says what is being published there, so that a killed process leaves nothing behind. The next
 //! writer in the folder [recovers](recover) first: it completes what was committed and undoes what was not. Folders that
 //! are published together have the same plan. Once one of them is committed, all of them will be. Until then, readers
@@ -77,12 +80,17 @@ fn not_given<E: serde::de::Error>(name: &FileName) -> E {
 }
 
 impl FolderPlan {
-    /// Does all steps that an earlier call has not done. A plan of one folder needs no other record of its progress.
+    /// Does all steps that an earlier call has not done. A plan of one folder needs no other record of its progress, until
+    /// it is committed and cannot be cleaned up: then a plan file is left for the next writer.
     #[cfg(feature = "pack")]
-    pub fn carry_out(&self, dir: &Path) -> Result<()> {
+    pub fn carry_out(&self, dir: &Path) -> Result<LeftBehind> {
         self.place(dir)?;
         self.commit(dir)?;
-        self.remove_stale(dir)
+        let Err(e) = self.clean_up(dir) else { return Ok(Vec::new()) };
+        let publication = FolderName::of(dir).map(|name| Publication { folders: vec![(name, self.clone())] });
+        // Without the file, the caller's own record has to stay.
+        let _ = publication.and_then(|publication| publication.write(&[(dir.to_owned(), self)]));
+        Ok(vec![not_cleaned_up(&e)])
     }
 
     /// Completes the plan if it was committed, and undoes it otherwise. Returns whether it was committed.
@@ -90,7 +98,7 @@ impl FolderPlan {
     pub fn settle(&self, dir: &Path) -> Result<bool> {
         let committed = self.is_committed(dir)?;
         if committed {
-            self.remove_stale(dir)?
+            self.clean_up(dir)?
         } else {
             self.undo(dir)?
         }
@@ -113,7 +121,14 @@ impl FolderPlan {
             let (from, to) = (dir.join(staged_listing()), dir.join(LISTING));
             fs::rename(from, &to).map_err(|e| Error::io("rename the file", to, e))?;
         }
-        sync_folder(dir)
+        Ok(())
+    }
+
+    /// What follows the commit point.
+    fn clean_up(&self, dir: &Path) -> Result<()> {
+        // First, because the files of the old data set must outlive its `dataset.json`.
+        sync_folder(dir)?;
+        self.remove_stale(dir)
     }
 
     fn is_committed(&self, dir: &Path) -> Result<bool> {
@@ -268,16 +283,20 @@ struct Publication {
     folders: Vec<(FolderName, FolderPlan)>,
 }
 
+/// What a writer could not clean up after the commit point, in words for its report. The data set is complete, and the next
+/// writer in the folder cleans up.
+pub(crate) type LeftBehind = Vec<String>;
+
 /// A folder that still has the plan.
 type Pending<'a> = (PathBuf, &'a FolderPlan);
 
-/// Turns staged files into data sets, all of them or none.
+/// Turns staged files into data sets, all of them or none. Returns what it could not clean up afterwards.
 ///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io): nothing has changed. If a later folder failed after the first was committed, the next
 /// writer completes it.
-pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
+pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<LeftBehind> {
     let publication = Publication::of(&outputs)?;
     let folders: Vec<Pending<'_>> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
     if let Some((other, _)) = folders.iter().find(|(dir, _)| folder_of(dir) != folder_of(&folders[0].0)) {
@@ -289,7 +308,13 @@ pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
         let _ = undo(&folders);
     }
     outputs.iter_mut().for_each(Staged::keep);
-    done
+    Ok(done?.err().iter().map(not_cleaned_up).collect())
+}
+
+fn not_cleaned_up(e: &Error) -> String {
+    format!(
+        "the data set is complete, but what it replaced is not cleaned up: {e:#}; the next write or repair there does that"
+    )
 }
 
 impl Publication {
@@ -348,15 +373,17 @@ fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
     Ok(false)
 }
 
-fn complete(folders: &[Pending<'_>]) -> Result<()> {
+/// Commits all folders. The inner result is that of cleaning up.
+fn complete(folders: &[Pending<'_>]) -> Result<Result<()>> {
     folders.iter().try_for_each(|(dir, plan)| plan.place(dir))?;
     commit(folders)
 }
 
-fn commit(folders: &[Pending<'_>]) -> Result<()> {
+/// As [`complete`], once all files have their names.
+fn commit(folders: &[Pending<'_>]) -> Result<Result<()>> {
     folders.iter().try_for_each(|(dir, plan)| plan.commit(dir))?;
-    folders.iter().try_for_each(|(dir, plan)| plan.remove_stale(dir))?;
-    remove_plans(folders)
+    let cleaned = folders.iter().try_for_each(|(dir, plan)| plan.clean_up(dir));
+    Ok(cleaned.and_then(|()| remove_plans(folders)))
 }
 
 fn undo(folders: &[Pending<'_>]) -> Result<()> {
@@ -384,7 +411,7 @@ pub(crate) fn recover(dir: &Path) -> Result<bool> {
     let completes = any_committed(&folders)?;
     if completes {
         // All files have had their names since before the first commit.
-        commit(&folders)?
+        commit(&folders)??
     } else {
         undo(&folders)?
     }

@@ -10,10 +10,13 @@ use super::{classes, groups, unlabeled};
 use crate::dataset::{joined_classes, listing};
 use crate::format::dataset_json::{self, DatasetJson};
 use crate::location::is_remote;
-use crate::{Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
+use crate::{Clip, Dataset, Error, Hint, ProgressFn, Result, Writer, writer};
 
 /// Adds the clips of `more` to the data set in the folder `to`, as more shards; its own shards do not change. An item of
 /// `progress` is a clip.
+///
+/// Where the data set has all these clips already, as whole shards, an earlier append has added them. Then nothing changes, and a note of the report says so; to draw clips more often is a matter of weights. So an
+/// append that is repeated, such as after a kill, adds once.
 ///
 /// Classes go by name and must be known to the data set already. The new shards become part of it in one step, when
 /// `dataset.json` is replaced: until then readers see the old data set, and so they do after a crash.
@@ -47,6 +50,9 @@ pub fn append(
     let old = Dataset::open(to)?;
     refuse_input(more, to)?;
     let plan = plan(&old, more)?;
+    if let Some(first) = there_already(&old, &plan.sources[0])? {
+        return Ok(nothing_added(&old, to, first, more.len()));
+    }
     // Its shards as the indexes have them, so that the new list has what earlier versions did not list.
     let before = DatasetJson { failures: listing::read(&listing)?.failures, ..old.to_json() };
     let meta = crate::format::meta::Meta { records: String::new(), ..plan.meta.clone() };
@@ -56,6 +62,55 @@ pub fn append(
     let report = copy::fill_one(&plan, writer, to, options, progress)?;
     let whole = Some(WholeSize { clips: clips + report.clips, frames: frames + report.frames });
     Ok(EditReport { whole, ..report })
+}
+
+/// The first of the clips of an earlier append of `more`; `None` if there was none. Clips are the same if they have the same
+/// source, label and JPEGs.
+fn there_already(old: &Dataset, more: &InputSet<'_>) -> Result<Option<u64>> {
+    let ends = old.shards()?.into_iter().scan(0, |end, shard| {
+        *end += shard.clip_count();
+        Some(*end)
+    });
+    let ends: Vec<u64> = ends.collect();
+    // An append adds whole shards.
+    let firsts = std::iter::once(0).chain(ends.iter().copied());
+    let mut firsts = firsts.filter(|first| ends.contains(&(first + more.set.len())));
+    Ok(firsts.find(|&first| is_there_at(old, first, more)))
+}
+
+fn is_there_at(old: &Dataset, first: u64, more: &InputSet<'_>) -> bool {
+    let clips = more.set.len();
+    let same = |ordinal: u64| is_same(&old.clip(first + ordinal)?, &more.set.clip(ordinal)?, more);
+    // A clip that cannot be read is not known to be the same. What is wrong with it is said when it is copied.
+    clips > 0 && (0..clips).all(|ordinal| same(ordinal).unwrap_or(false))
+}
+
+fn is_same(old: &Clip<'_>, new: &Clip<'_>, more: &InputSet<'_>) -> Result<bool> {
+    let info = (more.describe)(new)?;
+    if old.source()? != info.source || old.label() != info.label || old.frame_count() != new.frame_count() {
+        return Ok(false);
+    }
+    let jpegs = |clip: &Clip<'_>| -> Result<Vec<(u32, u32, i64)>> {
+        Ok(clip.frame_entries()?.iter().map(|frame| (frame.jpeg_length, frame.jpeg_crc32, frame.pts)).collect())
+    };
+    Ok(jpegs(old)? == jpegs(new)?)
+}
+
+fn nothing_added(old: &Dataset, to: &Path, first: u64, clips: u64) -> EditReport {
+    let note = format!("nothing to add: its clips {first} to {} are these", first + clips - 1);
+    EditReport {
+        output: to.display().to_string(),
+        clips: 0,
+        frames: 0,
+        bytes: 0,
+        shards: 0,
+        left_out: 0,
+        not_found: Vec::new(),
+        notes: vec![note],
+        whole: Some(WholeSize { clips: old.len(), frames: old.frame_count() }),
+        retiled: None,
+        left_behind: Vec::new(),
+    }
 }
 
 fn plan(old: &Dataset, more: &Dataset) -> Result<OutputPlan<'static>> {

@@ -71,8 +71,11 @@ fn fill(
     }
     let ready = writers.into_iter().map(Writer::complete).collect::<Result<Vec<_>>>()?;
     let reports = ready.iter().zip(plans).zip(retiled);
-    let reports = reports.map(|((ready, (plan, out)), retiled)| report(ready.written, plan, out, retiled)).collect();
-    publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
+    let reports = reports.map(|((ready, (plan, out)), retiled)| report(&ready.written, plan, out, retiled));
+    let mut reports: Vec<_> = reports.collect();
+    let left_behind = publication::publish(ready.into_iter().map(|ready| ready.staged).collect())?;
+    // Of several outputs, the first one says it for all.
+    reports.iter_mut().take(1).for_each(|report| report.left_behind.clone_from(&left_behind));
     Ok(reports)
 }
 
@@ -84,7 +87,7 @@ fn join_tracks(plan: &OutputPlan<'_>, writer: &mut Writer) -> Result<()> {
     })
 }
 
-fn report(written: Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<RetileReport>) -> EditReport {
+fn report(written: &Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<RetileReport>) -> EditReport {
     EditReport {
         output: out.display().to_string(),
         clips: written.clips,
@@ -96,6 +99,7 @@ fn report(written: Written, plan: &OutputPlan<'_>, out: &Path, retiled: Option<R
         notes: plan.notes.clone(),
         whole: None,
         retiled,
+        left_behind: Vec::new(),
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn run(
         shards.push(json);
     }
     let json = DatasetJson::new(&meta_of(plan, set.shard(0)?), shards);
-    publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
+    let left_behind = publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
     let mut notes = plan.notes.clone();
     notes.push(match copied {
         0 => "no label changed: the output shares the record files with the input (hard links)".into(),
@@ -72,6 +72,7 @@ pub(super) fn run(
         notes,
         whole: None,
         retiled: None,
+        left_behind,
     })
 }
 

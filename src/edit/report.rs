@@ -28,6 +28,10 @@ pub struct EditReport {
     /// Of a retile: what became of the JPEGs. `None` for other edits, which copy them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retiled: Option<RetileReport>,
+    /// What could not be cleaned up of a data set that was replaced, in words. The output is complete, and the next write or
+    /// repair in its folder cleans up. Empty as a rule. Of several outputs, the first one has it for all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }
 
 /// What a retile has made of JPEGs.

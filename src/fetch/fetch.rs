@@ -80,6 +80,7 @@ fn fetch_clips(
         bytes: written.bytes,
         kept_bytes: 0,
         remote: set.remote_stats().unwrap_or_default(),
+        left_behind: written.left_behind,
     })
 }
 
@@ -119,9 +120,10 @@ fn fetch_all(
     transfer.check_space(&missing)?;
     let files = transfer.run(&missing).map_err(to_continue)?;
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
+    let mut left_behind = Vec::new();
     if !(is_same && files.is_empty()) {
         let staged = Staged::new(out, lock, files, &bytes, replaced.but_for(&json))?;
-        publication::publish(vec![staged])?;
+        left_behind = publication::publish(vec![staged])?;
     }
     Ok(FetchReport {
         output: out.display().to_string(),
@@ -131,6 +133,7 @@ fn fetch_all(
         bytes: all_bytes,
         kept_bytes,
         remote: remote.stats(),
+        left_behind,
     })
 }
 

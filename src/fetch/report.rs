@@ -22,4 +22,8 @@ pub struct FetchReport {
     pub kept_bytes: u64,
     /// What went over the network.
     pub remote: RemoteStats,
+    /// What could not be cleaned up of a data set that was replaced, in words. The copy is complete, and the next write or
+    /// repair in its folder cleans up. Empty as a rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }

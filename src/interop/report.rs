@@ -24,6 +24,10 @@ pub struct ImportReport {
     pub left_out: Vec<LeftOut>,
     /// Notes that are not problems.
     pub notes: Vec<String>,
+    /// What could not be cleaned up of a data set that was replaced, in words. The new one is complete, and the next write or
+    /// repair in its folder cleans up. Empty as a rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }
 
 /// Something that an import skipped.

@@ -146,6 +146,7 @@ impl<'a, 'f> Sink<'a, 'f> {
         }
         let written = writer.finish()?;
         (report.clips, report.frames, report.bytes) = (written.clips, written.frames, written.bytes);
+        report.left_behind = written.left_behind;
         Ok(report)
     }
 }

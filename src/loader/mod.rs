@@ -319,7 +319,7 @@ impl Loader {
     pub fn batch(&self, epoch: u64, k: u64) -> Result<Batch> {
         let mut batch = Batch::default();
         #[cfg(feature = "remote")]
-        let _ticket = ask_for(&self.engine, epoch, k);
+        let _ticket = ask_for(&self.engine, epoch, k)?;
         fill(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -334,7 +334,7 @@ impl Loader {
         self.engine.needs_jpegs()?;
         let mut batch = JpegBatch::default();
         #[cfg(feature = "remote")]
-        let _ticket = ask_for(&self.engine, epoch, k);
+        let _ticket = ask_for(&self.engine, epoch, k)?;
         fill_jpegs(&self.engine, epoch, k, &mut batch)?;
         Ok(batch)
     }
@@ -350,7 +350,7 @@ impl Loader {
     pub fn batch_into(&self, epoch: u64, k: u64, memory: &mut [u8]) -> Result<Batch> {
         let mut batch = Batch::default();
         #[cfg(feature = "remote")]
-        let _ticket = ask_for(&self.engine, epoch, k);
+        let _ticket = ask_for(&self.engine, epoch, k)?;
         fill_into(&self.engine, epoch, k, memory, &mut batch)?;
         Ok(batch)
     }

@@ -30,6 +30,8 @@ mod work;
 
 pub use estimate::{Estimate, estimate};
 pub use options::PackOptions;
+#[cfg(feature = "remote")]
+pub use pack::find_packed;
 pub use pack::{pack, pack_plan};
 pub use parts::{
     InParts, PartOptions, PartState, PartStatus, PartsPlan, PlanStatus, PublishOptions, WrittenPlan, pack_in_parts,

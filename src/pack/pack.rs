@@ -16,6 +16,8 @@ use crate::format::meta::Meta;
 use crate::machine::Shortage;
 use crate::progress::ProgressFn;
 use crate::{Error, Result, TrackSchema, video};
+#[cfg(feature = "remote")]
+use crate::{format::dataset_json::FILE_NAME, limits, remote::Bucket, upload};
 
 /// Packs `inputs` into the data set directory `out`.
 ///
@@ -87,6 +89,37 @@ pub fn pack_plan(
     progress: &mut ProgressFn<'_>,
 ) -> Result<PackReport> {
     pack_as(plan, out.as_ref(), Pack { meta: meta(plan, options)?, probes: true, channels: None }, options, progress)
+}
+
+/// The report of a pack of the same videos with the same options that is finished at `location`, in object storage; `None`
+/// if there is no data set, or another one. `parts` is the number of parts of a pack in parts.
+///
+/// So a command that was killed after its last request can be repeated. What it left in the folder for its work, which is in
+/// `scratch` or else in the system's folder for temporary files, is removed.
+///
+/// # Errors
+///
+/// [`Io`](crate::ErrorKind::Io): the network or the server failed.
+#[cfg(feature = "remote")]
+pub fn find_packed(
+    plan: &PackPlan,
+    location: impl AsRef<Path>,
+    parts: Option<u32>,
+    scratch: Option<&Path>,
+    options: &PackOptions,
+) -> Result<Option<PackReport>> {
+    let location = location.as_ref();
+    let bucket = Bucket::open(location, &options.input.storage)?;
+    let Some((listing, _)) = bucket.read(FILE_NAME, limits::MAX_META_BYTES)? else { return Ok(None) };
+    let mut meta = meta(plan, options)?;
+    if let Some(parts) = parts {
+        meta.settings.insert("parts", parts.min(u32::try_from(plan.jobs.len()).unwrap_or(u32::MAX)))?;
+    }
+    let fingerprint = RunFingerprint::new(plan, &meta, None, false)?;
+    let found = Existing::find_at(location, plan, &fingerprint, &options.input.storage)?;
+    let Some(report) = found.map(|existing| existing.report(plan)).transpose()? else { return Ok(None) };
+    upload::remove_published(scratch, location, &listing)?;
+    Ok(Some(report))
 }
 
 /// How the same work differs between a pack and a part of one.

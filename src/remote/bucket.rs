@@ -23,6 +23,24 @@ use crate::{Error, Result, Storage};
 /// How often a conditional write is tried that meets others on its way.
 const CONFLICTS: u32 = 8;
 
+/// The object by which it is tried what a store can do.
+const PROBE: &str = ".vidrec-probe";
+/// How often that is tried.
+const PROBES: u32 = 4;
+
+/// What a store does with writes on conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probed {
+    /// It refuses those whose condition does not hold.
+    Refuses,
+    /// It accepts one of them, unless another publisher was in the way.
+    Accepts,
+    /// It says that it knows none.
+    CannotSay,
+    /// The object of the probe was there: a killed process left it, or another publisher tries at the same time.
+    WasThere,
+}
+
 /// A folder in object storage.
 #[derive(Clone)]
 pub(crate) struct Bucket {
@@ -173,19 +191,34 @@ impl Bucket {
 
     /// Tries whether the store writes objects on conditions: whether it refuses a second object of the same name, and one in
     /// place of a version that is not there, where the writer asked for that.
+    ///
+    /// The object for that always has the same name, so that whoever comes next removes what a killed process left. Another
+    /// publisher who tries at the same time can make a store look as if it could not do that, but not the other way round;
+    /// so it is tried again before it counts.
     pub fn has_conditions(&self) -> Result<bool> {
-        let name = format!(".vidrec-probe-{:016x}", once());
-        let found = self.tries_conditions(&name);
-        let removed = self.remove(&name);
-        let found = found?;
-        removed.map(|()| found)
+        for tries in 1.. {
+            let found = self.tries_conditions();
+            let removed = self.remove(PROBE);
+            match found? {
+                Probed::Refuses => return removed.map(|()| true),
+                Probed::CannotSay => return removed.map(|()| false),
+                Probed::Accepts | Probed::WasThere if tries < PROBES => removed?,
+                Probed::Accepts => return removed.map(|()| false),
+                Probed::WasThere => break,
+            }
+        }
+        Err(Error::lost("an object of a new name is refused again and again").file(self.path(PROBE)))
+    }
+
+    /// Removes the object of [`has_conditions`](Self::has_conditions), if a killed process left it.
+    pub fn remove_probe(&self) -> Result<()> {
+        if self.look(PROBE)?.is_some() { self.remove(PROBE) } else { Ok(()) }
     }
 
     /// Writes an object and removes it, so that what is wrong is known before the work.
     pub fn try_to_write(&self) -> Result<()> {
-        let name = format!(".vidrec-probe-{:016x}", once());
-        self.put(&name, b"vidrec tries whether it may write here".to_vec())?;
-        self.remove(&name)
+        self.put(PROBE, b"vidrec tries whether it may write here".to_vec())?;
+        self.remove(PROBE)
     }
 
     /// What was sent and received so far.
@@ -193,7 +226,8 @@ impl Bucket {
         self.remote.stats()
     }
 
-    fn tries_conditions(&self, name: &str) -> Result<bool> {
+    fn tries_conditions(&self) -> Result<Probed> {
+        let name = PROBE;
         let put = |text: &'static str, of: Option<Tag>| {
             let payload = PutPayload::from_static(text.as_bytes());
             self.run(name, Doing::Write, 0, |link, task| async move {
@@ -207,10 +241,11 @@ impl Bucket {
         match put("the first of three objects of this name: vidrec tries whether the others are refused", None)? {
             Some(true) => {
                 let is_replaced = || put("the third one", Some(no_version)).map(|third| third != Some(false));
-                Ok(put("the second one", None)? == Some(false) && !is_replaced()?)
+                let refuses = put("the second one", None)? == Some(false) && !is_replaced()?;
+                Ok(if refuses { Probed::Refuses } else { Probed::Accepts })
             }
-            Some(false) => Err(Error::lost("an object of a new name is refused").file(self.path(name))),
-            None => Ok(false),
+            Some(false) => Ok(Probed::WasThere),
+            None => Ok(Probed::CannotSay),
         }
     }
 
@@ -350,14 +385,4 @@ async fn get(
         return Err(object_store::Error::Generic { store: "answer", source: Box::new(e) });
     }
     Ok(Ok((bytes, tag)))
-}
-
-/// A number that nobody else has.
-fn once() -> u64 {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    let mut hasher = RandomState::new().build_hasher();
-    let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.as_nanos());
-    hasher.write_u128(clock);
-    hasher.write_u32(std::process::id());
-    hasher.finish()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::file::RemoteFile;
 use super::later::Pending;
 use super::sink::Stretch;
-use crate::Result;
+use crate::{Result, stop};
 
 /// How often a waiting caller is called.
 const TICK: Duration = Duration::from_millis(100);
@@ -29,7 +29,7 @@ impl Coming {
         let remote = self.file.remote();
         let (begin, until) = (Instant::now(), remote.until());
         while !self.pending.is_over_within(TICK) && Instant::now() < until {
-            tick()?;
+            tick().and_then(|()| stop::check())?;
         }
         remote.counters.waited(begin.elapsed());
         let stretches = remote.wait(&self.pending)?;

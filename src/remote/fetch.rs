@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{Either, select};
@@ -38,9 +38,10 @@ pub(super) struct Link {
     pace: Mutex<Pace>,
     /// Whether the server has ever answered.
     pub is_reached: AtomicBool,
-    /// Whether all patience was used up for a range, and no request has succeeded since. Then others get one try, so that
-    /// not each of them takes as long to fail.
-    pub is_failing: AtomicBool,
+    /// When all patience was used up for a range, if no request has succeeded since. What was asked for before that gets one
+    /// try, so that what waited in a queue does not take as long to fail once more. What is asked for later gets its time,
+    /// since the server may be back.
+    failed: Mutex<Option<Instant>>,
 }
 
 /// What is fetched.
@@ -139,8 +140,27 @@ impl Link {
             timeout,
             pace: Mutex::default(),
             is_reached: AtomicBool::new(false),
-            is_failing: AtomicBool::new(false),
+            failed: Mutex::default(),
         }
+    }
+
+    /// Whether all patience was used up after something was asked for, and no request has succeeded since.
+    pub(super) fn is_failing(&self, asked: Instant) -> bool {
+        self.failed().is_some_and(|failed| failed > asked)
+    }
+
+    /// All patience was used up.
+    pub(super) fn gave_up(&self) {
+        *self.failed() = Some(Instant::now());
+    }
+
+    /// A request has succeeded.
+    pub(super) fn succeeded(&self) {
+        *self.failed() = None;
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fetches a range into `sink`; or the whole object, of at most so many bytes. What has to be tried again does not
@@ -151,8 +171,9 @@ impl Link {
         range: Result<Range<u64>, u64>,
         sink: Sink,
     ) -> Result<(Sink, Version), FetchError> {
+        let asked = Instant::now();
         let pass = self.gate.enter(range.as_ref().map_or(0, |range| range.end - range.start)).await;
-        let found = self.fetch_now(target, range, sink).await;
+        let found = self.fetch_now(target, range, sink, asked).await;
         self.gate.leave(pass, found.is_ok());
         found
     }
@@ -165,8 +186,9 @@ impl Link {
         range: Range<u64>,
         sink: Sink,
     ) -> Option<Result<(Sink, Version), FetchError>> {
+        let asked = Instant::now();
         let pass = self.gate.enter(range.end - range.start).await;
-        let found = if is_needed() { Some(self.fetch_now(target, Ok(range), sink).await) } else { None };
+        let found = if is_needed() { Some(self.fetch_now(target, Ok(range), sink, asked).await) } else { None };
         self.gate.leave(pass, found.as_ref().is_some_and(Result::is_ok));
         found
     }
@@ -176,6 +198,7 @@ impl Link {
         target: &Target,
         range: Result<Range<u64>, u64>,
         mut sink: Sink,
+        asked: Instant,
     ) -> Result<(Sink, Version), FetchError> {
         let failed = |what: String, help, tries, kind| {
             let range = range.clone().ok();
@@ -193,12 +216,12 @@ impl Link {
                 sink = Sink::all(0);
             }
             tries += 1;
-            let ask = self.ask(target, &range, &sink);
+            let ask = self.ask(target, &range, &sink, asked);
             let one = tokio::time::timeout_at(until.into(), self.once(&ask, &mut sink)).await;
             self.gate.learn(outcome(&one));
             let wait = match one {
                 Ok(Ok(got)) => {
-                    self.is_failing.store(false, Relaxed);
+                    self.succeeded();
                     return Ok((sink, got.version));
                 }
                 Ok(Err(Failure::Final { what, help, kind })) => return Err(failed(what, help, tries, Some(kind))),
@@ -215,24 +238,25 @@ impl Link {
                         return Ok((sink, version.clone()));
                     }
                     last = what;
-                    if self.is_failing.load(Relaxed) {
+                    if self.is_failing(asked) {
                         return Err(failed(last, "check the connection, or allow more time", tries, None));
                     }
                     if let Some(wait) = wait.filter(|wait| *wait > until.saturating_duration_since(Instant::now())) {
                         let what = format!("{last}, and asks for {} s of patience", wait.as_secs());
                         return Err(failed(what, "try again later, or allow more time", tries, None));
                     }
-                    wait.unwrap_or_else(|| backoff(tries, sink.at()))
+                    wait.unwrap_or_else(|| patient(backoff(tries, sink.at()), until))
                 }
                 Err(_) if last.is_empty() => {
-                    self.is_failing.store(true, Relaxed);
+                    self.gave_up();
                     let what = format!("no whole answer in {} s", allowed.as_secs());
                     return Err(failed(what, "check the connection, or allow more time", tries, None));
                 }
                 Err(_) => Duration::MAX,
             };
             if Instant::now().checked_add(wait).is_none_or(|then| then >= until) {
-                self.is_failing.store(true, Relaxed);
+                tokio::time::sleep_until(until.into()).await;
+                self.gave_up();
                 let what = format!("no answer in {} s; the last failure: {last}", allowed.as_secs());
                 return Err(failed(what, "check the connection, or allow more time", tries, None));
             }
@@ -241,10 +265,10 @@ impl Link {
         }
     }
 
-    fn ask(&self, target: &Target, range: &Result<Range<u64>, u64>, sink: &Sink) -> Ask {
+    fn ask(&self, target: &Target, range: &Result<Range<u64>, u64>, sink: &Sink, asked: Instant) -> Ask {
         // What has arrived is kept.
         let range = range.clone().map(|range| sink.at()..range.end);
-        let silence = if self.is_failing.load(Relaxed) { SILENCE_OF_FAILING } else { SILENCE };
+        let silence = if self.is_failing(asked) { SILENCE_OF_FAILING } else { SILENCE };
         let (store, key, version) = (self.client.store.clone(), target.key.clone(), target.version.clone());
         Ask { store, key, range, version, silence, received: Arc::default() }
     }
@@ -332,6 +356,12 @@ pub(super) fn backoff(tries: u32, salt: u64) -> Duration {
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
     let mut random = Random::new(salt, &[u64::from(clock), u64::from(std::process::id())]);
     whole / 2 + whole.mul_f64(random.below(1 << 20) as f64 / f64::from(1 << 21))
+}
+
+/// A wait that leaves time for another try, as long as there is any: whoever waits for long also waits to the end.
+pub(super) fn patient(wait: Duration, until: Instant) -> Duration {
+    let left = until.saturating_duration_since(Instant::now());
+    if wait < left || left < WAITS.0 { wait.max(left.min(WAITS.0)) } else { left / 2 }
 }
 
 /// How long requests take.

@@ -178,12 +178,12 @@ impl RemoteFile {
         let wanted = ranges.iter().filter(is_missing).map(whole).collect();
         let wanted: Vec<_> = merged(wanted).into_iter().flat_map(|range| pieces(range, REQUEST_BYTES)).collect();
         self.table_bytes.fetch_add(wanted.iter().map(|range| range.end - range.start).sum(), Relaxed);
-        let mut pending = Vec::new();
+        let (mut pending, mut kept_later) = (Vec::new(), Vec::new());
         for range in &wanted {
             match self.kept.as_ref().map(|kept| kept.plan(range)) {
                 Some(Plan::Fetch(pages)) => {
                     for pages in pages {
-                        self.start_kept(pages)?;
+                        kept_later.push(self.start_kept(pages)?);
                     }
                 }
                 _ => pending.push(self.start(range.clone())?),
@@ -194,10 +194,11 @@ impl RemoteFile {
                 tables.fill(stretch.range.start, &stretch.bytes);
             }
         }
+        kept_later.iter().try_for_each(|kept| self.remote.wait(kept))?;
         let Some(kept) = &self.kept else { return Ok(()) };
         for range in wanted {
             kept.wait(&range, self.remote.patience());
-            // Given up by others, or by this process, which then says why.
+            // Given up by others, or for want of room.
             if kept.get(&range).is_none() && tables.get(range.clone()).is_none() {
                 let bytes = self.remote.wait(&self.start(range)?)?;
                 bytes.iter().for_each(|stretch| tables.fill(stretch.range.start, &stretch.bytes));
@@ -206,18 +207,18 @@ impl RemoteFile {
         Ok(())
     }
 
-    /// Starts one request for pages that are to be kept.
-    fn start_kept(&self, pages: Range<u64>) -> Result<()> {
-        let Some(kept) = self.kept.clone() else { return Ok(()) };
-        let claimed = Claimed(kept, Some(pages.clone()));
+    /// Starts one request for pages that are to be kept. What it gives says whether they came.
+    fn start_kept(&self, pages: Range<u64>) -> Result<Pending<()>> {
+        let claimed = self.kept.clone().map(|kept| Claimed(kept, Some(pages.clone())));
         let (link, target) = (self.remote.link(&self.address)?, self.target.clone());
-        runtime::handle()?.spawn(async move {
+        self.remote.start(async move {
             let sink = Sink::new(pages.start, [pages.clone()]);
-            if let Ok(mut stretches) = fetch(&link, &target, pages, sink).await {
+            let mut stretches = fetch(&link, &target, pages, sink).await?;
+            if let Some(claimed) = claimed {
                 claimed.store(&stretches.pop().map(|stretch| stretch.bytes).unwrap_or_default());
             }
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Replaces the contents of `buffer` with a range of the object. If it is not in memory, it is fetched now, with what
@@ -247,8 +248,12 @@ impl RemoteFile {
         let is_around = around.start <= range.start && around.end >= range.end;
         let around = if is_around { around.start..around.end.min(self.length) } else { range.clone() };
         let is_begun = self.lock_recent().has(self.number, &range);
-        if !is_begun && self.keep(&around)? && self.read_kept(&range, buffer)? {
-            return Ok(());
+        if !is_begun && let Some(kept) = self.keep(&around)? {
+            if self.read_kept(&range, buffer)? {
+                return Ok(());
+            }
+            // Another request would take as long to fail.
+            kept.iter().try_for_each(|kept| self.remote.wait(kept))?;
         }
         let read = self.read_recent(&range, around, buffer);
         if read.is_err() {
@@ -261,13 +266,12 @@ impl RemoteFile {
         self.kept.as_ref().map_or(Ok(false), |kept| kept.read(range, self.remote.until(), buffer))
     }
 
-    /// Brings a range to the cache. Returns whether there is room for it.
-    fn keep(&self, range: &Range<u64>) -> Result<bool> {
+    /// Brings a range to the cache. Returns the requests for it, unless there is no room.
+    fn keep(&self, range: &Range<u64>) -> Result<Option<Vec<Pending<()>>>> {
         // A cache would not gain by more than one request brings.
         let range = range.start..range.end.min(range.start.saturating_add(REQUEST_BYTES));
-        let Some(Plan::Fetch(pages)) = self.kept.as_ref().map(|kept| kept.plan(&range)) else { return Ok(false) };
-        pages.into_iter().try_for_each(|pages| self.start_kept(pages))?;
-        Ok(true)
+        let Some(Plan::Fetch(pages)) = self.kept.as_ref().map(|kept| kept.plan(&range)) else { return Ok(None) };
+        pages.into_iter().map(|pages| self.start_kept(pages)).collect::<Result<_>>().map(Some)
     }
 
     /// Reads a range out of the stretches that were read last, or new ones.
@@ -289,7 +293,7 @@ impl RemoteFile {
         if range.start >= range.end || range.end <= self.head.len() as u64 {
             return Ok(());
         }
-        if self.keep(&range)? {
+        if self.keep(&range)?.is_some() {
             return Ok(());
         }
         self.lock_recent().begin(self.number, range, &|range| self.start_bytes(range))

@@ -154,7 +154,8 @@ impl Held {
                 buffer.extend_from_slice(part);
                 Ok(Found::Read)
             }
-            Some((_, State::Failed(e))) => Ok(Found::Failed(e)),
+            // What failed before anybody waited for it may come now.
+            Some((_, State::Failed(e))) if begin.is_some() => Ok(Found::Failed(e)),
             _ => Ok(Found::Absent),
         }
     }

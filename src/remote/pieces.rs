@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{AbortHandle, Abortable};
 use object_store::multipart::{MultipartStore, PartId};
@@ -12,7 +12,7 @@ use super::bucket::Bucket;
 use super::fetch::{FetchError, Link};
 use super::later::Pending;
 use super::send::{Doing, Task};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result, stop};
 
 /// Objects up to this length are written with one request, and longer ones in parts of it.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -23,6 +23,8 @@ const AT_A_TIME: usize = 6;
 const BYTES_AT_A_TIME: u64 = 256 << 20;
 /// How often a caller who waits is called.
 const TICK: Duration = Duration::from_millis(100);
+/// How long a server may take to remove the parts of an upload that was stopped.
+const LAST_WORD: Duration = Duration::from_millis(500);
 
 /// What is uploaded.
 pub(crate) trait Pieces {
@@ -151,7 +153,13 @@ impl<'a> InPieces<'a> {
     }
 
     /// Takes the parts back after an error, and adds to it if that fails.
-    fn abort(mut self, e: Error) -> Error {
+    fn abort(self, e: Error) -> Error {
+        // Also of work that nobody wants any more, which then waits no longer than that takes as a rule.
+        let most = if e.kind() == ErrorKind::Interrupted { LAST_WORD } else { Duration::MAX };
+        stop::within(&None, || self.abort_within(most, e))
+    }
+
+    fn abort_within(mut self, most: Duration, e: Error) -> Error {
         // What is still on its way could come after the end.
         self.on_way.drain(..).for_each(|sent| sent.end());
         let aborted = self.bucket.task(self.name, Doing::Remove, 0).and_then(|task| {
@@ -162,7 +170,9 @@ impl<'a> InPieces<'a> {
                     other => other,
                 }
             })?;
-            sent.wait(self.bucket, &mut |_| Ok(()))
+            let begin = Instant::now();
+            let late = || Error::interrupted("the server did not answer in time");
+            sent.wait(self.bucket, &mut |_| if begin.elapsed() < most { Ok(()) } else { Err(late()) })
         });
         match aborted {
             Ok(()) => e,
@@ -195,7 +205,7 @@ impl<T: Clone + Send + 'static> Sent<T> {
 
     fn wait(self, bucket: &Bucket, told: Told<'_>) -> Result<T> {
         while !self.pending.is_over_within(TICK) {
-            if let Err(e) = told(0) {
+            if let Err(e) = told(0).and_then(|()| stop::check()) {
                 self.end();
                 return Err(e);
             }

@@ -108,6 +108,11 @@ impl Remote {
         self.counters.snapshot(self.memory.used())
     }
 
+    /// How long a read may take, with all tries.
+    pub fn timeout(&self) -> Duration {
+        self.storage.timeout
+    }
+
     /// The longest that a read can take: its deadline, and as long again in a queue.
     pub fn patience(&self) -> Duration {
         self.storage.timeout.saturating_mul(2).saturating_add(Duration::from_secs(60))

@@ -9,7 +9,7 @@ use object_store::path::Path as Key;
 
 use super::attempt::{Failure, FinalKind, explain, passing};
 use super::counters::add;
-use super::fetch::{FIRST_TRIES, FetchError, Link, SILENCE, SLOWEST_BYTES_PER_SECOND, backoff};
+use super::fetch::{FIRST_TRIES, FetchError, Link, SILENCE, SLOWEST_BYTES_PER_SECOND, backoff, patient};
 use super::gate::Outcome;
 use super::http::{ANSWER, Answer};
 use super::refusal;
@@ -79,13 +79,14 @@ impl Link {
     where
         F: Future<Output = object_store::Result<T>>,
     {
+        let asked = Instant::now();
         let pass = self.gate.enter(task.bytes).await;
-        let found = self.send_now(task, make).await;
+        let found = self.send_now(task, make, asked).await;
         self.gate.leave(pass, found.is_ok());
         found
     }
 
-    async fn send_now<T, F>(&self, task: &Task, make: impl Fn() -> F) -> Result<T, FetchError>
+    async fn send_now<T, F>(&self, task: &Task, make: impl Fn() -> F, asked: Instant) -> Result<T, FetchError>
     where
         F: Future<Output = object_store::Result<T>>,
     {
@@ -98,7 +99,7 @@ impl Link {
             let (what, wait) = match self.send_once(task, &make, until).await {
                 Ok(given) => {
                     self.is_reached.store(true, Relaxed);
-                    self.is_failing.store(false, Relaxed);
+                    self.succeeded();
                     return Ok(given);
                 }
                 Err(Failure::Final { what, help, kind }) => {
@@ -113,7 +114,7 @@ impl Link {
                 Err(Failure::Passing { what, wait, .. }) => (what, wait),
             };
             let patience = "check the connection, or allow more time";
-            if self.is_failing.load(Relaxed) {
+            if self.is_failing(asked) {
                 return Err(task.failed(what, patience, tries));
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -121,9 +122,10 @@ impl Link {
                 let what = format!("{what}, and asks for {} s of patience", wait.as_secs());
                 return Err(task.failed(what, "try again later, or allow more time", tries));
             }
-            let wait = wait.unwrap_or_else(|| backoff(tries, task.bytes));
+            let wait = wait.unwrap_or_else(|| patient(backoff(tries, task.bytes), until));
             if wait >= left {
-                self.is_failing.store(true, Relaxed);
+                tokio::time::sleep_until(until.into()).await;
+                self.gave_up();
                 let what = format!("no success in {} s; the last failure: {what}", allowed.as_secs());
                 return Err(task.failed(what, patience, tries));
             }

@@ -72,7 +72,7 @@ impl Sink {
             Sink::Nowhere => note_listing(files, report),
             Sink::New { writer, folder } => {
                 if writer.clips() > 0 {
-                    writer.finish()?;
+                    report.left_behind = writer.finish()?.left_behind;
                     report.written.push(folder.display().to_string());
                 }
                 note_listing(files, report);
@@ -245,7 +245,8 @@ impl Indexes {
         let listed = files.listing.iter().flat_map(DatasetJson::file_names).cloned().collect();
         let removable = replaced.iter().map(|path| FileName::of(path)).collect::<Result<_>>()?;
         let replaced = Replaced { files: listed, removable };
-        publication::publish(vec![crate::writer::stage(folder, self.lock, staged, &json, replaced)?])?;
+        let staged = crate::writer::stage(folder, self.lock, staged, &json, replaced)?;
+        report.left_behind = publication::publish(vec![staged])?;
         report.written.extend((!is_listed).then(|| listing.display().to_string()));
         Ok(())
     }

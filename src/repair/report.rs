@@ -44,6 +44,10 @@ pub struct RepairReport {
     pub needs_import: Vec<String>,
     /// What was written. Empty after a dry run, or if the data set was intact.
     pub written: Vec<String>,
+    /// What could not be cleaned up of the files before, in words. The data set is complete, and the next write or repair in
+    /// its folder cleans up. Empty as a rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }
 
 impl RepairReport {

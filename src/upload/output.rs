@@ -7,7 +7,7 @@ use super::options::RemoteOutput;
 use super::place::{Place, check_store};
 use super::push::push_all;
 use super::report::PushReport;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, remove_published};
 use crate::format::dataset_json::FILE_NAME;
 use crate::location::is_remote;
 use crate::progress::ProgressFn;
@@ -52,7 +52,7 @@ pub fn write_remote<T>(
     check_location(location)?;
     let place = Place::open(location, &options.push())?;
     if let Some(listing) = place.listing() {
-        Scratch::remove_published(options.scratch.as_deref(), location, listing)?;
+        remove_published(options.scratch.as_deref(), location, listing)?;
     }
     place.check()?;
     let what = |out: &Path| {

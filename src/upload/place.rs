@@ -1,6 +1,6 @@
 //! Where a data set goes: what is there, whether the store keeps publishers apart, and the commit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use super::options::PushOptions;
@@ -9,6 +9,9 @@ use crate::format::dataset_json::{DatasetJson, FILE_NAME};
 use crate::format::file_name::FileName;
 use crate::remote::{Bucket, Tag};
 use crate::{Error, Hint, Result, limits};
+
+/// The object that names the files of replaced data sets which are not removed yet: a list in JSON.
+const OUTDATED: &str = ".vidrec-outdated.json";
 
 /// A location that a data set goes to.
 pub(crate) struct Place {
@@ -48,8 +51,14 @@ impl Place {
         check_store(&self.bucket, self.options.only_publisher)
     }
 
-    /// Makes the objects that `dataset.json` lists a data set, in one step.
+    /// Makes the objects that `dataset.json` lists a data set, in one step. First it notes what is to be removed then, so
+    /// that the next push removes it if this one is killed.
     pub fn commit(&self, listing: &[u8]) -> Result<()> {
+        let (outdated, noted) = self.outdated()?;
+        if outdated != noted {
+            let note = serde_json::to_vec(&outdated).map_err(|e| Error::internal(format!("outdated files: {e}")))?;
+            self.bucket.put(OUTDATED, note)?;
+        }
         let bytes = listing.to_vec();
         let is_done = match &self.there {
             _ if self.options.only_publisher => self.bucket.put(FILE_NAME, bytes).map(|()| true),
@@ -63,22 +72,41 @@ impl Place {
         Err(e.help("look at it first; what was uploaded does not belong to it, and stays"))
     }
 
-    /// Removes what only the replaced data set had, after the commit.
+    /// Removes what only replaced data sets had, once the one of `now` is there.
     pub fn tidy(&self, now: &DatasetJson, report: &mut PushReport) {
-        let Some((old, _)) = &self.there else { return };
-        let old = match DatasetJson::prove(old) {
-            Ok(old) => old,
-            Err(e) => {
-                return report.notes.push(format!("the replaced dataset.json cannot be read, so its files stay: {e}"));
-            }
-        };
-        let listed: HashSet<&FileName> = now.file_names().collect();
-        for name in old.file_names().filter(|name| !listed.contains(name) && name.is_given()) {
-            match self.bucket.remove(name) {
-                Ok(()) => report.removed += 1,
-                Err(e) => report.notes.push(format!("a file of the replaced data set stays: {e}")),
-            }
+        if let Some(Err(e)) = self.there.as_ref().map(|(old, _)| DatasetJson::prove(old)) {
+            report.notes.push(format!("the replaced dataset.json cannot be read, so its files stay: {e}"));
         }
+        if let Err(e) = self.try_to_tidy(now, report) {
+            report.notes.push(format!("a file of a replaced data set stays, until the next push: {e}"));
+        }
+    }
+
+    fn try_to_tidy(&self, now: &DatasetJson, report: &mut PushReport) -> Result<()> {
+        let (outdated, noted) = self.outdated()?;
+        let listed: HashSet<&FileName> = now.file_names().collect();
+        for name in outdated.iter().filter(|name| !listed.contains(name)) {
+            self.bucket.remove(name)?;
+            report.removed += 1;
+        }
+        if !noted.is_empty() {
+            self.bucket.remove(OUTDATED)?;
+        }
+        // A push to where nothing is has just used it.
+        if self.there.is_some() { self.bucket.remove_probe() } else { Ok(()) }
+    }
+
+    /// The files of the data set that was there at the beginning, and of those before it that killed pushes have not
+    /// removed; and what is noted of that already.
+    fn outdated(&self) -> Result<(BTreeSet<FileName>, BTreeSet<FileName>)> {
+        // Where nothing was replaced, nothing is noted.
+        let Some((there, _)) = &self.there else { return Ok(Default::default()) };
+        let noted = self.bucket.read(OUTDATED, limits::MAX_META_BYTES)?;
+        let noted = noted.and_then(|(bytes, _)| serde_json::from_slice::<BTreeSet<FileName>>(&bytes).ok());
+        let noted: BTreeSet<FileName> = noted.into_iter().flatten().filter(FileName::is_given).collect();
+        let listed = DatasetJson::prove(there).ok();
+        let listed = listed.iter().flat_map(DatasetJson::file_names).filter(|name| name.is_given());
+        Ok((listed.cloned().chain(noted.iter().cloned()).collect(), noted))
     }
 }
 

@@ -107,8 +107,9 @@ impl Push {
         };
         if !is_found {
             place.commit(&set.bytes).map_err(to_continue)?;
-            place.tidy(&set.json, &mut report);
         }
+        // Also of an earlier push that was killed before it had done that.
+        place.tidy(&set.json, &mut report);
         report.remote = place.bucket.stats();
         Ok(report)
     }

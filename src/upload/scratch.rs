@@ -30,20 +30,6 @@ impl Scratch {
         Ok(Scratch { dir, _lock: lock })
     }
 
-    /// Removes what a call left that ended after it had published this `dataset.json`, before it had tidied up.
-    pub fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
-        let dir = folder_for(parent, location);
-        if !dir.exists() {
-            return Ok(());
-        }
-        own_folder::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
-        let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
-        if dir.join(DONE).exists() || is_published() {
-            Scratch::take(parent, location)?.remove()?;
-        }
-        Ok(())
-    }
-
     /// Where the data set is written.
     pub fn output(&self) -> PathBuf {
         self.dir.join(SET)
@@ -72,6 +58,20 @@ impl Scratch {
         }
         whole_folder::remove(&self.dir, &[])
     }
+}
+
+/// Removes what a call left that ended after it had published this `dataset.json` at a location, before it had tidied up.
+pub(crate) fn remove_published(parent: Option<&Path>, location: &Path, listing: &[u8]) -> Result<()> {
+    let dir = folder_for(parent, location);
+    if !dir.exists() {
+        return Ok(());
+    }
+    own_folder::claim(&dir, "the scratch folder").map_err(|e| e.hint(Hint::Set("scratch")))?;
+    let is_published = || fs::read(dir.join(SET).join(FILE_NAME)).is_ok_and(|found| found == listing);
+    if dir.join(DONE).exists() || is_published() {
+        Scratch::take(parent, location)?.remove()?;
+    }
+    Ok(())
 }
 
 /// The folder for a location, made so that no other user can enter it. One that another user has made is refused: its name
@@ -118,7 +118,7 @@ mod tests {
         symlink(&chosen, &made).unwrap();
         let e = Scratch::take(Some(dir.path()), location).map(drop).unwrap_err();
         assert!(e.to_string().contains("not this user's alone") && e.hints() == [Hint::Set("scratch")], "{e}");
-        assert!(Scratch::remove_published(Some(dir.path()), location, b"").is_err());
+        assert!(remove_published(Some(dir.path()), location, b"").is_err());
         assert_eq!(fs::read_dir(&chosen).unwrap().count(), 0);
         fs::remove_file(&made).unwrap();
         fs::create_dir(&made).unwrap();

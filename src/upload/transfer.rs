@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::local::LocalFile;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::remote::Bucket;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, stop};
 
 /// Files at a time. A long one has several requests at a time by itself.
 const FILES: usize = 4;
@@ -53,12 +53,16 @@ pub(super) fn run(
             }
         }
     };
+    let carry = &stop::carry();
     std::thread::scope(|scope| {
         let (say, said) = channel();
         for number in 0..FILES.min(uploads.len()) {
             let (say, work) = (say.clone(), &work);
             let thread = std::thread::Builder::new().name(format!("upload {number}"));
-            if let Err(e) = thread.spawn_scoped(scope, move || work(say)) {
+            if let Err(e) = thread.spawn_scoped(scope, move || {
+                carry();
+                work(say);
+            }) {
                 stopped.store(true, Relaxed);
                 errors.lock().unwrap_or_else(PoisonError::into_inner).push(Error::start("a thread", e));
             }

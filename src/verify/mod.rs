@@ -79,12 +79,7 @@ fn verify_files(
         };
         report.problems.extend(shard.prove_listed(paths.listed.as_ref()).err().map(Problem::from));
         let mut pictures = pool.as_ref().map(|pool| Pictures::of(&shard, pool));
-        let mut problems = scan::shard(&shard, pictures.as_mut(), counter)?;
-        problems.append(&mut tracks::check(&shard, counter)?);
-        if let Err(e) = shard.prove_whole() {
-            problems.insert(0, e.into());
-        }
-        report.problems.append(&mut problems);
+        report.problems.extend(problems(&shard, pictures.as_mut(), counter)?.into_iter().map(Problem::from));
         report.clips += shard.clip_count();
         report.frames += shard.index.header.frame_count;
     }
@@ -95,12 +90,36 @@ fn verify_files(
         _ => {}
     }
     if let Some((path, json)) = &files.json {
-        report.problems.extend(verify_failures(path, json, source).err().map(Problem::from));
+        match verify_failures(path, json, source) {
+            Err(e) if scan::stops(&e) => return Err(e),
+            found => report.problems.extend(found.err().map(Problem::from)),
+        }
         let leftovers = if is_remote(path) { Vec::new() } else { listing::leftovers(folder_of(path)) };
         report.hints = leftovers.iter().flat_map(|leftover| leftover.hints.iter().copied()).collect();
         report.notes = leftovers.into_iter().map(|leftover| leftover.note).collect();
     }
     Ok(())
+}
+
+/// The problems of a shard, all of whose files are read.
+fn problems<'a>(
+    shard: &'a Shard,
+    pictures: Option<&mut Pictures<'a>>,
+    counter: &mut Counter<'_, '_>,
+) -> Result<Vec<Error>> {
+    let mut problems = scan::shard(shard, pictures, counter)?;
+    problems.append(&mut tracks::check(shard, counter)?);
+    if let Err(e) = shard.prove_whole() {
+        problems.insert(0, e);
+    }
+    Ok(problems)
+}
+
+/// Proves all that [`verify`] proves of a shard without decoding its images. The error is its first problem.
+#[cfg(feature = "pack")]
+pub(crate) fn prove(shard: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
+    let problems = problems(shard, None, &mut Counter::new(None, progress))?;
+    problems.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// Checks that `dataset.json` matches the indexes.

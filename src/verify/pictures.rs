@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::report::Problem;
 use crate::dataset::Shard;
 use crate::jpeg::{Decoder, RgbPicture};
 use crate::progress::Counter;
@@ -21,7 +20,7 @@ pub(super) struct Pictures<'a> {
     pool: &'a ThreadPool,
     waiting: Vec<Picture<'a>>,
     bytes: usize,
-    problems: Vec<Problem>,
+    problems: Vec<Error>,
 }
 
 /// An image that was read.
@@ -48,7 +47,7 @@ impl<'a> Pictures<'a> {
     }
 
     /// The problems with all images.
-    pub fn finish(&mut self, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
+    pub fn finish(&mut self, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
         self.decode(counter)?;
         Ok(std::mem::take(&mut self.problems))
     }
@@ -71,9 +70,9 @@ impl<'a> Pictures<'a> {
 const FRAMES_BETWEEN_CALLS: usize = 1024;
 
 impl Picture<'_> {
-    fn check(&self, shard: &Shard, pixels: &mut RgbPicture) -> Option<Problem> {
+    fn check(&self, shard: &Shard, pixels: &mut RgbPicture) -> Option<Error> {
         let e = decode(&self.jpeg, pixels, self.stated).err()?;
-        Some(e.in_clip(self.clip).in_frame(self.frame).at(self.at).file(&shard.record_path).into())
+        Some(e.in_clip(self.clip).in_frame(self.frame).at(self.at).file(&shard.record_path))
     }
 }
 

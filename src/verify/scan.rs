@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::pictures::{Picture, Pictures};
-use super::report::Problem;
 use crate::dataset::{Bytes, RecordsDigest, Shard, proven_bytes};
 use crate::format::clip_entry::ClipEntry;
 use crate::format::crc32;
@@ -18,7 +17,7 @@ pub(super) fn shard<'a>(
     shard: &'a Shard,
     pictures: Option<&mut Pictures<'a>>,
     counter: &mut Counter<'_, '_>,
-) -> Result<Vec<Problem>> {
+) -> Result<Vec<Error>> {
     let mut scan = ShardScan {
         shard,
         problems: Vec::new(),
@@ -36,7 +35,7 @@ pub(super) fn shard<'a>(
     scan.draws();
     scan.records(counter)?;
     if let Some(e) = scan.wrong_digest(counter)? {
-        scan.problems.insert(of_digest, e.into());
+        scan.problems.insert(of_digest, e);
     }
     if let Some(pictures) = scan.pictures {
         scan.problems.append(&mut pictures.finish(counter)?);
@@ -46,7 +45,7 @@ pub(super) fn shard<'a>(
 
 struct ShardScan<'a, 'p> {
     shard: &'a Shard,
-    problems: Vec<Problem>,
+    problems: Vec<Error>,
     /// As long as it makes sense to take it.
     digest: Option<RecordsDigest>,
     /// Why it does not.
@@ -59,9 +58,10 @@ struct ShardScan<'a, 'p> {
     stopped: Option<Error>,
 }
 
-/// Whether an error says nothing about the data: a server could not be reached, or the machine ran out of something.
+/// Whether an error says nothing about the data: a server could not be reached, the machine ran out of something, or nobody
+/// wants to know any more.
 pub(super) fn stops(e: &Error) -> bool {
-    is_of_network(e) || e.kind() == ErrorKind::Resources
+    is_of_network(e) || matches!(e.kind(), ErrorKind::Resources | ErrorKind::Interrupted)
 }
 
 impl ShardScan<'_, '_> {
@@ -69,7 +69,7 @@ impl ShardScan<'_, '_> {
         if stops(&e) {
             self.stopped.get_or_insert(e);
         } else {
-            self.problems.push(e.into());
+            self.problems.push(e);
         }
     }
 
@@ -147,7 +147,7 @@ impl ShardScan<'_, '_> {
             let e = Error::format("clip-draws", "the number of clips is not a multiple of the draws per video")
                 .expected(format!("a multiple of {}", draws.unwrap_or(1)))
                 .found(clips);
-            self.problems.push(e.file(&self.shard.index_path).into());
+            self.problems.push(e.file(&self.shard.index_path));
         }
     }
 
@@ -168,12 +168,12 @@ impl ShardScan<'_, '_> {
             let e = Error::format("clip-order", "frames at the end of the frame table belong to no clip")
                 .expected(total)
                 .found(self.frames_seen);
-            self.problems.push(e.file(&self.shard.index_path).into());
+            self.problems.push(e.file(&self.shard.index_path));
         }
         let length = self.shard.records.len();
         if self.record_end != length && self.problems.is_empty() {
             let e = Error::format("record-trailing", "there are bytes after the last record").at(self.record_end);
-            self.problems.push(e.file(&self.shard.record_path).into());
+            self.problems.push(e.file(&self.shard.record_path));
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl ShardScan<'_, '_> {
             let e = Error::format("clip-order", "the clip's frames do not follow those of the previous clip")
                 .expected(format!("frames from {}", self.frames_seen))
                 .found(format!("{} frames from {}", clip.frame_count, clip.first_frame));
-            self.problems.push(e.in_clip(c).file(&self.shard.index_path).into());
+            self.problems.push(e.in_clip(c).file(&self.shard.index_path));
         }
         if let Err(e) = self.clip_strings(clip) {
             self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e }.in_clip(c));

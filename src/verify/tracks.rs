@@ -1,6 +1,5 @@
 //! Checking the track file of a shard from its first byte to its last.
 
-use super::report::Problem;
 use super::scan::stops;
 use crate::dataset::{RecordsDigest, Shard, TrackFile};
 use crate::format::data_binding::hex;
@@ -11,7 +10,7 @@ use crate::progress::Counter;
 use crate::{Error, Result};
 
 /// The problems of the tracks of a shard. A file that is not the one of the index is one problem, and is not read.
-pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Problem>> {
+pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<Error>> {
     let Some(file) = &shard.tracks else { return Ok(Vec::new()) };
     let mut scan = TrackScan { shard, file, problems: Vec::new(), end: ends::BYTES as u64 };
     if let Err(e) = file.open() {
@@ -34,7 +33,7 @@ pub(super) fn check(shard: &Shard, counter: &mut Counter<'_, '_>) -> Result<Vec<
 struct TrackScan<'a> {
     shard: &'a Shard,
     file: &'a TrackFile,
-    problems: Vec<Problem>,
+    problems: Vec<Error>,
     /// Where the last block ends.
     end: u64,
 }
@@ -44,7 +43,7 @@ impl TrackScan<'_> {
         if stops(&e) {
             return Err(e);
         }
-        self.problems.push(if e.path().is_none() { e.file(&self.file.path) } else { e }.into());
+        self.problems.push(if e.path().is_none() { e.file(&self.file.path) } else { e });
         Ok(())
     }
 

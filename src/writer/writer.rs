@@ -29,7 +29,7 @@ pub struct WriterOptions {
 }
 
 /// What [`Writer::finish`] wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// Number of clips.
     pub clips: u64,
@@ -39,6 +39,10 @@ pub struct Written {
     pub bytes: u64,
     /// Number of shards.
     pub shards: u64,
+    /// What could not be cleaned up of the data set before, in words. The new one is complete, and the next write or repair
+    /// in the folder cleans up. Empty as a rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
 }
 
 /// Writes a data set to a folder.
@@ -241,11 +245,12 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// See [`append`](Self::append). After an error, the old data set is as it was.
+    /// See [`append`](Self::append). After an error, the old data set is as it was. What goes wrong after the new one is
+    /// there is no error, but in [`Written::left_behind`].
     pub fn finish(self) -> Result<Written> {
         let ready = self.complete()?;
-        publication::publish(vec![ready.staged])?;
-        Ok(ready.written)
+        let left_behind = publication::publish(vec![ready.staged])?;
+        Ok(Written { left_behind, ..ready.written })
     }
 
     /// Syncs everything to the disk under temporary names.
@@ -263,6 +268,7 @@ impl Writer {
             frames: new.iter().map(|s| s.frames).sum(),
             bytes: finished.iter().map(|s| s.done.bytes()).sum(),
             shards: new.len() as u64,
+            left_behind: Vec::new(),
         };
         let json = match before {
             Some(before) => before.with_more(new),

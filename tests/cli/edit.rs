@@ -330,6 +330,60 @@ fn data_sets_without_labels_beside_others_are_named() {
     assert!(shell.text("append some none", 0).contains(note));
 }
 
+/// A command that ended before it said that it was done is repeated, here with one of two data sets done.
+#[test]
+fn what_is_appended_twice_is_added_once() {
+    let shell = Shell::new();
+    labeled(&shell, "grows", &[Some(0), Some(1)]);
+    labeled(&shell, "one", &[Some(1), Some(1)]);
+    labeled(&shell, "two", &[Some(0)]);
+    shell.text("append grows one", 0);
+    let text = shell.text("append grows one two", 0);
+    assert!(text.contains("grows: added 0 clips") && text.contains("its clips 2 to 3 are these"), "{text}");
+    assert!(text.contains("grows: added 1 clip,") && text.contains("now 5 clips"), "{text}");
+    let report = shell.json("append grows one two --shards 1", 0);
+    for (added, whole) in [(&report[0], 5), (&report[1], 5)] {
+        assert_eq!(
+            (&added["clips"], &added["shards"], &added["whole"]["clips"]),
+            (&0.into(), &0.into(), &whole.into())
+        );
+    }
+    // Another label makes it another clip.
+    labeled(&shell, "three", &[Some(1)]);
+    assert!(shell.text("append grows three", 0).contains("now 6 clips"));
+    shell.run("verify grows", 0);
+}
+
+/// A folder that has the name of an old file cannot be removed as a file.
+#[test]
+fn what_cannot_be_removed_after_the_commit_is_no_error_but_said() {
+    let shell = Shell::new();
+    labeled(&shell, "old", &[Some(0)]);
+    labeled(&shell, "new", &[Some(0), Some(1)]);
+    for (line, cleans) in [
+        ("reshard new -o out --shards 1 --force", "reshard new -o out --shards 1 --force"),
+        ("merge new new -o out --force", "repair out"),
+        ("subset new --clips 0-1 -o out --force", "append out old"),
+    ] {
+        shell.run("reshard old -o out --shards 1 --force", 0);
+        let listing = fs::read_to_string(shell.at("out/dataset.json")).unwrap();
+        let index = listing.split('"').find(|word| word.ends_with(".vidx")).unwrap();
+        let old = shell.at("out").join(index);
+        fs::remove_file(&old).unwrap();
+        fs::create_dir(&old).unwrap();
+        let said = String::from_utf8(shell.run(line, 3).stderr).unwrap();
+        assert!(said.contains("the data set is complete, but") && said.contains(index), "{line}: {said}");
+        let set = vidrec::Dataset::open(shell.at("out")).unwrap();
+        assert!(set.len() >= 2, "{line}");
+        assert!(shell.at("out/.vidrec.plan").exists(), "{line}");
+        fs::remove_dir(&old).unwrap();
+        shell.run(cleans, 0);
+        assert!(!shell.at("out/.vidrec.plan").exists(), "{line}");
+        shell.run("verify out", 0);
+        fs::remove_dir_all(shell.at("out")).unwrap();
+    }
+}
+
 #[test]
 fn an_append_says_what_was_added_and_what_there_is_now() {
     let shell = Shell::new();
@@ -340,7 +394,8 @@ fn an_append_says_what_was_added_and_what_there_is_now() {
         text.starts_with("grows: added 1 clip, 1 frame, ") && text.contains("\n  now 3 clips, 3 frames\n"),
         "{text}"
     );
-    let report = shell.json("append grows more", 0);
+    labeled(&shell, "other", &[Some(1)]);
+    let report = shell.json("append grows other", 0);
     assert_eq!((&report[0]["clips"], &report[0]["whole"]["clips"]), (&1.into(), &4.into()));
     assert!(shell.json("merge grows more -o merged", 0).get("whole").is_none());
 }

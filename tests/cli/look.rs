@@ -138,6 +138,31 @@ fn a_table_of_changes_has_some_thousand_columns_at_most() {
     }
 }
 
+/// The system kills the program in the middle of a write, where a file gets longer than it may.
+#[cfg(unix)]
+#[test]
+fn what_is_killed_in_a_write_leaves_no_half_of_a_file() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(temp.path().join("set"), WriterOptions::default()).unwrap();
+    let jpeg = common::jpeg((640, 480), 1);
+    for _ in 0..2 {
+        let info = ClipInfo { width: 640, height: 480, ..ClipInfo::default() };
+        writer.append(&info, &[FrameData { jpeg: &jpeg, pts: 0, source_index: None }]).unwrap();
+    }
+    writer.finish().unwrap();
+    for (line, made) in [("extract set 1 -o out", "out/000001/000.jpg"), ("sheet set -o sheet.png", "sheet.png")] {
+        let limited = format!("ulimit -f 1; exec {} {line}", env!("CARGO_BIN_EXE_vidrec"));
+        let run = Command::new("sh").args(["-c", &limited]).current_dir(temp.path()).output().unwrap();
+        assert!(!run.status.success(), "{line}");
+        assert!(!temp.path().join(made).exists(), "{line}: half of it is there");
+        assert!(vidrec(line, temp.path()).status.success(), "{line}");
+        let folder = temp.path().join(made).parent().unwrap().to_owned();
+        let names = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let left: Vec<_> = names.filter(|name| name.ends_with(".tmp")).collect();
+        assert!(temp.path().join(made).exists() && left.is_empty(), "{line}: {left:?}");
+    }
+}
+
 #[test]
 fn extract_replaces_files_only_if_told_to() {
     let temp = tempfile::tempdir().unwrap();

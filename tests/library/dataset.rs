@@ -328,6 +328,43 @@ fn replace(path: &Path, bytes: &[u8]) {
 }
 
 /// Reads all that can be read; what cannot must be an error.
+/// Two data sets that replace each other all the time, and a reader that opens what is there.
+#[test]
+fn a_data_set_that_is_replaced_all_the_time_can_be_opened_at_any_time() {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    let temp = tempfile::tempdir().unwrap();
+    let sets = [3, 4].map(|clips| {
+        let dir = temp.path().join(format!("of-{clips}"));
+        crate::common::rich::Rich { shards: &[clips, 1, 1, 1, 1, 1, 1, 1], ..Default::default() }.write(&dir);
+        Dataset::open(&dir).unwrap()
+    });
+    let out = temp.path().join("out");
+    let replace = |set: &Dataset| {
+        let options = vidrec::edit::EditOptions { overwrite: true, ..Default::default() };
+        vidrec::edit::reshard(set, &out, &options, &mut vidrec::no_progress).unwrap();
+    };
+    replace(&sets[0]);
+    let (stopped, replaced) = (AtomicBool::new(false), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            while !stopped.load(Relaxed) {
+                sets.iter().rev().for_each(replace);
+                replaced.fetch_add(1, Relaxed);
+            }
+        });
+        let mut failed = Vec::new();
+        while replaced.load(Relaxed) < 40 && !writer.is_finished() {
+            match Dataset::open(&out) {
+                Ok(set) if [10, 11].contains(&set.len()) => {}
+                Ok(set) => failed.push(format!("{} clips", set.len())),
+                Err(e) => failed.push(format!("{e:#}")),
+            }
+        }
+        stopped.store(true, Relaxed);
+        assert!(failed.is_empty(), "{} times: {}", failed.len(), failed[0]);
+    });
+}
+
 fn read_all(dir: &Path) {
     let Ok(set) = Dataset::open(dir) else { return };
     for c in 0..set.len().min(10) {

@@ -171,8 +171,7 @@ fn a_split_by_ratio_is_stratified() {
     assert_eq!(test.values().sum::<u32>(), 16, "the rest of two small classes is not all in one part");
     edit::split(&set, &by(1), place.at("1"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("1/train"))[&Some(0)], 80);
-    let sources =
-        |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap()).collect::<Vec<_>>();
+    let sources = |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap()).collect::<Vec<_>>();
     assert_ne!(sources(place.at("0/val")), sources(place.at("1/val")));
 
     let shares = |shares: &[f64]| {

@@ -74,6 +74,44 @@ fn files_and_receipts_belong_together() {
     videos.ends(3, &[&PUBLISH[..], &["--read-all"]].concat());
 }
 
+/// What cannot be seen in the data set, such as a time in a receipt, may be published: but then as it would have been.
+#[test]
+fn with_read_all_no_flipped_bit_of_any_file_is_published() {
+    let videos = Videos::make(12);
+    videos.add_sound("in/even/0000.mp4");
+    videos.plan("plan", &["--audio", "8000"]);
+    videos.pack_all("plan");
+    let whole = videos.published("plan", "whole");
+    let receipt = |part: u32| format!("plan/parts/{part:05}.json");
+    let failed = |part: &u32| videos.json(&receipt(*part))["report"]["failed"] == 1;
+    let part = (0..PARTS).find(failed).unwrap();
+    // The video with sound is the first one.
+    let shard = ["rec", "vidx", "vtrk"].map(|ending| videos.file_of("plan", 0, ending));
+    for file in shard.into_iter().chain([videos.path(&receipt(part))]) {
+        let right = fs::read(&file).unwrap();
+        // So that links to it keep what they have.
+        fs::remove_file(&file).unwrap();
+        for i in 0..24 {
+            let at = right.len() * i / 24 + i % 5;
+            let mut wrong = right.clone();
+            wrong[at] ^= 1 << (i % 8);
+            fs::write(&file, &wrong).unwrap();
+            let run = videos.run(&[&PUBLISH[..], &["--read-all"]].concat());
+            let place = format!("{} byte {at}: {}", file.display(), show(&run));
+            match run.status.code() {
+                Some(1) => has_no_set(&videos.path("out")),
+                status => {
+                    assert!(file.ends_with(format!("{part:05}.json")) && status == Some(3), "{place}");
+                    assert_eq!(videos.files("out"), whole, "{place}");
+                }
+            }
+            videos.remove("out");
+        }
+        fs::write(&file, &right).unwrap();
+    }
+    assert_eq!(videos.published("plan", "out"), whole);
+}
+
 #[test]
 fn damage_is_mended_as_the_message_says() {
     let videos = Videos::make(12);

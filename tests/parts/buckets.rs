@@ -182,7 +182,9 @@ fn a_pack_in_parts_is_uploaded_part_by_part() {
         .map_or(0, |entries| entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count());
     assert_eq!(left, 0, "the plan goes with the end");
     assert_eq!(fs::read_dir(store.videos.path("tmp")).unwrap().count(), 0);
-    store.fails(&pack, &["there is another data set here", "--force"]);
+    let run = store.ends(3, &pack);
+    assert!(stdout(&run).contains("is finished, with 12 clips"), "{}", show(&run));
+    store.fails(&[&pack[..], &["--seed", "7"]].concat(), &["there is another data set here", "--force"]);
     store.ends(3, &[&pack[..], &["--force", "--seed", "7"]].concat());
     store.ends(3, &[&pack[..], &["--force"]].concat());
     assert_eq!(store.files("set"), whole, "nothing of the replaced data set is left");

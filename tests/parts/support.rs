@@ -38,6 +38,14 @@ impl Videos {
         videos
     }
 
+    /// Puts a video with sound in the place of another one.
+    pub fn add_sound(&self, name: &str) {
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args(["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1"]);
+        ffmpeg.args(["-f", "lavfi", "-i", "sine=duration=1", "-c:v", "mpeg4"]);
+        assert!(ffmpeg.arg(self.path(name)).status().unwrap().success());
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }

@@ -15,6 +15,7 @@ mod hostile;
 mod locations;
 mod memory;
 mod mix;
+mod outage;
 mod passing;
 mod redirects;
 mod replaced;

@@ -26,7 +26,7 @@ fn a_push_copies_all_files_and_nothing_else() {
     store.server.reset_counts();
     let again = store.push("set", "train").unwrap();
     assert!(again.found && again.kept_bytes == again.bytes && again.clips == 7);
-    assert_eq!(store.server.counts().requests, 1, "one look shows that all is there");
+    assert_eq!(store.server.counts().requests, 3, "looks show that all is there, and that nothing is to be removed");
 }
 
 #[test]

@@ -66,11 +66,42 @@ fn what_ends_at_any_request_is_continued() {
             }
             store.server.rules().clear();
             store.push("set", "train").unwrap_or_else(|e| panic!("{what}: {e:#}"));
-            let mut objects = store.objects("train");
-            // A probe that could not be removed.
-            objects.retain(|name, _| !name.starts_with(".vidrec-probe-"));
-            same(&what, &objects, &files);
+            same(&what, &store.objects("train"), &files);
             store.clear();
+        }
+    }
+}
+
+/// From each request on nothing works any more, as for a process that is killed there.
+#[test]
+fn what_a_replacement_left_is_removed_by_the_next_push() {
+    let store = Store::new();
+    store.ends(0, "reshard set --shards 1 -o other");
+    store.ends(0, "reshard set --shards 3 -o third");
+    let mut options = store.push_options();
+    (options.overwrite, options.storage.timeout) = (true, Duration::from_millis(200));
+    store.push("set", "train").unwrap();
+    store.server.reset_counts();
+    store.push_with("other", "train", &options).unwrap();
+    let requests = store.server.counts().requests;
+    for next in ["other", "third", "set"] {
+        for n in 0..requests {
+            store.clear();
+            store.push("set", "train").unwrap();
+            store.server.reset_counts();
+            store.server.rules().add(Rule::new(Fault::Forbidden).after(n));
+            let _ = store.push_with("other", "train", &options);
+            store.server.rules().clear();
+            let what = format!("killed after request {n}, then {next}");
+            let report = store.push_with(next, "train", &options).unwrap_or_else(|e| panic!("{what}: {e:#}"));
+            assert!(report.notes.is_empty(), "{what}: {:?}", report.notes);
+            // What was uploaded and never published is of no data set that was replaced.
+            let mut objects = store.objects("train");
+            if next != "other" {
+                let files = store.files("other");
+                objects.retain(|name, _| store.files(next).contains_key(name) || !files.contains_key(name));
+            }
+            same(&what, &objects, &store.files(next));
         }
     }
 }

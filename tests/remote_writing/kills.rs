@@ -14,7 +14,7 @@ fn moments() -> u32 {
 }
 
 /// Small videos in `in`.
-fn make_videos(store: &Store, count: u32) {
+pub fn make_videos(store: &Store, count: u32) {
     fs::create_dir(store.path("in")).unwrap();
     let first = store.path("in/0000.mp4");
     let mut ffmpeg = Command::new("ffmpeg");
@@ -50,20 +50,31 @@ fn a_killed_pack_is_continued_by_the_same_command() {
             child.wait().unwrap();
             let was_published = store.objects("train").contains_key("dataset.json");
             killed += u32::from(!was_published);
-            // Where it was published, only the scratch folder is left to be removed.
-            let run = store.run(&pack("s3://bucket/train"));
-            let said = String::from_utf8_lossy(&run.stderr);
-            let is_there = was_published && said.contains("there is another data set here");
-            assert!(run.status.success() || is_there, "moment {moment}: {said}");
-            // A folder of a run that was killed after its publication may stay, with nothing in it that is needed.
-            if !was_published {
-                store.has_no_scratch(&format!("moment {moment}"));
-            }
-            let mut objects = store.objects("train");
-            objects.retain(|name, _| !name.starts_with(".vidrec-probe-"));
-            same(&format!("moment {moment}{more}"), &objects, &store.files(&local));
+            // Where it was published, it says so, and removes what was left of the work.
+            store.ends(0, &pack("s3://bucket/train"));
+            store.has_no_scratch(&format!("moment {moment}"));
+            same(&format!("moment {moment}{more}"), &store.objects("train"), &store.files(&local));
         }
         assert!(killed > 0, "none was killed before its end");
+    }
+}
+
+#[test]
+fn a_finished_pack_says_that_it_is_and_another_one_is_refused() {
+    let store = Store::new();
+    make_videos(&store, 4);
+    std::fs::write(store.path("in/broken.mp4"), b"<html>404</html>").unwrap();
+    for more in ["", " --parts 2"] {
+        store.clear();
+        let pack = format!("pack in -o s3://bucket/train -n 4{more}");
+        store.ends(3, &pack);
+        let objects = store.objects("train");
+        let run = store.run(&pack);
+        let said = String::from_utf8(run.stdout).unwrap();
+        assert!(run.status.code() == Some(3) && said.contains("is finished, with 4 clips"), "{more}: {said}");
+        assert!(store.ends(1, &format!("pack in -o s3://bucket/train -n 3{more}")).contains("another data set here"));
+        same(more, &store.objects("train"), &objects);
+        store.has_no_scratch(more);
     }
 }
 

@@ -10,4 +10,6 @@ mod parts_of_objects;
 mod publishers;
 mod refusals;
 mod resuming;
+#[cfg(unix)]
+mod silent;
 mod store;

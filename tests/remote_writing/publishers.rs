@@ -93,7 +93,14 @@ fn old_files_go_after_the_commit_and_what_is_not_ours_stays() {
     // What cannot be removed does not undo the publication.
     store.server.rules().add(Rule::new(Fault::Forbidden).method("DELETE").path("shard-"));
     let report = store.push_with("set", "train", &options).unwrap();
-    assert!(report.notes.len() == 2 && report.notes[0].contains("stays"), "{:?}", report.notes);
+    assert!(report.notes.len() == 1 && report.notes[0].contains("stays, until the next push"), "{:?}", report.notes);
+    assert!(store.ends(3, "push set s3://bucket/train").contains("stays, until the next push"));
+    store.server.rules().clear();
+    let report = store.push("set", "train").unwrap();
+    assert!(report.found && report.removed == 2 && report.notes.is_empty(), "{report:?}");
+    let mut objects = store.objects("train");
+    objects.remove("notes.txt").unwrap();
+    same("tidied", &objects, &store.files("set"));
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn a_store_without_conditions_is_refused_unless_nobody_else_publishes() {
 #[test]
 fn a_store_that_says_that_it_has_no_conditions_is_refused_at_once() {
     let store = Store::new();
-    store.server.rules().add(Rule::new(Fault::Status(501)).path(".vidrec-probe-").method("PUT"));
+    store.server.rules().add(Rule::new(Fault::Status(501)).path(".vidrec-probe").method("PUT"));
     let e = store.push("set", "train").unwrap_err();
     says("501", &e, &["does not write objects on conditions"]);
 }

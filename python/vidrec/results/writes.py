@@ -58,6 +58,9 @@ class EditReport(Result):
     """Of :func:`vidrec.append`: the data set with what was added. None of other edits."""
     retiled: Optional[RetileReport] = None
     """Of :func:`vidrec.retile`: what became of the JPEGs. None of other edits, which copy them."""
+    left_behind: Tuple[str, ...] = ()
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    its folder cleans up. Empty as a rule."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +107,9 @@ class FetchReport(Result):
     """Bytes of them that were in the folder before, and were proven again."""
     remote: RemoteStats
     """What went over the network."""
+    left_behind: Tuple[str, ...] = ()
+    """What could not be cleaned up of a data set that was replaced. The new one is complete, and the next write or repair in
+    its folder cleans up. Empty as a rule."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,8 @@ use crate::watch;
 /// Add the clips of data sets to another one, in place, as more shards.
 ///
 /// Its own shards do not change. The new ones become part of it in one step for each added data set, when vidrec replaces
-/// dataset.json. Classes go by name, and the data set must have them already; `vidrec merge` joins lists of classes. JPEGs
+/// dataset.json. Clips that an earlier append of the same data set has added are not added once more, so a command that was
+/// interrupted can be repeated. Classes go by name, and the data set must have them already; `vidrec merge` joins lists of classes. JPEGs
 /// are copied byte for byte, and their checksums compared.
 #[derive(clap::Args)]
 pub struct Args {

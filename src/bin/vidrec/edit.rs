@@ -84,7 +84,8 @@ fn at(report: EditReport, output: &Path) -> EditReport {
     report
 }
 
-/// Prints what was written. The status is 3 if the data set does not have something that was named.
+/// Prints what was written. The status is 3 if the data set does not have something that was named, or if something could
+/// not be cleaned up.
 pub fn tell(report: &EditReport, json: bool) -> Run {
     output::print(json, report, render)?;
     Ok(outcome(std::slice::from_ref(report)))
@@ -97,7 +98,9 @@ pub fn tell_all(reports: &[EditReport], json: bool) -> Run {
 }
 
 fn outcome(reports: &[EditReport]) -> Outcome {
-    if reports.iter().all(|r| r.not_found.is_empty()) { Outcome::Done } else { Outcome::Problems }
+    let all_found = reports.iter().all(|r| r.not_found.is_empty());
+    let outcome = if all_found { Outcome::Done } else { Outcome::Problems };
+    outcome.but_left(reports.iter().flat_map(|r| &r.left_behind))
 }
 
 fn render(r: &EditReport) -> String {

@@ -1,12 +1,12 @@
 //! `vidrec extract`: stored JPEGs as files, byte for byte.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use vidrec::Clip;
 
+use crate::outcome::Failure;
 use crate::output::{bytes, count};
 use crate::ranges::{self, ClipRange};
 use crate::storage::{StorageArgs, local};
@@ -92,12 +92,10 @@ fn is_there(path: &Path) -> String {
     format!("{}: the file is there already; replace it with --force, or choose another folder", path.display())
 }
 
-fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), String> {
-    let mut options = OpenOptions::new();
-    let options =
-        if replace { options.write(true).create(true).truncate(true) } else { options.write(true).create_new(true) };
-    options.open(path).and_then(|mut file| file.write_all(jpeg)).map_err(|e: io::Error| match e.kind() {
-        ErrorKind::AlreadyExists => is_there(path),
-        _ => format!("{}: could not write: {e}", path.display()),
-    })
+fn write(path: &Path, jpeg: &[u8], replace: bool) -> Result<(), Failure> {
+    // It may have come since nothing was there.
+    if !replace && path.symlink_metadata().is_ok() {
+        return Err(is_there(path).into());
+    }
+    Ok(vidrec::write_whole(path, |file| file.write_all(jpeg))?)
 }

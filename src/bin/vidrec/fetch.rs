@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> Run {
     let mut watch = if options.selection.is_some() { watch::of("clips") } else { watch::of_bytes() };
     let report = vidrec::fetch(&args.location, &args.output, &options, &mut watch)?;
     output::print(args.json, &report, render)?;
-    Ok(Outcome::Done)
+    Ok(Outcome::Done.but_left(&report.left_behind))
 }
 
 fn render(r: &FetchReport) -> String {

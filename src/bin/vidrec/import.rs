@@ -184,7 +184,8 @@ pub fn run(args: &Args) -> Run {
     }
     let to = out.map_or_else(|| "beside the record file".into(), |out| format!("into {}", out.display()));
     output::print(how.json, &report, |r| render(r, &to))?;
-    Ok(if report.left_out.is_empty() { Outcome::Done } else { Outcome::Problems })
+    let outcome = if report.left_out.is_empty() { Outcome::Done } else { Outcome::Problems };
+    Ok(outcome.but_left(&report.left_behind))
 }
 
 impl Mxnet {

@@ -245,7 +245,8 @@ fn render(o: &Overview<'_>) -> String {
 fn render_clip(c: &ClipReport<'_>) -> String {
     let label = c.label.map_or("no label".into(), |l| format!("label {l}"));
     let class = if c.class.is_empty() { String::new() } else { format!(" ({})", printable(&c.class)) };
-    let mut text = format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, printable(&c.source), c.width, c.height);
+    let mut text =
+        format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, printable(&c.source), c.width, c.height);
     if c.short {
         text += ", source has fewer frames than asked for";
     }

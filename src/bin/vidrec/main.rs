@@ -144,9 +144,9 @@ fn main() -> ExitCode {
 #[cfg_attr(not(feature = "pack"), allow(unused_variables))]
 pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    let run = match parsed(&args).command {
+    let run = vidrec::stoppable(interrupt::asked(), || match parsed(&args).command {
         #[cfg(feature = "pack")]
-        Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.into_iter().skip(1)).collect()),
+        Command::Pack(parsed) => pack::run(&parsed, start.into_iter().chain(args.iter().skip(1).cloned()).collect()),
         #[cfg(not(feature = "pack"))]
         Command::Pack(args) => no_pack::run(&args),
         #[cfg(feature = "pack")]
@@ -189,7 +189,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
         Command::Cache(args) => no_remote::run(&args),
         Command::Completions(args) => completions::run(&args, command()),
         Command::Manual(args) => manual::run(&args, command()),
-    };
+    });
     match run {
         // The output may contain zeros instead of data that was lost.
         Ok(Outcome::Done) if vidrec::lost_pages() > 0 => {

@@ -27,8 +27,8 @@ pub struct Args {
     /// Publish without the parts that are not done, and list their videos among those that were skipped.
     #[arg(long)]
     allow_missing: bool,
-    /// Read all record files and compare their SHA-256. Without it vidrec checks their lengths, both their ends and their
-    /// indexes; `vidrec verify` checks everything at any time.
+    /// Read all files, and check everything that `vidrec verify` checks. Without it vidrec checks the length of each file,
+    /// both its ends and the small sections of its index.
     #[arg(long)]
     read_all: bool,
     /// Replace a data set that is already there.

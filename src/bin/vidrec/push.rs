@@ -6,7 +6,7 @@ use vidrec::{PushOptions, PushReport};
 
 use crate::outcome::{Outcome, Run};
 use crate::output::{self, bytes, count};
-use crate::remote_output::{self, PublisherArgs};
+use crate::remote_output::PublisherArgs;
 use crate::storage::OutputStorageArgs;
 use crate::watch;
 
@@ -42,18 +42,17 @@ pub fn run(args: &Args) -> Run {
     options.overwrite = args.force;
     options.only_publisher = args.publisher.only_publisher;
     let report = vidrec::push(&args.dataset, &args.location, &options, &mut watch::of_bytes())?;
-    remote_output::tell(&report);
     output::print(args.json, &report, render)?;
-    Ok(Outcome::Done)
+    Ok(Outcome::Done.but_left(&report.notes))
 }
 
 fn render(r: &PushReport) -> String {
     let (clips, frames, shards) = (count(r.clips, "clip"), count(r.frames, "frame"), count(r.shards, "shard"));
     let what = format!("{}: {clips}, {frames}, {} in {shards}", r.output, bytes(r.bytes));
+    let removed = if r.removed > 0 { format!(", {} removed", count(r.removed, "old file")) } else { String::new() };
     if r.found {
-        return format!("{what}, all of it there before\n");
+        return format!("{what}, all of it there before{removed}\n");
     }
     let kept = if r.kept_bytes > 0 { format!(", {} of it there before", bytes(r.kept_bytes)) } else { String::new() };
-    let removed = if r.removed > 0 { format!(", {} removed", count(r.removed, "old file")) } else { String::new() };
     format!("{what}{kept}{removed}\n  uploaded with {}\n", count(r.remote.requests, "request"))
 }

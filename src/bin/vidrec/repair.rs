@@ -43,10 +43,11 @@ pub fn run(args: &Args) -> Run {
     };
     let report = repair(&args.dataset, &options, &mut watch::of("clips"))?;
     output::print(args.json, &report, |r| render(r, args.dry_run))?;
-    Ok(match &report {
+    let outcome = match &report {
         r if r.needs_output || !r.lost_nothing() || (r.clips > 0 && r.salvaged == 0) => Outcome::Problems,
         _ => Outcome::Done,
-    })
+    };
+    Ok(outcome.but_left(&report.left_behind))
 }
 
 /// The number of lines of each list that are shown. `--json` has all.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::import::{MxnetOptions, RecordFile};
 use super::scan;
-use crate::disk::publication::{self, Replaced};
+use crate::disk::publication::{self, LeftBehind, Replaced};
 use crate::disk::{FolderLock, folder_of};
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, edge_crc32};
@@ -75,7 +75,7 @@ pub fn import_in_place(
         ready.push((index, json));
     }
     if is_whole_folder {
-        publish(folder, lock, ready, index_paths, overwrite)?;
+        report.left_behind = publish(folder, lock, ready, index_paths, overwrite)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
         let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
@@ -95,7 +95,7 @@ fn publish(
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
     overwrite: bool,
-) -> Result<()> {
+) -> Result<LeftBehind> {
     let mut replaced = writer::replaceable(folder, true, &lock)?;
     if overwrite {
         replaced.files.extend(indexes.iter().map(|(_, json)| json.index_file.clone()));

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::engine::Engine;
 use super::keeper::Keeper;
 use super::ring::Number;
 use super::to_read::to_read;
 use crate::remote::{Memory, Part, REQUEST_BYTES, RemoteFile, RunPlan};
-use crate::{ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The most that one request brings, unless one part is longer.
 const MOST_BYTES: u64 = 3 * REQUEST_BYTES / 2;
@@ -29,6 +30,21 @@ pub(crate) struct Ticket {
     needs: Vec<Need>,
     /// Who wants to know that it is done.
     keeper: Option<(Arc<Keeper>, Number)>,
+    /// Why the batches that were planned together with it, of which it is the first, could not be planned.
+    failed: Option<Error>,
+}
+
+impl Ticket {
+    /// The error of a batch that has waited for this ticket since `asked`: to fetch the same by itself would take it as long
+    /// to fail once more. If the planning failed sooner than a fetch does, it has time left.
+    pub fn check(&mut self, engine: &Engine, asked: Instant) -> Result<()> {
+        let remotes = engine.planner.dataset.remotes();
+        let timeout = remotes.iter().map(|remote| remote.timeout()).min().unwrap_or_default();
+        match self.failed.take() {
+            Some(e) if asked.elapsed() >= timeout => Err(e),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Drop for Ticket {
@@ -82,8 +98,15 @@ impl Drop for Request {
 
 /// Asks for what batch `k` of `epoch` needs of remote files, all at once. What comes back is dropped when the batch is
 /// done.
-pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
-    engine.planner.dataset.remotes().first()?;
+///
+/// # Errors
+///
+/// What says where to find it could not be fetched.
+pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Result<Option<Ticket>> {
+    if engine.planner.dataset.remotes().is_empty() {
+        return Ok(None);
+    }
+    let asked = Instant::now();
     let (mut tickets, requests) = plan(engine, &[Number { epoch, k }], None);
     for request in requests {
         // More than the limit, if that is what one batch takes.
@@ -91,16 +114,24 @@ pub(crate) fn ask_for(engine: &Engine, epoch: u64, k: u64) -> Option<Ticket> {
         // Whoever needs these records is told by them.
         let _ = request.send();
     }
-    tickets.pop()
+    let mut ticket = tickets.pop();
+    ticket.as_mut().map_or(Ok(()), |ticket| ticket.check(engine, asked))?;
+    Ok(ticket)
 }
 
 /// What some batches need that are planned together: a ticket for each, and the requests in the order of their use.
 /// `keeper` makes room in the cache for what is worth it.
 pub(super) fn plan(engine: &Engine, batches: &[Number], keeper: Option<&Arc<Keeper>>) -> (Vec<Ticket>, Vec<Request>) {
-    let ticket = |&number| Ticket { needs: Vec::new(), keeper: keeper.map(|keeper| (keeper.clone(), number)) };
+    let keeper_of = |number| keeper.map(|keeper| (keeper.clone(), number));
+    let ticket = |&number| Ticket { needs: Vec::new(), keeper: keeper_of(number), failed: None };
     let mut tickets: Vec<Ticket> = batches.iter().map(ticket).collect();
-    if bring_entries(engine, batches).is_err_and(|e| e.kind() == ErrorKind::Io) {
-        // An error of the batches that need them. To ask for each entry by itself would take long to fail, too.
+    if let Err(e) = bring_entries(engine, batches)
+        && e.kind() == ErrorKind::Io
+    {
+        // The others ask for what they need when they are made, since the server may be back.
+        if let Some(first) = tickets.first_mut() {
+            first.failed = Some(e);
+        }
         return (tickets, Vec::new());
     }
     // All samples of a clip together, so that what several need is one run.

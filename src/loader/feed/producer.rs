@@ -4,12 +4,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+#[cfg(feature = "remote")]
+use std::time::Instant;
 
 #[cfg(feature = "remote")]
 use super::ahead::Ahead;
 use super::engine::Engine;
 use super::epochs::Epochs;
 use super::fill::read_ahead;
+#[cfg(feature = "remote")]
+use super::needs::Ticket;
 use super::ring::{Number, Ring};
 use crate::stop::{self, Stop};
 use crate::{Error, Result};
@@ -87,7 +91,7 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
                     ahead.for_each(|k| read_ahead(engine, epoch, k));
                 }
                 #[cfg(feature = "remote")]
-                let _ticket = ahead.as_ref().and_then(|ahead| ahead.ticket(number));
+                let _ticket = ticket(ahead.as_ref(), engine, number)?;
                 batch.fill(engine, number)
             });
             ring.push(number, made.map(|()| batch));
@@ -95,6 +99,15 @@ fn make<T: Vessel>(ring: &Ring<Engine, T>, epochs: Epochs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Waits until everything that a batch needs was asked for.
+#[cfg(feature = "remote")]
+fn ticket(ahead: Option<&Ahead>, engine: &Engine, number: Number) -> Result<Option<Ticket>> {
+    let asked = Instant::now();
+    let mut ticket = ahead.and_then(|ahead| ahead.ticket(number));
+    ticket.as_mut().map_or(Ok(()), |ticket| ticket.check(engine, asked))?;
+    Ok(ticket)
 }
 
 /// A panic as an error.

@@ -75,7 +75,8 @@ fn pack_into_folder(
     let publish =
         PublishOptions { out: Some(out.to_owned()), overwrite: options.run.overwrite, ..PublishOptions::default() };
     let mut report = divided.publish(&publish, &mut crate::no_progress)?;
-    whole_folder::remove(&dir, &[])?;
+    let left = |e| format!("the data set is complete, but its parts stay: {e:#}; resuming the pack removes them");
+    report.left_behind.extend(whole_folder::remove(&dir, &[]).err().map(left));
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
 }

@@ -15,6 +15,7 @@ use super::{note, receipt};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use crate::format::file_name::FileName;
 use crate::pack::options::PackOptions;
+use crate::pack::pack::find_packed;
 use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport};
 use crate::progress::ProgressFn;
@@ -39,6 +40,13 @@ pub(super) fn pack_into_bucket(
         ..PublishOptions::default()
     };
     let resumes = begin(&place, options)?;
+    if !publish.overwrite
+        && options.run.interrupted != Interrupted::Restart
+        && let Some(report) = find_packed(plan, out, Some(parts.parts), parts.scratch.as_deref(), options)?
+    {
+        // A command that was killed after it had published may not have got to this.
+        return if resumes { forget(&PartsPlan::open_place(place)?).map(|()| report) } else { Ok(report) };
+    }
     if !resumes {
         let push = PushOptions {
             storage: options.input.storage.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::{Error, Result};
+use crate::{Error, Result, stop};
 
 /// Does something for each number below `count`, `at_once` of them at a time, and returns what came of it in order. After an
 /// error nothing more is begun.
@@ -15,7 +15,9 @@ pub(super) fn in_order<T: Send>(
         return (0..count).map(work).collect();
     }
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let carry = stop::carry();
     let some = || -> Result<Vec<(usize, T)>> {
+        carry();
         let mut done = Vec::new();
         while !failed.load(Relaxed) {
             let number = next.fetch_add(1, Relaxed);
@@ -28,7 +30,7 @@ pub(super) fn in_order<T: Send>(
         Ok(done)
     };
     let mut all = std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, some);
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, &some);
         let started: Vec<_> = (0..at_once.min(count)).map(start).collect();
         let ended = started.into_iter().map(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked"))),

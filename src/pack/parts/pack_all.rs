@@ -9,7 +9,7 @@ use super::part::PartOptions;
 use super::plan::PartsPlan;
 use crate::pack::options::PackOptions;
 use crate::progress::{Progress, ProgressFn};
-use crate::{Error, Result, threads};
+use crate::{Error, Result, stop, threads};
 
 /// Packs all parts, some at a time.
 pub(super) fn pack_all(
@@ -53,8 +53,13 @@ pub(super) fn pack_all(
             }
         }
     };
+    let carry = stop::carry();
+    let job = || {
+        carry();
+        work()
+    };
     std::thread::scope(|scope| {
-        let spawn = |i| std::thread::Builder::new().name(format!("part job {i}")).spawn_scoped(scope, work);
+        let spawn = |i| std::thread::Builder::new().name(format!("part job {i}")).spawn_scoped(scope, job);
         let started: Vec<_> = (0..jobs).map(spawn).collect();
         let ended = started.into_iter().map(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|_| Err(Error::internal("a job panicked"))),

@@ -187,8 +187,7 @@ impl PartsPlan {
         } else {
             Vec::new()
         };
-        let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
-        let receipt = Receipt { plan: self.digest.clone(), part, shards, index_bytes, report };
+        let receipt = Receipt::new(&self.digest, part, shards, report)?;
         receipt.put(&self.place, attempt.number)?;
         Ok(receipt.report)
     }

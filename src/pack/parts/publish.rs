@@ -1,6 +1,7 @@
 //! From receipts to a data set.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,17 +11,16 @@ use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::receipt::Receipt;
 use crate::dataset::listing::ShardFiles;
-use crate::dataset::{RecordsDigest, Shard, Source, listing};
+use crate::dataset::{Shard, Source, listing};
 use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, Temporary, share};
-use crate::format::data_binding::hex;
 use crate::format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
 use crate::format::file_name::FileName;
 use crate::pack::plan::PackPlan;
 use crate::pack::run::{Failure, PackReport, lines};
 use crate::pack::work::PackStage;
 use crate::progress::{Counter, ProgressFn};
-use crate::{Error, Hint, Result, is_remote, writer};
+use crate::{Error, ErrorKind, Hint, Result, is_remote, verify, writer};
 
 /// The most names of parts in an error.
 const NAMED: usize = 10;
@@ -156,7 +156,7 @@ impl PartsPlan {
         in_order(shards.len(), self.place.at_once(), |i| {
             let open = self.open_shard(&shards[i], &source)?;
             if read_all {
-                prove_records(&open, &shards[i], &mut || counter().tell())?;
+                prove(&open, &mut |_| told(counter().tell()))?;
             }
             counter().add(shards[i].frames, shards[i].bytes)
         })?;
@@ -206,21 +206,24 @@ impl PartsPlan {
             files.push((file, listed.file.clone()));
             json.failures = Some(listed);
         }
-        publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])
+        report.left_behind = publication::publish(vec![writer::stage(out, lock, files, &json, replaced)?])?;
+        Ok(())
     }
 }
 
-/// Compares the SHA-256 of a record file. An error from `go_on` stops the reading.
-fn prove_records(open: &Shard, listed: &ShardJson, go_on: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-    let found = hex(&RecordsDigest::default().finish(&open.records, go_on).map_err(|e| e.file(&open.record_path))?);
-    if found == listed.sha256 {
-        return Ok(());
-    }
-    Err(Error::format("data-digest", "the record file's SHA-256 is not that of the receipt")
-        .file(&open.record_path)
-        .expected(&listed.sha256)
-        .found(found)
-        .help("remove the receipt of its part, and pack the part again"))
+/// Reads all files of a shard, and proves all that they have. `progress` may stop that.
+fn prove(open: &Shard, progress: &mut ProgressFn<'_>) -> Result<()> {
+    verify::prove(open, progress).map_err(|e| match e.kind() {
+        ErrorKind::Format => {
+            e.without_hints(&[Hint::Repair]).help("remove the receipt of its part, and pack the part again")
+        }
+        _ => e,
+    })
+}
+
+/// The answer of a progress function, of what became of telling.
+fn told(told: Result<()>) -> ControlFlow<()> {
+    if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// What publishing in the plan's folder replaces: the list of an earlier publication, and no shard.

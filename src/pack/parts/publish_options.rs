@@ -15,8 +15,8 @@ pub struct PublishOptions {
     pub allow_missing: bool,
     /// Replace a data set that is already there. Off by default.
     pub overwrite: bool,
-    /// Read all record files, and compare their SHA-256. Off by default: vidrec checks the length of each file, and the
-    /// checksums of both its ends and of its index's small sections. `verify` proves a data set at any time.
+    /// Read all files, and check everything that [`verify`](crate::verify()) checks without decoding the images. Off by
+    /// default: vidrec checks the length of each file, and the checksums of both its ends and of its index's small sections.
     pub read_all: bool,
     /// Nobody else publishes at the same place at the same time, so object storage need not keep publishers apart. Off by
     /// default: a store that cannot do that is refused. In a folder, a lock keeps them apart.

@@ -40,7 +40,7 @@ pub(super) fn publish(
     }
     plan.check_files(&json.shards, options.read_all, progress)?;
     if is_there {
-        return Ok(());
+        return tidy(&target, &json, report);
     }
     if out.is_some() {
         copy(plan, from, &target, &json)?;
@@ -49,8 +49,12 @@ pub(super) fn publish(
         target.bucket.put(&listed.file, text.into_bytes())?;
     }
     target.commit(&listing)?;
+    tidy(&target, &json, report)
+}
+
+fn tidy(target: &upload::Place, json: &DatasetJson, report: &mut PackReport) -> Result<()> {
     let mut pushed = PushReport::default();
-    target.tidy(&json, &mut pushed);
+    target.tidy(json, &mut pushed);
     report.notes.append(&mut pushed.notes);
     Ok(())
 }

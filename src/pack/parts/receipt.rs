@@ -1,11 +1,13 @@
 //! What a part became: written once, after its files.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::place::Place;
+use crate::format::data_binding::hex;
 use crate::format::dataset_json::ShardJson;
 use crate::format::names;
-use crate::pack::run::PackReport;
+use crate::pack::run::{PackReport, lines};
 use crate::{Error, Result};
 
 /// The receipt of a part.
@@ -20,6 +22,13 @@ pub(super) struct Receipt {
     pub index_bytes: u64,
     /// Its failures are numbered as in the whole plan.
     pub report: PackReport,
+    /// SHA-256 of the list of failures, which is in no other file.
+    pub failures_sha256: String,
+}
+
+/// SHA-256 of the list of failures.
+fn digest_of(report: &PackReport) -> Result<String> {
+    Ok(hex(&Sha256::digest(lines(&report.failures)?)))
 }
 
 /// Name of the receipt of a part.
@@ -28,6 +37,12 @@ pub(super) fn name(part: u32) -> String {
 }
 
 impl Receipt {
+    pub fn new(plan: &str, part: u32, shards: Vec<ShardJson>, report: PackReport) -> Result<Self> {
+        let index_bytes = report.bytes - shards.iter().map(|shard| shard.bytes).sum::<u64>();
+        let failures_sha256 = digest_of(&report)?;
+        Ok(Receipt { plan: plan.to_owned(), part, shards, index_bytes, report, failures_sha256 })
+    }
+
     /// The receipt of a part; `None` if it is not done.
     pub fn read(place: &Place, plan: &str, part: u32) -> Result<Option<Self>> {
         let name = name(part);
@@ -58,6 +73,10 @@ impl Receipt {
         let report = &self.report;
         if sums != [report.clips, report.frames, report.bytes].map(Some) {
             return Err(Error::usage("clips, frames or bytes of the receipt are not the sums over its shards"));
+        }
+        if digest_of(report)? != self.failures_sha256 || report.failed != report.failures.len() as u64 {
+            return Err(Error::usage("the failures of the receipt are not those that its attempt wrote")
+                .help("remove the receipt, and pack the part again"));
         }
         Ok(())
     }

@@ -12,15 +12,16 @@ use super::journal::JournalSummary;
 use super::options::{Interrupted, RunOptions};
 use super::outcome::{Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
-use crate::dataset::listing;
-use crate::disk::regular_file::{Links, read_if_there, read_regular};
+use crate::dataset::Source;
 use crate::format::data_binding::hex;
-use crate::format::dataset_json::{self, FailuresJson};
+use crate::format::dataset_json::{self, DatasetJson, FailuresJson};
 use crate::format::names;
 use crate::pack::plan::{Job, PackPlan};
 use crate::pack::work::{Copies, video_facts};
 use crate::video::VideoFacts;
-use crate::{Dataset, Error, Hint, Result, edit, limits};
+use crate::{Dataset, Error, Hint, OpenOptions, Result, edit, is_remote};
+#[cfg(feature = "remote")]
+use crate::{ErrorKind, Storage, location::is_of_network};
 
 /// A finished data set, beside the plan that it was packed from.
 pub(crate) struct Existing {
@@ -69,7 +70,21 @@ impl Existing {
         if !out.join(dataset_json::FILE_NAME).exists() {
             return Ok(None);
         }
-        let set = Dataset::open(out)?;
+        Self::open_in(out, plan, now, &OpenOptions::default()).map(Some)
+    }
+
+    /// The finished data set of the same run at a location; `None` if there is none, or another one.
+    #[cfg(feature = "remote")]
+    pub fn find_at(out: &Path, plan: &PackPlan, now: &RunFingerprint, storage: &Storage) -> Result<Option<Self>> {
+        match Self::open_in(out, plan, now, &storage.clone().into()) {
+            Err(e) if is_of_network(&e) || e.kind() == ErrorKind::Interrupted => Err(e),
+            found => Ok(found.ok()),
+        }
+    }
+
+    fn open_in(out: &Path, plan: &PackPlan, now: &RunFingerprint, options: &OpenOptions) -> Result<Self> {
+        let source = Source::of(out, options)?;
+        let set = Dataset::open_with(out, options.clone())?;
         let json = set.to_json();
         let then = RunFingerprint {
             tool: json.tool,
@@ -86,13 +101,14 @@ impl Existing {
                 .help("take the same inputs and options, or pack everything again")
                 .hint(Hint::Overwrite));
         }
-        let listing = listing::read(&out.join(dataset_json::FILE_NAME))?;
-        let failures = read_failures(out, listing.failures.as_ref())?;
+        let path = out.join(dataset_json::FILE_NAME);
+        let listing = DatasetJson::prove(&source.read(&path)?).map_err(|e| e.file(path))?;
+        let failures = read_failures(out, &source, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
         let failures_file = listing.failures.map(|listed| listed.file.into());
         let existing = Existing { set, failures, failures_file, draws };
         existing.check(out, plan)?;
-        Ok(Some(existing))
+        Ok(existing)
     }
 
     /// Whether there is something to retry.
@@ -183,15 +199,17 @@ impl Existing {
 }
 
 /// The list of failures, as it is listed; data sets of earlier versions have one that is not.
-fn read_failures(out: &Path, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
+fn read_failures(out: &Path, source: &Source, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
+    if listed.is_none() && is_remote(out) {
+        return Ok(BTreeMap::new());
+    }
     let path = out.join(listed.map_or(names::FAILURES, |listed| &*listed.file));
-    let most = limits::MAX_SMALL_OBJECT_BYTES;
-    let text = match listed {
-        Some(_) => read_regular(&path, most, Links::Follow)?,
-        None => read_if_there(&path, most, Links::Follow)?.unwrap_or_default(),
+    let bytes = match source.read(&path) {
+        Err(e) if e.is_missing() && listed.is_none() => return Ok(BTreeMap::new()),
+        bytes => bytes?,
     };
     let text =
-        String::from_utf8(text).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
+        String::from_utf8(bytes).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
     if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)

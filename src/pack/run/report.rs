@@ -94,6 +94,10 @@ pub struct PackReport {
     /// Number of videos that an interrupted run had done when this one resumed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<u64>,
+    /// What could not be cleaned up of a data set that was replaced, in words. The new one is complete, and the next write or
+    /// repair in its folder cleans up. Empty as a rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<String>,
     /// Whether a data set of all these videos was there already.
     #[serde(skip)]
     pub(super) was_there: bool,
@@ -151,6 +155,7 @@ impl PackReport {
             notes: plan.notes.clone(),
             shortage: None,
             resumed_at: None,
+            left_behind: Vec::new(),
             was_there: false,
             last_clip_job: None,
             videos: 0,
@@ -275,9 +280,9 @@ impl PackReport {
         self.failures.extend(failures);
     }
 
-    /// Whether everything that was asked for is in the data set, and nothing was wrong with it.
+    /// Whether everything that was asked for is in the data set, nothing was wrong with it, and nothing is left to clean up.
     pub fn is_clean(&self) -> bool {
-        self.failed == 0 && self.warnings.is_empty()
+        self.failed == 0 && self.warnings.is_empty() && self.left_behind.is_empty()
     }
 }
 

@@ -7,6 +7,7 @@ use super::journal::{Journal, JournalEntry, JournalLines, JournalSummary};
 use super::options::{Interrupted, RunOptions};
 use super::outcome::{Done, Outcome};
 use super::report::PackReport;
+use super::run::carry_out;
 use crate::disk::FolderLock;
 use crate::format::meta::Meta;
 use crate::pack::plan::{Job, PackPlan};
@@ -86,8 +87,7 @@ fn resume(
     let mut report = PackReport::new(plan);
     if let Some(complete) = found.complete {
         replay(out, plan, found.end, &mut report, |_, _, _| Ok(()))?;
-        complete.plan.carry_out(out)?;
-        Journal::remove(out)?;
+        report.left_behind = carry_out(&complete.plan, out)?;
         report.bytes = complete.written.bytes;
         report.failures_file = complete.failures_file.map(String::from);
         report.resumed_at = Some(report.videos());

@@ -10,6 +10,7 @@ use super::options::{OnError, RunOptions};
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
 use crate::disk::free_space::Watch;
+use crate::disk::publication::{self, FolderPlan, LeftBehind};
 use crate::disk::write_file;
 use crate::format::file_name::FileName;
 use crate::format::record_header;
@@ -17,7 +18,7 @@ use crate::pack::plan::PackPlan;
 use crate::pack::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::writer::{EncodedTrack, OpenShard};
-use crate::{Error, FrameData, Hint, Result, Writer};
+use crate::{Error, FrameData, Hint, Result, Writer, stop};
 
 /// Bytes of records after which they are brought to the disk, even if the time has not come.
 const COMMIT_BYTES: u64 = 1 << 30;
@@ -184,6 +185,7 @@ impl<'a> PackRun<'a> {
         // A machine that cannot pack even one video at a time must not give a smaller data set, nor must a network that
         // fails.
         if failure.stops() {
+            stop::check()?;
             return Err(error());
         }
         // A data set is not replaced by one that has less.
@@ -244,11 +246,20 @@ impl<'a> PackRun<'a> {
         let (plan, _lock) = ready.staged.into_plan();
         let complete = Box::new(Completion { plan, written: ready.written, failures_file });
         journal.mark(&JournalEntry::Complete(complete.clone()))?;
-        complete.plan.carry_out(out)?;
-        Journal::remove(out)?;
-        report.bytes = ready.written.bytes;
+        report.left_behind = carry_out(&complete.plan, out)?;
+        report.bytes = complete.written.bytes;
         Ok(report)
     }
+}
+
+/// Carries out the plan of a journal, and removes the journal. Returns what could not be cleaned up.
+pub(super) fn carry_out(plan: &FolderPlan, out: &Path) -> Result<LeftBehind> {
+    let mut left_behind = plan.carry_out(out)?;
+    if left_behind.is_empty() || publication::is_pending(out) {
+        let left = |e| format!("the data set is complete, but its journal stays: {e:#}; resuming the pack removes it");
+        left_behind.extend(Journal::remove(out).err().map(left));
+    }
+    Ok(left_behind)
 }
 
 /// Writes the list of failures where there is no data set.

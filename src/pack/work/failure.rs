@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::location::is_of_network;
 use crate::machine::Shortage;
 use crate::video::{Stage, VideoError};
-use crate::{Error, allocation};
+use crate::{Error, ErrorKind, allocation};
 
 /// Where in the work on a video something went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl ClipFailure {
 
     /// The failure of reading a video: of the video itself, of the machine, or of the network.
     pub fn of_video(stage: Stage, e: Error) -> Self {
-        let unreached = is_of_network(&e);
+        let unreached = is_of_network(&e) || e.kind() == ErrorKind::Interrupted;
         ClipFailure { unreached, ..ClipFailure::of(PackStage::Video(stage), &e.without_file()) }
     }
 

@@ -10,13 +10,14 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::failure::{ClipFailure, PackStage};
 use super::wire::{self, Hello, PackedResult, Request, RequestStorage};
 use crate::machine::{self, Shortage};
 use crate::pack::plan::Job;
 use crate::pack::track::PlannedTrack;
+use crate::stop::{self, LOOK};
 use crate::video::Stage;
 use crate::{Error, Result, Storage, is_remote};
 
@@ -68,7 +69,13 @@ impl<'a> Pool<'a> {
         let storage = is_remote(&job.path).then(|| RequestStorage::of(self.storage));
         let request = Request { job: job.clone(), alone, storage, tracks: self.tracks.to_vec(), channels };
         let limit = self.timeout.saturating_add(GRACE);
-        match process.ask(&request).and_then(|()| process.answer(limit)) {
+        let answer = process.ask(&request).and_then(|()| process.answer(limit, is_remote(&job.path)));
+        match answer {
+            // Of a video that is fetched, the process may wait for a server.
+            Ok(None) if stop::is_stopped() => {
+                let failure = ClipFailure::new(PackStage::Video(Stage::Open), "interrupted");
+                Err(ClipFailure { unreached: true, ..failure })
+            }
             Ok(Some(packed)) => {
                 self.put(process);
                 packed
@@ -208,12 +215,17 @@ impl DecodingProcess {
         wire::send(&mut self.requests, request)
     }
 
-    /// The answer; `None` if it does not come in time.
-    fn answer(&self, limit: Duration) -> io::Result<Option<PackedResult>> {
-        match self.answers.recv_timeout(limit) {
-            Ok(answer) => answer.map(Some),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::UnexpectedEof.into()),
+    /// The answer; `None` if it does not come in time, or if this is stoppable and nobody wants it any more.
+    fn answer(&self, limit: Duration, is_stoppable: bool) -> io::Result<Option<PackedResult>> {
+        let begin = Instant::now();
+        loop {
+            let left = limit.saturating_sub(begin.elapsed());
+            match self.answers.recv_timeout(left.min(LOOK)) {
+                Ok(answer) => return answer.map(Some),
+                Err(RecvTimeoutError::Timeout) if left > LOOK && !(is_stoppable && stop::is_stopped()) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
         }
     }
 

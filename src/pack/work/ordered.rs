@@ -7,6 +7,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::stop;
+
 /// How often the sink is called while no result comes.
 const WAIT: Duration = Duration::from_millis(100);
 
@@ -122,10 +124,12 @@ pub(crate) fn for_each<R: Send>(
         stopped: false,
     };
     let shared = SharedOrder { state: Mutex::new(state), changed: Condvar::new() };
+    let carry = stop::carry();
     thread::scope(|scope| {
         let _guard = StopOnPanic(&shared);
         let worker = || {
             let _guard = StopOnPanic(&shared);
+            carry();
             while let Some(item) = begin(&shared, window, &cost) {
                 let result = work(item);
                 shared.lock().done.insert(item, result);

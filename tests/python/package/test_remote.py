@@ -4,6 +4,10 @@ import json
 import multiprocessing
 import pickle
 import re
+import signal
+import socket
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -240,3 +244,28 @@ def test_workers_read_it_too(remote, ds, start):
     assert len(found) == len(expected)
     for (a, b), (c, d) in zip(found, expected):
         assert np.array_equal(a, c) and np.array_equal(b, d)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+@pytest.mark.parametrize("call", ["open", "fetch", "verify"])
+def test_ctrl_c_ends_a_call_while_a_server_is_silent(call, tmp_path):
+    calls = {
+        "open": "vidrec.open(url)",
+        "fetch": f"vidrec.fetch(url, {str(tmp_path / 'copy')!r})",
+        "verify": "vidrec.verify(url)",
+    }
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/set"
+        program = (
+            "import signal, vidrec\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            f"url = {url!r}\n"
+            f"try:\n    {calls[call]}\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                child.send_signal(signal.SIGINT)
+                # Far longer than it takes, and far shorter than the patience with a server.
+                assert child.communicate(timeout=20)[0] == "stopped\n"

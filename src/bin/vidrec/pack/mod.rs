@@ -177,6 +177,14 @@ fn write(
         options.run.overwrite = args.force;
         return with_bar(|progress| pack_in_parts(plan, out, parts, &options, progress));
     }
+    #[cfg(feature = "remote")]
+    if vidrec::is_remote(out) && !args.force && !options.run.overwrite {
+        let scratch = args.remote.scratch();
+        let found = with_bar(|_| vidrec::pack::find_packed(plan, out, None, scratch, &options))?;
+        if let Some(report) = found {
+            return Ok(report);
+        }
+    }
     let to = Output { path: out, storage: args.storage.storage()?, force: args.force };
     within_bar(|progress| {
         args.remote.write(to, |out, _| match args.parts.here(&args.remote) {

@@ -14,6 +14,9 @@ pub fn tell(report: &PackReport) {
     for f in &report.failures {
         output::tell(format_args!("{}: skipped (stage {}): {}", f.source, f.stage, f.error));
     }
+    for left in &report.left_behind {
+        output::tell(left);
+    }
     if report.guessed_times > 0 {
         let frames = count(report.guessed_times, "frame");
         output::tell(format_args!(

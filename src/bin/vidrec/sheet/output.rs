@@ -1,7 +1,6 @@
 //! The file of a sheet, in the format that its name asks for.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use image::codecs::gif::{GifEncoder, Repeat};
@@ -48,12 +47,12 @@ pub fn sheet_path(text: &str) -> Result<SheetPath, String> {
 
 /// Writes a picture.
 pub fn picture(to: &SheetPath, picture: RgbImage) -> Result<(), Failure> {
-    write(&to.path, |file| {
+    write(&to.path, |mut file| {
         let picture = DynamicImage::from(picture);
         match to.format {
-            Format::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(file, QUALITY)),
-            Format::WebP => picture.write_with_encoder(WebPEncoder::new_lossless(file)),
-            Format::Png | Format::Gif => picture.write_with_encoder(PngEncoder::new(file)),
+            Format::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(&mut file, QUALITY)),
+            Format::WebP => picture.write_with_encoder(WebPEncoder::new_lossless(&mut file)),
+            Format::Png | Format::Gif => picture.write_with_encoder(PngEncoder::new(&mut file)),
         }
     })
 }
@@ -70,11 +69,8 @@ pub fn animation(to: &Path, delay: Delay, pictures: impl Iterator<Item = RgbImag
     })
 }
 
-fn write(path: &Path, encode: impl FnOnce(&mut BufWriter<File>) -> image::ImageResult<()>) -> Result<(), Failure> {
-    let named = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-    let mut file = BufWriter::new(File::create(path).map_err(|e| named(&e))?);
-    encode(&mut file).map_err(|e| named(&e))?;
-    Ok(file.flush().map_err(|e| named(&e))?)
+fn write(path: &Path, encode: impl FnOnce(&mut dyn Write) -> image::ImageResult<()>) -> Result<(), Failure> {
+    Ok(vidrec::write_whole(path, |file| encode(file).map_err(io::Error::other))?)
 }
 
 #[cfg(test)]
