@@ -359,7 +359,7 @@ fn findings_make_the_round_trip_through_a_list() {
     assert_eq!(fs::read_to_string(place.at("bad.txt")).unwrap(), "#1 #3 b.mp4\n#2\n#4 again.mp4\n#5 leaked.mp4\n");
     place.run("subset train -o clean --exclude bad.txt", 0);
     let clean = Dataset::open(place.at("clean")).unwrap();
-    let sources: Vec<String> = clean.clips().map(|clip| clip.unwrap().source().unwrap().into()).collect();
+    let sources: Vec<String> = clean.clips().map(|clip| clip.unwrap().source().unwrap()).collect();
     assert_eq!(sources, ["a.mp4", "same.mp4"]);
     assert!(place.text("check clean val", 0).starts_with("nothing found"));
     // With a list for each, one clip of a leak stays.

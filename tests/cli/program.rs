@@ -265,7 +265,7 @@ fn when_nothing_can_be_packed_there_is_a_report_and_no_set() {
     assert_eq!((&report["clips"], &report["failed"]), (&0.into(), &1.into()));
     let list = out.join(report["failures_file"].as_str().unwrap());
     let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(names, [list.clone()]);
+    assert_eq!(names, std::slice::from_ref(&list));
     assert_eq!(list, file(&out, "failures.jsonl"));
     // Somebody's own list of this name stays, and the one of the pack goes with the next.
     fs::write(out.join("failures.jsonl"), "mine").unwrap();
