@@ -17,6 +17,7 @@ pub struct Remote {
     pub only_publisher: bool,
 }
 
+#[cfg(feature = "pack")]
 impl Remote {
     /// The folder of this machine in which an output is made first.
     pub fn scratch_folder(self) -> PathBuf {

@@ -11,6 +11,7 @@ use crate::disk::regular_file::{Links, open_with};
 use crate::{Error, Result};
 
 /// Creates a folder, and those above it.
+#[cfg(any(test, feature = "pack"))]
 pub(crate) fn create(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))
 }
