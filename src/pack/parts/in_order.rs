@@ -30,7 +30,7 @@ pub(super) fn in_order<T: Send>(
         Ok(done)
     };
     let mut all = std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, &some);
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, some);
         let started: Vec<_> = (0..at_once.min(count)).map(start).collect();
         let ended = started.into_iter().map(|thread| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked"))),
