@@ -1,0 +1,91 @@
+//! What a video might try that has taken its decoder over. Only in builds for tests.
+
+use std::fs::{self, File};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::{Signal, getppid, kill_process};
+
+use crate::machine::Shortage;
+use crate::pack::work::failure::{ClipFailure, PackStage};
+
+/// Tries `way`. The failure says that it was refused, or that it was not; some attempts end the process.
+pub(in crate::pack::work) fn attempt(way: &str) -> Result<(), ClipFailure> {
+    let tried = match way {
+        "read" => File::open("/etc/passwd").map(drop),
+        "list" => fs::read_dir("/").map(drop),
+        "look" => fs::metadata("/etc/passwd").map(drop),
+        "write" => File::create("/tmp/vidrec-escaped").map(drop),
+        "remove" => fs::remove_file("/tmp/vidrec-to-be-removed"),
+        "connect" => TcpStream::connect("127.0.0.1:9").map(drop),
+        "exec" => Err(Command::new("true").exec()),
+        "spawn" => Command::new("true").status().map(drop),
+        "fork" => fork(),
+        "trace" => trace(),
+        "kill" => kill_process(getppid().unwrap_or(rustix::process::getpid()), Signal::KILL).map_err(Into::into),
+        "run" => map_code(),
+        "memory" => return take_memory(),
+        "abort" => {
+            let most = usize::MAX / 4;
+            drop(std::hint::black_box(vec![1u8; most]));
+            Ok(())
+        }
+        "die" => {
+            die();
+            Ok(())
+        }
+        other => panic!("no such way: {other}"),
+    };
+    let told = match tried {
+        Ok(()) => format!("escaped: {way}"),
+        Err(e) => format!("refused: {e}"),
+    };
+    Err(ClipFailure::new(PackStage::Internal, told))
+}
+
+/// Asks for memory until there is none.
+fn take_memory() -> Result<(), ClipFailure> {
+    const STEP: usize = 1 << 30;
+    let mut taken: Vec<Vec<u8>> = Vec::new();
+    while taken.len() < 4096 {
+        let mut more = Vec::new();
+        if more.try_reserve_exact(STEP).is_err() {
+            let failure = ClipFailure::new(PackStage::Video(crate::video::Stage::Decode), "no memory for a test");
+            return Err(ClipFailure { shortage: Some(Shortage::Memory), ..failure });
+        }
+        taken.push(std::hint::black_box(more));
+    }
+    Err(ClipFailure::new(PackStage::Internal, "escaped: memory"))
+}
+
+fn fork() -> std::io::Result<()> {
+    // SAFETY: the child does nothing but end.
+    match unsafe { libc::fork() } {
+        0 => std::process::abort(),
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+fn trace() -> std::io::Result<()> {
+    let parent = getppid().map_or(0, |id| id.as_raw_nonzero().get());
+    // SAFETY: attaching to a process reads and writes no memory of this one.
+    match unsafe { libc::ptrace(libc::PTRACE_ATTACH, parent, 0, 0) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+fn map_code() -> std::io::Result<()> {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new map touches no memory that is in use.
+    let map = unsafe { libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0) };
+    if map == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// As a system that has no memory left ends a process.
+fn die() {
+    // SAFETY: the call ends the process.
+    unsafe { libc::raise(libc::SIGKILL) };
+}
