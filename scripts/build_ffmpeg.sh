@@ -10,8 +10,11 @@
 #
 #     PKG_CONFIG_LIBDIR=PREFIX/lib/pkgconfig cargo build --release --features static-ffmpeg
 #
+# PREFIX also gets libjpeg-turbo, newer than what the crate turbojpeg-sys brings: TURBOJPEG_SOURCE=explicit,
+# TURBOJPEG_LIB_DIR=PREFIX/lib and TURBOJPEG_INCLUDE_DIR=PREFIX/include have the crate take it.
+#
 # CC and CXX choose the compilers (default: cc, c++). TARGET=aarch64-linux says that they compile for another machine.
-# Needs a C compiler, make, nasm (x86-64), pkg-config, Python 3 (for meson, which builds dav1d), tar and xz.
+# Needs a C compiler, make, CMake, nasm (x86-64), pkg-config, Python 3 (for meson, which builds dav1d), tar and xz.
 set -euo pipefail
 
 (($# == 1 || $# == 2)) || { echo "usage: scripts/build_ffmpeg.sh PREFIX [SOURCES]" >&2; exit 2; }
@@ -63,16 +66,16 @@ if (($# == 2)); then
   sources=$(cd "$2" && pwd)
 else
   sources=$prefix/sources
-  compgen -G "$sources/zlib-*.tar.xz" > /dev/null || "$here/ffmpeg_sources.sh" "$sources"
+  compgen -G "$sources/libjpeg-turbo-*.tar.xz" > /dev/null || "$here/ffmpeg_sources.sh" "$sources"
 fi
 tarball() { # NAME: the one tarball of this name
   local found=("$sources/$1"-*.tar.xz)
   [[ ${#found[@]} == 1 && -f ${found[0]} ]] || { say "expected one $1-*.tar.xz in $sources"; exit 1; }
   echo "${found[0]}"
 }
-ffmpeg=$(tarball ffmpeg) dav1d=$(tarball dav1d) zlib=$(tarball zlib)
+ffmpeg=$(tarball ffmpeg) dav1d=$(tarball dav1d) zlib=$(tarball zlib) jpeg=$(tarball libjpeg-turbo)
 
-wanted=$({ (cd "$sources" && sha256 "${ffmpeg##*/}" "${dav1d##*/}" "${zlib##*/}")
+wanted=$({ (cd "$sources" && sha256 "${ffmpeg##*/}" "${dav1d##*/}" "${zlib##*/}" "${jpeg##*/}")
   sha256 < "$0"; echo "$prefix $target $CC $CXX"; $CC --version; } 2> /dev/null)
 if [ "$(cat "$prefix/made-for" 2> /dev/null)" = "$wanted" ]; then
   say "$prefix is up to date"
@@ -87,6 +90,7 @@ unpack() { mkdir "$work/$1" && tar --extract --file "$2" --directory "$work/$1" 
 unpack ffmpeg "$ffmpeg"
 unpack dav1d "$dav1d"
 unpack zlib "$zlib"
+unpack jpeg "$jpeg"
 # pkg-config finds only what is built here, nothing from the system.
 export PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PKG_CONFIG_PATH=
 
@@ -96,6 +100,22 @@ CFLAGS=$hardening run ./configure --static --prefix="$prefix"
 run make -j "$jobs" libz.a
 run make install
 rm -rf "$prefix/share"
+
+say "libjpeg-turbo"
+# CMake takes a compiler of one word.
+for compiler in CC CXX; do
+  printf '#!/bin/sh\nexec %s "$@"\n' "${!compiler}" > "$work/$compiler"
+  chmod +x "$work/$compiler"
+done
+cross=()
+[ -z "$target" ] || cross=(-D CMAKE_SYSTEM_NAME="$(case ${target#*-} in darwin) echo Darwin ;; *) echo Linux ;; esac)"
+  -D CMAKE_SYSTEM_PROCESSOR="${target%%-*}")
+run env -u CC -u CXX cmake -S "$work/jpeg" -B "$work/jpeg/build" ${cross[@]+"${cross[@]}"} -D CMAKE_C_COMPILER="$work/CC" \
+  -D CMAKE_CXX_COMPILER="$work/CXX" -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_FLAGS="$hardening" -D CMAKE_INSTALL_PREFIX="$prefix" \
+  -D CMAKE_INSTALL_DEFAULT_LIBDIR=lib -D ENABLE_SHARED=OFF -D ENABLE_STATIC=ON -D REQUIRE_SIMD=ON
+run cmake --build "$work/jpeg/build" --parallel "$jobs" --target install
+# FFmpeg must not take it for something that it needs.
+rm -rf "$prefix/share" "$prefix/lib/cmake" "$prefix"/bin "$prefix"/lib/libjpeg.a "$prefix"/lib/pkgconfig/lib{jpeg,turbojpeg}.pc
 
 say "dav1d"
 cd "$work/dav1d"
@@ -139,7 +159,7 @@ grep -q '^#define FFMPEG_LICENSE "LGPL version 2.1 or later"' config.h || { say 
 for kind in demuxer decoder parser; do
   list="${kind}s[@]"
   for name in "${!list}"; do
-    grep -q "^#define CONFIG_${name^^}_${kind^^} 1" config_components.h || { say "FFmpeg has no $kind $name"; exit 1; }
+    grep -q "^#define CONFIG_$(echo "${name}_$kind" | tr a-z A-Z) 1" config_components.h || { say "FFmpeg has no $kind $name"; exit 1; }
   done
 done
 # Bytes come from vidrec; FFmpeg opens nothing.
@@ -153,6 +173,8 @@ cp COPYING.LGPLv2.1 "$prefix/licences/FFmpeg-LGPL-2.1.txt"
 cp LICENSE.md "$prefix/licences/FFmpeg-LICENSE.md"
 cp "$work/dav1d/COPYING" "$prefix/licences/dav1d-BSD-2-Clause.txt"
 cp "$work/zlib/LICENSE" "$prefix/licences/zlib.txt"
+cp "$work/jpeg/LICENSE.md" "$prefix/licences/libjpeg-turbo-LICENSE.md"
+cp "$work/jpeg/README.ijg" "$prefix/licences/libjpeg-turbo-README.ijg"
 (cd "$sources" && sha256 "${ffmpeg##*/}" "${dav1d##*/}" "${zlib##*/}") > "$prefix/licences/sources.sha256"
 echo "$wanted" > "$prefix/made-for"
-say "$prefix is built from ${ffmpeg##*/}, ${dav1d##*/}, ${zlib##*/}"
+say "$prefix is built from ${ffmpeg##*/}, ${dav1d##*/}, ${zlib##*/}, ${jpeg##*/}"

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::channels::channels;
 use super::options::PackOptions;
-use super::pool::pool;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use super::pool::pool;
 use super::run::Failure;
 use super::work::{
     ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Recipe, Resources, VideoStore, for_each,
@@ -108,8 +108,7 @@ pub fn estimate<P: AsRef<Path>>(
     let channels = channels(&plan, options, pool.as_ref())?;
     let probe = Probe { measure: true, ..Probe::default() };
     let how = (options, channels, pool.as_ref());
-    let probe =
-        probe.run(&plan, &present, how, (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
+    let probe = probe.run(&plan, &present, how, (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
@@ -150,8 +149,7 @@ pub(super) fn check_space(
     let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
     let quick = (QUICK_PROBES, QUICK_TIME);
-    let probe =
-        Probe::default().run(plan, &present, how, quick, &mut |_| tell(progress, &nothing_done))?;
+    let probe = Probe::default().run(plan, &present, how, quick, &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)

@@ -7,8 +7,8 @@ use super::channels::channels;
 use super::estimate::check_space;
 use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
-use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::pool::pool;
+use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
 use super::track::PlannedTrack;
 use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::disk::{FolderLock, publication};
@@ -113,7 +113,6 @@ pub(super) fn pack_as(
     let meta = how.meta;
     let mode = options.run.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
-    let pool = pool(plan, options)?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
     let interrupted = run::find(out)?;
@@ -121,6 +120,7 @@ pub(super) fn pack_as(
     if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
         return existing.report(plan);
     }
+    let pool = pool(plan, options)?;
     let channels = match how.channels {
         None => channels(plan, options, pool.as_ref())?,
         decided => decided,

@@ -53,7 +53,7 @@ fn sample_and_encode(
     if let Some(fault) = &job.fault {
         return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
     }
-    fault::decoder(&job.source)?;
+    fault::decoder(&job.source, recipe.store)?;
     let recipe = Recipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
     // What was chosen last: the first choice may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::failure::ClipFailure;
+use super::video_store::VideoStore;
 
 /// What stands in `VIDREC_DECODER_FAULT` for this video, in a debug build.
 fn planned(source: &str) -> Option<(String, String)> {
@@ -15,7 +16,7 @@ fn planned(source: &str) -> Option<(String, String)> {
 
 /// Stands for a codec that crashes or hangs: `abort:SOURCE` or `hang:SOURCE`; `kill:SOURCE` for a system that runs out of
 /// memory and kills it; `escape:SOURCE:WAY` for a video that has taken it over and tries to get out.
-pub(super) fn decoder(source: &str) -> Result<(), ClipFailure> {
+pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailure> {
     let Some((what, how)) = planned(source) else { return Ok(()) };
     match what.as_str() {
         "abort" => std::process::abort(),
@@ -23,10 +24,17 @@ pub(super) fn decoder(source: &str) -> Result<(), ClipFailure> {
             std::thread::park();
         },
         #[cfg(all(target_os = "linux", debug_assertions))]
-        "escape" => return super::confine::escape::attempt(&how),
+        "kill" => super::confine::escape::die(),
+        #[cfg(not(target_os = "linux"))]
+        "kill" => {
+            let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+            drop(kill);
+        }
+        #[cfg(all(target_os = "linux", debug_assertions))]
+        "escape" => return super::confine::escape::attempt(&how, store),
         _ => {}
     }
-    drop(how);
+    let _ = (how, store);
     Ok(())
 }
 

@@ -23,13 +23,15 @@ pub(super) struct Giver<'a> {
     store: &'a VideoStore,
     memory: &'a MemoryBound,
     share: Option<MemoryShare<'a>>,
+    /// The memory that it asked for.
+    pub needed: u64,
     pictures: Vec<PathBuf>,
     object: Option<VideoSource>,
 }
 
 impl<'a> Giver<'a> {
     pub fn new(job: &'a Job, store: &'a VideoStore, memory: &'a MemoryBound) -> Self {
-        Giver { job, store, memory, share: None, pictures: Vec::new(), object: None }
+        Giver { job, store, memory, share: None, needed: 0, pictures: Vec::new(), object: None }
     }
 
     /// What is given, with the file that goes beside it and the bytes that go after it.
@@ -48,6 +50,7 @@ impl<'a> Giver<'a> {
             Want::Memory(bytes) => {
                 // Whoever holds a share must not wait for another.
                 self.share = None;
+                self.needed = bytes;
                 self.share = Some(self.memory.share(bytes));
                 (Given::Room, None, None)
             }

@@ -68,12 +68,7 @@ impl<'a> Pool<'a> {
     /// # Errors
     ///
     /// The process cannot be started, or has other settings.
-    pub fn start(
-        command: &'a [OsString],
-        hello: Hello,
-        timeout: Duration,
-        tracks: &'a [PlannedTrack],
-    ) -> Result<Self> {
+    pub fn start(command: &'a [OsString], hello: Hello, timeout: Duration, tracks: &'a [PlannedTrack]) -> Result<Self> {
         let starter = Starter::start()?;
         let (idle, unconfined) = Default::default();
         let pool = Pool { starter, command, hello, timeout, tracks, idle, unconfined };
@@ -85,7 +80,9 @@ impl<'a> Pool<'a> {
     /// What the user should know of the processes.
     pub fn note(&self) -> Option<String> {
         let why = self.unconfined.get()?.as_ref()?;
-        Some(format!("the processes that decode could not be confined, so a hostile video could do more than fail: {why}"))
+        Some(format!(
+            "the processes that decode could not be confined, so a hostile video could do more than fail: {why}"
+        ))
     }
 
     /// Packs a video in a process.
@@ -135,9 +132,14 @@ impl<'a> Pool<'a> {
                 None => return Ok(None),
                 Some(Said::Packed(packed)) => {
                     if packed.as_ref().is_ok_and(|clips| !clips.iter().all(|clip| is_of(clip, job))) {
-                        return Err(io::Error::new(io::ErrorKind::InvalidData, "its process gave clips of another video"));
+                        return Err(io::Error::new(
+                            io::ErrorKind::InvalidData,
+                            "its process gave clips of another video",
+                        ));
                     }
-                    return Ok(Some(packed));
+                    return Ok(Some(
+                        packed.map_err(|failure| if alone { too_large(failure, giver.needed) } else { failure }),
+                    ));
                 }
                 Some(Said::Wants(want)) => {
                     let (given, file, bytes) = giver.give(want);
@@ -171,6 +173,17 @@ impl<'a> Pool<'a> {
         self.unconfined.get_or_init(|| unconfined);
         Ok(process)
     }
+}
+
+/// The failure of a video that got no memory although it was alone: if it needs more than there is in the machine, it fails,
+/// as it does where the system kills its process for that. Otherwise one video could stop every run.
+fn too_large(failure: ClipFailure, needed: u64) -> ClipFailure {
+    let most = memory_of_machine();
+    if failure.shortage != Some(Shortage::Memory) || needed <= most {
+        return failure;
+    }
+    let message = format!("{} (it needs more memory than the machine has: {needed} of {most} bytes)", failure.message);
+    ClipFailure { message, shortage: None, ..failure }
 }
 
 /// Whether a clip says of itself what the job says. A process that a video has taken over may say anything.
@@ -339,4 +352,53 @@ fn memory_of_machine() -> u64 {
 #[cfg(not(target_os = "linux"))]
 fn memory_of_machine() -> u64 {
     u64::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packed::PackedClip;
+    use super::*;
+    use crate::{ClipInfo, JsonObject};
+
+    #[test]
+    fn clips_of_another_video_are_not_taken() {
+        let attributes = serde_json::from_value(r#"{"take":3}"#.into()).unwrap();
+        let job = Job {
+            path: "in/a.mp4".into(),
+            source: "a.mp4".into(),
+            label: Some(2),
+            class: "a".into(),
+            segment: None,
+            ordinal: 0,
+            attributes,
+            fault: None,
+            tracks: None,
+            episode: None,
+        };
+        let info = ClipInfo {
+            source: "a.mp4".into(),
+            label: Some(2),
+            class: "a".into(),
+            attributes: JsonObject::of(serde_json::json!({"take": 3, "video": {}})).unwrap(),
+            ..ClipInfo::default()
+        };
+        let clip = |info: ClipInfo| PackedClip {
+            info,
+            jpegs: Default::default(),
+            frames: Vec::new(),
+            measured: Default::default(),
+            facts: Default::default(),
+            tracks: Vec::new(),
+        };
+        assert!(is_of(&clip(info.clone()), &job));
+        for wrong in [
+            ClipInfo { label: Some(1), ..info.clone() },
+            ClipInfo { source: "b.mp4".into(), ..info.clone() },
+            ClipInfo { class: "b".into(), ..info.clone() },
+            ClipInfo { attributes: JsonObject::of(serde_json::json!({"take": 4})).unwrap(), ..info.clone() },
+            ClipInfo { attributes: JsonObject::default(), ..info },
+        ] {
+            assert!(!is_of(&clip(wrong), &job));
+        }
+    }
 }

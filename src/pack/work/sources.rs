@@ -3,8 +3,8 @@
 use super::clip;
 use super::copies::Copies;
 use super::failure::ClipFailure;
-use super::gate::{Gate, Slowed};
 use super::fault;
+use super::gate::{Gate, Slowed};
 use super::isolate::{Errand, Pool};
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{Recipe, Resources};

@@ -14,8 +14,29 @@ use crate::{Error, Result};
 /// What a process that decodes gets of the environment, by the beginnings of the names: what programs and libraries need to
 /// start. It gets no credentials, whatever they are called.
 const ENVIRONMENT: [&str; 23] = [
-    "ASAN_", "CONDA_", "DYLD_", "GLIBC_TUNABLES", "HOME", "LANG", "LC_", "LD_", "LLVM_PROFILE_", "LSAN_", "MALLOC_",
-    "MKL_", "OMP_", "OPENBLAS_", "PATH", "PYTHON", "RUST_", "SYSTEMROOT", "TEMP", "TMP", "UBSAN_", "VIDREC_", "VIRTUAL_ENV",
+    "ASAN_",
+    "CONDA_",
+    "DYLD_",
+    "GLIBC_TUNABLES",
+    "HOME",
+    "LANG",
+    "LC_",
+    "LD_",
+    "LLVM_PROFILE_",
+    "LSAN_",
+    "MALLOC_",
+    "MKL_",
+    "OMP_",
+    "OPENBLAS_",
+    "PATH",
+    "PYTHON",
+    "RUST_",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "UBSAN_",
+    "VIDREC_",
+    "VIRTUAL_ENV",
 ];
 
 /// A thread that starts processes. Linux kills a process when the thread ends that started it, so this one lives as long as

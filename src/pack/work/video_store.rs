@@ -15,9 +15,9 @@ use super::failure::{ClipFailure, PackStage};
 use crate::Error;
 #[cfg(feature = "remote")]
 use crate::Result;
+use crate::pack::plan;
 #[cfg(feature = "remote")]
 use crate::remote::{ObjectBytes, Opening, Remote, check_location};
-use crate::pack::plan;
 use crate::video::{Stage, VideoFile, open_regular};
 use crate::{Storage, is_remote};
 
@@ -79,8 +79,9 @@ impl VideoStore {
     pub fn pictures(&self, folder: &Path) -> Result<Vec<PathBuf>, ClipFailure> {
         match &self.run {
             Some(run) => run.line.pictures(),
-            None => plan::pictures(folder)
-                .map_err(|e| ClipFailure::of(PackStage::Video(Stage::Open), &e.without_file())),
+            None => {
+                plan::pictures(folder).map_err(|e| ClipFailure::of(PackStage::Video(Stage::Open), &e.without_file()))
+            }
         }
     }
 

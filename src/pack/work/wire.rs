@@ -99,7 +99,10 @@ pub(crate) enum Given {
     SystemError(i32),
     Pictures(Vec<OsString>),
     /// A remote video of so many bytes, of which so many are kept in memory.
-    Object { bytes: u64, kept: u64 },
+    Object {
+        bytes: u64,
+        kept: u64,
+    },
     /// Bytes, which are the next message.
     Bytes,
     Failed(ClipFailure),

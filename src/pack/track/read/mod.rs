@@ -18,8 +18,8 @@ use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use crate::{Error, Result};
 use content::{Content, MAX_BYTES};
-use open::open;
 pub(crate) use open::OpenFile;
+use open::open;
 pub(crate) use parquet_rows::ParquetRows;
 
 /// Reads the values that a row gives for a track, and their times, from files that `how` opens.

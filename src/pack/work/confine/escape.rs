@@ -9,11 +9,16 @@ use rustix::process::{Signal, getppid, kill_process};
 
 use crate::machine::Shortage;
 use crate::pack::work::failure::{ClipFailure, PackStage};
+use crate::pack::work::video_store::VideoStore;
 
 /// Tries `way`. The failure says that it was refused, or that it was not; some attempts end the process.
-pub(in crate::pack::work) fn attempt(way: &str) -> Result<(), ClipFailure> {
+pub(in crate::pack::work) fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
     let tried = match way {
         "read" => File::open("/etc/passwd").map(drop),
+        "ask" => match store.open("/etc/passwd".as_ref()) {
+            Ok(None) => Err(std::io::Error::other("not given")),
+            given => given.map(drop),
+        },
         "list" => fs::read_dir("/").map(drop),
         "look" => fs::metadata("/etc/passwd").map(drop),
         "write" => File::create("/tmp/vidrec-escaped").map(drop),
@@ -24,17 +29,14 @@ pub(in crate::pack::work) fn attempt(way: &str) -> Result<(), ClipFailure> {
         "fork" => fork(),
         "trace" => trace(),
         "kill" => kill_process(getppid().unwrap_or(rustix::process::getpid()), Signal::KILL).map_err(Into::into),
+        "signal" => kill_process(rustix::process::getpid(), Signal::TERM).map_err(Into::into),
         "run" => map_code(),
+        "environment" => match std::env::var_os("AWS_SECRET_ACCESS_KEY") {
+            Some(_) => Ok(()),
+            None => Err(std::io::Error::other("no secrets")),
+        },
         "memory" => return take_memory(),
-        "abort" => {
-            let most = usize::MAX / 4;
-            drop(std::hint::black_box(vec![1u8; most]));
-            Ok(())
-        }
-        "die" => {
-            die();
-            Ok(())
-        }
+        "abort" => take_memory_for_granted(),
         other => panic!("no such way: {other}"),
     };
     let told = match tried {
@@ -57,6 +59,13 @@ fn take_memory() -> Result<(), ClipFailure> {
         taken.push(std::hint::black_box(more));
     }
     Err(ClipFailure::new(PackStage::Internal, "escaped: memory"))
+}
+
+/// As code does that ends its process if it gets no memory.
+fn take_memory_for_granted() -> std::io::Result<()> {
+    let taken: Vec<Vec<u8>> = (0..4096).map(|_| std::hint::black_box(Vec::with_capacity(1 << 30))).collect();
+    drop(taken);
+    Ok(())
 }
 
 fn fork() -> std::io::Result<()> {
@@ -85,7 +94,7 @@ fn map_code() -> std::io::Result<()> {
 }
 
 /// As a system that has no memory left ends a process.
-fn die() {
+pub(in crate::pack::work) fn die() {
     // SAFETY: the call ends the process.
     unsafe { libc::raise(libc::SIGKILL) };
 }
