@@ -1,6 +1,6 @@
 //! The other side of [`Resources::isolate`](super::Resources::isolate): a process that decodes for a run.
 
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
@@ -95,6 +95,25 @@ fn input() -> io::Result<BufReader<Input>> {
     Ok(BufReader::new(Input::new(io::stdin().as_fd().try_clone_to_owned()?)))
 }
 
+/// Standard output, as bytes.
+struct Output;
+
+impl Write for Output {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(io::stdout(), bytes)?)
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
 #[cfg(not(unix))]
 type Input = io::Stdin;
 
@@ -109,7 +128,8 @@ fn answer(
     queue: &Receiver<Request>,
     gifts: Receiver<Gift>,
 ) -> io::Result<()> {
-    let line = Line::new(Box::new(BufWriter::new(io::stdout())), gifts);
+    // Few large writes: each may wake the run. Standard output itself would look for ends of lines.
+    let line = Line::new(Box::new(BufWriter::with_capacity(wire::READ_BYTES, Output)), gifts);
     line.say(|mut out| wire::send(&mut out, greeting))?;
     let memory = MemoryBound::of_run(&line);
     for request in queue {

@@ -28,7 +28,7 @@ impl Write for FileSender<'_> {
         let mut beside = SendAncillaryBuffer::new(&mut space);
         // There is room for one.
         beside.push(SendAncillaryMessage::ScmRights(&files));
-        Ok(sendmsg(self.socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
+        Ok(sendmsg(self.socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::empty())?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

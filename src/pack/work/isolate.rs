@@ -142,11 +142,12 @@ impl<'a> Pool<'a> {
                     ));
                 }
                 Some(Said::Wants(want)) => {
+                    let began = Instant::now();
                     let (given, file, bytes) = giver.give(want);
+                    // What the run takes is no sign that the process hangs.
+                    deadline = deadline.and_then(|deadline| deadline.checked_add(began.elapsed()));
                     process.say(&Order::Take(given), file)?;
                     bytes.map_or(Ok(()), |bytes| process.say_bytes(&bytes))?;
-                    // Having waited for its turn, it has as long as a call may hang to look at the clock.
-                    deadline = deadline.map(|deadline| deadline.max(Instant::now() + GRACE));
                 }
             }
         }
@@ -274,7 +275,7 @@ impl DecodingProcess {
         // It had what it says in its own memory.
         let most = memory_of_machine();
         let reader = thread::Builder::new().spawn(move || {
-            let mut input = BufReader::new(stdout);
+            let mut input = BufReader::with_capacity(wire::READ_BYTES, stdout);
             let greeting = wire::receive::<Greeting>(&mut input);
             if greeting_sender.send(greeting).is_err() {
                 return;

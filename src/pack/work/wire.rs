@@ -24,6 +24,9 @@ use crate::video::VideoFacts;
 use crate::writer::EncodedTrack;
 use crate::{ClipInfo, JsonObject, limits};
 
+/// What is read, and written, at a time if there is as much.
+pub(crate) const READ_BYTES: usize = 256 << 10;
+
 /// Longest message of JSON.
 const MAX_JSON: u32 = 256 << 20;
 
@@ -226,8 +229,8 @@ pub(crate) fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Opt
     if length > limit {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    // Grows with what comes, whatever was announced.
-    let mut bytes = Vec::new();
+    // Beyond this it grows with what comes, whatever was announced.
+    let mut bytes = Vec::with_capacity((length as usize).min(READ_BYTES));
     if input.take(u64::from(length)).read_to_end(&mut bytes)? < length as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -1,8 +1,8 @@
 //! Which calls of the system a process that decodes may make.
 //!
-//! Two filters hold together, and the stricter one decides. The first lets through what a decoder needs, and answers all
-//! else as a system would that lacks the call: libraries try many a call and do without. The second ends the process at
-//! calls for which no decoder has a reason, but somebody who has taken it over.
+//! Two filters hold together, and the stricter one decides. One lets through what a decoder needs, and answers all else as a
+//! system would that lacks the call: libraries try many a call and do without. The other ends the process at calls for which
+//! no decoder has a reason, but somebody who has taken it over.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,9 @@ pub(super) fn filter() -> Result<(), String> {
     let own = u64::from(std::process::id());
     let missing = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     let programs = [
-        program(&needed(own), missing, SeccompAction::Allow, arch),
         program(&hostile(own), SeccompAction::Allow, SeccompAction::KillProcess, arch),
+        // Last, because it lets no further filter through.
+        program(&needed(own), missing, SeccompAction::Allow, arch),
     ];
     for program in programs {
         install(&program?).map_err(|e| format!("the kernel refuses a filter of system calls: {e}"))?;

@@ -13,7 +13,7 @@
 //!
 //! All of it holds for the rest of the process's life. Linux has all of it; other systems have only the limits.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls;
 #[cfg(all(target_os = "linux", debug_assertions))]
 pub(super) mod escape;
@@ -25,6 +25,14 @@ mod limits;
 mod signals;
 #[cfg(target_os = "linux")]
 mod system;
+
+/// Calls have other numbers on each kind of processor.
+#[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod calls {
+    pub(super) fn filter() -> Result<(), String> {
+        Err("vidrec has no filter of system calls for this kind of processor".into())
+    }
+}
 
 /// Confines this process, which has to have one thread. Returns why it is not confined, if it is not.
 #[cfg(target_os = "linux")]

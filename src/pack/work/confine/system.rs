@@ -1,7 +1,9 @@
 //! The calls of the system that no crate makes for us.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use std::io;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use seccompiler::BpfProgram;
 
 /// Has these signals do nothing.
@@ -25,6 +27,7 @@ pub(super) fn close_others() {
 ///
 /// Kernels before 5.16 turn speculation off for a process with a filter, which makes it slower, unless it says that it
 /// needs no protection of that kind. This one has nothing to hide from the video that it decodes.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn install(program: &BpfProgram) -> io::Result<()> {
     let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     // seccompiler's instructions are the kernel's: `struct sock_filter` of linux/filter.h, by `repr(C)`.
