@@ -63,8 +63,8 @@ fn copy(dataset: &Path, out: &Path) -> Result<()> {
 fn info(clip: &Clip) -> Result<ClipInfo> {
     Ok(ClipInfo {
         label: clip.label(),
-        source: clip.source()?.into(),
-        class: clip.class()?.into(),
+        source: clip.source()?,
+        class: clip.class()?,
         attributes: clip.attributes()?,
         width: clip.width(),
         height: clip.height(),

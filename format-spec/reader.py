@@ -23,6 +23,9 @@ META_TYPES = {"classes": list, "tool": str, "ffmpeg": str, "settings": dict}
 SHARD_TYPES = {"record_file": str, "index_file": str, "clips": int, "frames": int, "bytes": int, "sha256": str}
 TRACK_FILE_TYPES = {"file": str, "bytes": int, "sha256": str}
 FAILURES_TYPES = {"file": str, "count": int, "sha256": str}
+STEM = r"(?![.])[^/\\\x00-\x1f\x7f-\x9f]+[.]"
+SHARD_NAMES = {key: re.compile(STEM + end) for key, end in [("record_file", "rec"), ("index_file", "vidx"), ("file", "vtrk")]}
+FAILURES_NAMES = {"file": re.compile("failures(-[0-9a-f]{12})?[.]jsonl")}
 LISTING_TYPES = {"format": str, "format_version": int, "clips": int, "frames": int, "bytes": int, "shards": list}
 
 Frame = namedtuple("Frame", "offset pts source_index crc32 length")
@@ -193,13 +196,14 @@ def read_listing(path: Path) -> dict:
     check(len(listing["shards"]) > 0, "dataset-json", "no shards")
     failures = listing.get("failures")
     for part in listing["shards"] + ([] if failures is None else [failures]):
-        types = FAILURES_TYPES if part is failures else SHARD_TYPES
+        types, shapes = (FAILURES_TYPES, FAILURES_NAMES) if part is failures else (SHARD_TYPES, SHARD_NAMES)
         part = json_object(json.dumps(part).encode(), "dataset-json", types, tuple(types))
         tracks = part.get("track_file")
         if tracks is not None:
             part = {**part, **json_object(json.dumps(tracks).encode(), "dataset-json", TRACK_FILE_TYPES, tuple(TRACK_FILE_TYPES))}
-        for name in (part[key] for key in ("record_file", "index_file", "file") if key in part):
-            check(name == Path(name).name != "..", "dataset-json", f"{name!r} is not a plain file name")
+        for name, shape in ((part[key], shape) for key, shape in shapes.items() if key in part):
+            fits = shape.fullmatch(name) and len(name.encode(errors="replace")) <= 255
+            check(fits, "dataset-json", f"{name!r} is not the name of such a file")
     for key in "clips", "frames", "bytes":
         check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
     return listing

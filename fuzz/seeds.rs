@@ -5,6 +5,7 @@ use std::path::Path;
 
 use vidrec::fuzzing::{generated, originals};
 
+
 #[path = "../tests/common/hostile.rs"]
 #[allow(dead_code)]
 mod hostile;
@@ -41,6 +42,14 @@ fn main() {
             let name = format!("{}-{}", folder.replace('/', "-"), index.file_stem().unwrap().display());
             write("records", &name, &record);
             write("data_set", &name, &hostile::input(&fs::read(&index).unwrap(), &record));
+        }
+    }
+    for reader in fs::read_dir(here.join("seeds")).unwrap() {
+        let reader = reader.unwrap().path();
+        for seed in fs::read_dir(&reader).unwrap() {
+            let seed = seed.unwrap().path();
+            let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+            write(&name(&reader), &name(&seed), &fs::read(&seed).unwrap());
         }
     }
 }

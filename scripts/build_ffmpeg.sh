@@ -120,7 +120,8 @@ rm -rf "$prefix/share" "$prefix/lib/cmake" "$prefix"/bin "$prefix"/lib/libjpeg.a
 say "dav1d"
 cd "$work/dav1d"
 run python3 -m venv "$work/tools"
-run "$work/tools/bin/pip" install --disable-pip-version-check meson ninja
+run "$work/tools/bin/pip" install --disable-pip-version-check --require-hashes \
+  --requirement "$here/requirements-ffmpeg.txt"
 export PATH="$work/tools/bin:$PATH"
 cross=()
 if [ -n "$target" ]; then

@@ -27,7 +27,8 @@ wanted=$(python3 --version | cat - scripts/requirements-docs.txt | sha256sum)
 if [ "$(cat target/venv-docs/made-for 2> /dev/null)" != "$wanted" ]; then
   rm -rf target/venv-docs
   python3 -m venv target/venv-docs
-  target/venv-docs/bin/pip install --quiet --disable-pip-version-check --requirement scripts/requirements-docs.txt
+  target/venv-docs/bin/pip install --quiet --disable-pip-version-check --require-hashes \
+    --requirement scripts/requirements-docs.txt
   echo "$wanted" > target/venv-docs/made-for
 fi
 

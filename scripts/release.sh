@@ -7,6 +7,7 @@
 # target/release-files/ gets
 #     vidrec-VERSION-…-manylinux_2_28_….whl   for CPython 3.9 and newer
 #     vidrec-VERSION-….tar.gz                 the program, with its notices, man pages and completions
+#     vidrec-VERSION-….cdx.json               what both contain, for programs (CycloneDX)
 #     vidrec-VERSION.tar.gz                   the source distribution
 #     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs
 #     sources/                                sources of FFmpeg and what is linked with it; the LGPL requires publishing them too
@@ -45,7 +46,8 @@ wanted=$(sha256 < scripts/requirements-release.txt)
 if [ "$(cat "$tools/made-for" 2> /dev/null)" != "$wanted" ]; then
   rm -rf "$tools"
   python3 -m venv "$tools"
-  "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements-release.txt
+  "$tools/bin/pip" install --quiet --disable-pip-version-check --require-hashes \
+    --requirement scripts/requirements-release.txt
   echo "$wanted" > "$tools/made-for"
 fi
 export PATH="$tools/bin:$PATH"
@@ -100,6 +102,7 @@ for shell in bash elvish fish powershell zsh; do
   "target/$name/vidrec" completions "$shell" > "target/$name/completions/vidrec.$shell"
 done
 cp -r python/third-party "target/$name/third-party"
+cp python/third-party/sbom.cdx.json "$out/$name.cdx.json"
 tar --create --gzip --file "$out/$name.tar.gz" --directory target "$name"
 
 if [ -n "$docs" ]; then
@@ -119,7 +122,7 @@ maturin sdist --manifest-path python/Cargo.toml --out "$out"
 
 mkdir "$out/sources"
 cp "$sources"/{ffmpeg,dav1d,zlib,libjpeg-turbo}-*.tar.xz "$out/sources"
-(cd "$out" && sha256 ./*.whl ./*.tar.gz sources/*) > target/SHA256SUMS
+(cd "$out" && sha256 ./*.whl ./*.tar.gz ./*.cdx.json sources/*) > target/SHA256SUMS
 mv target/SHA256SUMS "$out"
 say "$out"
 ls -l "$out"

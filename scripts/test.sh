@@ -4,7 +4,7 @@
 # long each stage took.
 #
 #     scripts/test.sh            all of them
-#     scripts/test.sh STAGE...   only these: fmt imports clippy test no-ffmpeg doc python package remote interop docs
+#     scripts/test.sh STAGE...   only these: fmt imports deny clippy test no-ffmpeg doc python package remote interop docs
 #     scripts/test.sh frameworks trains with candle and burn, which take minutes to compile; not part of the above
 #     scripts/test.sh cluster    installs Ray, Spark and Slurm, 2 GB, and packs with them; not part of the above
 #     scripts/test.sh release    builds and tests the release; slow, so not part of the above
@@ -20,6 +20,27 @@ formatted() {
 }
 
 imports() { timeout 60 python3 scripts/imports.py; }
+
+# Nobody offers cargo-deny of today in built form but GitHub, so this compiles it, once, without optimization. If that fails,
+# the check is skipped.
+cargo_deny() {
+  command -v cargo-deny && return
+  local program=$PWD/target/tools/bin/cargo-deny
+  [ -x "$program" ] || cargo install --quiet --locked --debug --root target/tools cargo-deny@0.20.2 >&2 || true
+  [ -x "$program" ] && echo "$program"
+}
+
+# Advisories where there is a database of them: .cargo/advisory-dbs is where cargo-deny keeps it.
+dependencies() {
+  local program checks=(bans licenses sources)
+  if ! program=$(cargo_deny); then
+    echo "no cargo-deny: licenses, sources and duplicates of dependencies are not checked" >&2
+    [ -z "${VIDREC_REQUIRE:-}" ]
+    return
+  fi
+  compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*" > /dev/null && checks+=(advisories)
+  "$program" --locked check --disable-fetch --hide-inclusion-graph "${checks[@]}"
+}
 
 # Test programs are linted with all features: what they use of the library is there in each set.
 lints() {
@@ -249,10 +270,11 @@ stage() { # NAME FUNCTION DESCRIPTION
 
 chosen="$*"
 for name in "$@"; do
-  [[ " fmt imports clippy test no-ffmpeg doc python package remote cluster interop docs frameworks release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
+  [[ " fmt imports deny clippy test no-ffmpeg doc python package remote cluster interop docs frameworks release " == *" $name "* ]] || { echo "no stage $name" >&2; exit 2; }
 done
 stage fmt formatted "is the code formatted?"
 stage imports imports "do imports run one way?"
+stage deny dependencies "licenses, sources and duplicates of the dependencies, and advisories where there is a database"
 stage clippy lints "lints with all features, with none, and for the programs without FFmpeg or without servers"
 stage test tests "unit, integration and documentation tests"
 stage no-ffmpeg without_ffmpeg "the reading half builds and runs without FFmpeg"

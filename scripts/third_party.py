@@ -3,13 +3,15 @@
 
     scripts/third_party.py FOLDER [--ffmpeg PREFIX] [--target TRIPLE]
 
-FOLDER gets NOTICE.txt, which says what is inside and under which licences, crates.txt with the texts of the Rust crates'
+FOLDER gets NOTICE.txt, which says what is inside and under which licences, sbom.cdx.json, which says it to programs (a bill
+of materials, CycloneDX 1.5), crates.txt with the texts of the Rust crates'
 licences, and those of libjpeg-turbo, of the typeface of contact sheets and, with PREFIX as scripts/build_ffmpeg.sh left it,
 of FFmpeg, dav1d and zlib.
 """
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -65,6 +67,45 @@ def crates(target):
     return sorted(foreign, key=lambda package: (package["name"], package["version"]))
 
 
+def checksums():
+    """The SHA-256 of each crate's archive, by name and version, as Cargo.lock has them."""
+    field = r'name = "(.+)"\nversion = "(.+)"\nsource = ".+"\nchecksum = "(.+)"'
+    found = re.findall(field, (ROOT / "Cargo.lock").read_text(encoding="utf-8"))
+    return {(name, version): checksum for name, version, checksum in found}
+
+
+def component(name, version, licence, purl=None, sha256=None):
+    """A component of a bill of materials."""
+    said = {"type": "library", "name": name, "version": version}
+    if licence:
+        # Crates used to separate licences by a slash.
+        said["licenses"] = [{"expression": re.sub(r" ?/ ?", " OR ", licence)}]
+    if purl:
+        said["bom-ref"] = said["purl"] = purl
+    if sha256:
+        said["hashes"] = [{"alg": "SHA-256", "content": sha256}]
+    return said
+
+
+def bill(packages, jpeg, sources):
+    """A bill of materials: what is inside, where it is from, and the digest of what it was built of."""
+    known = checksums()
+    components = []
+    for package in packages:
+        name, version = package["name"], package["version"]
+        purl = f"pkg:cargo/{name}@{version}"
+        components.append(component(name, version, package["license"], purl, known.get((name, version))))
+    version = re.search(r"set\(VERSION ([0-9.]+)\)", (jpeg / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+    components.append(component("libjpeg-turbo", version, "IJG AND BSD-3-Clause AND Zlib"))
+    licences = {"ffmpeg": "LGPL-2.1-or-later", "dav1d": "BSD-2-Clause", "zlib": "Zlib"}
+    for digest, name, version in re.findall(r"(\S+) +\*?(ffmpeg|dav1d|zlib)-(\S+)\.tar\.xz", sources):
+        components.append(component(name, version, licences[name], sha256=digest))
+    version = re.search(r'^version = "(.+)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    vidrec = {**component("vidrec", version, "MIT OR Apache-2.0"), "type": "application", "bom-ref": "vidrec"}
+    head = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1}
+    return {**head, "metadata": {"component": vidrec}, "components": components}
+
+
 def is_licence(path):
     return path.is_file() and path.name.upper().startswith(("LICEN", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT"))
 
@@ -105,12 +146,15 @@ def main():
     shutil.copy(jpeg / "LICENSE.md", args.folder / "libjpeg-turbo-LICENSE.md")
     shutil.copy(jpeg / "README.ijg", args.folder / "libjpeg-turbo-README.ijg")
     shutil.copy(ROOT / "src/bin/vidrec/sheet/typeface/LICENSE", args.folder / "DejaVu-LICENSE.txt")
+    sources = ""
     if args.ffmpeg is not None:
         licences = args.ffmpeg / "licences"
         for file in licences.iterdir():
             shutil.copy(file, args.folder)
         sources = (licences / "sources.sha256").read_text()
         notice += FFMPEG.format(sources="".join(f"    {line}\n" for line in sources.splitlines()))
+    materials = json.dumps(bill(packages, jpeg, sources), indent=1) + "\n"
+    (args.folder / "sbom.cdx.json").write_text(materials, encoding="utf-8")
     (args.folder / "NOTICE.txt").write_text(notice, encoding="utf-8")
 
 

@@ -69,6 +69,13 @@ cmp by-wheel/dataset.json together/dataset.json
 venv/bin/vidrec verify --deep by-program
 licences=$(venv/bin/python -c "import importlib.metadata as m; print(*m.files('vidrec'), sep='\n')" | grep --count /third-party/)
 ((licences > 5)) && [ -f program/third-party/NOTICE.txt ] || { echo "the notices are missing" >&2; exit 1; }
+venv/bin/python - program/third-party/sbom.cdx.json <<'END'
+import json
+import sys
+
+names = {component["name"] for component in json.load(open(sys.argv[1]))["components"]}
+assert {"ffmpeg", "dav1d", "zlib", "libjpeg-turbo", "serde"} <= names, names
+END
 for site in "$files"/vidrec-*-docs.tar.gz; do
   [ -f "$site" ] || continue # scripts/release.sh --no-docs
   mkdir site

@@ -1,14 +1,19 @@
 //! Fallible allocation, for memory whose size depends on options or files.
 //!
-//! Small and fixed amounts are allocated as usual in Rust: the process aborts if there is no memory for them.
+//! Small and fixed amounts are allocated as usual in Rust: the process aborts if there is no memory for them. So a large
+//! allocation that would leave too little for them fails, and is the one that the error names.
 
-#[cfg(feature = "pack")]
 use std::hint::black_box;
 
 use crate::{Error, Result};
 
+/// An allocation of so many bytes is large.
+const LARGE: usize = 1 << 20;
+
+/// What has to be left for small ones.
+const LEFT: u64 = 16 << 20;
+
 /// Whether `bytes` bytes of memory can be allocated now.
-#[cfg(feature = "pack")]
 pub(crate) fn can_allocate(bytes: u64) -> bool {
     let mut room: Vec<u8> = Vec::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| room.try_reserve_exact(bytes).is_ok());
@@ -17,10 +22,23 @@ pub(crate) fn can_allocate(bytes: u64) -> bool {
     reserved
 }
 
+/// Whether there is enough left for small allocations, now that `bytes` bytes have been allocated.
+fn leaves_enough(bytes: usize) -> bool {
+    bytes < LARGE || can_allocate(LEFT)
+}
+
 /// Reserves room for `more` more elements. The error names `what` if there is no memory for them.
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    if more <= vec.capacity() - vec.len() {
+        return Ok(());
+    }
     let bytes = vec.len().saturating_add(more).saturating_mul(size_of::<T>());
-    vec.try_reserve(more).map_err(|_| Error::no_memory(what, bytes))
+    vec.try_reserve(more).map_err(|_| Error::no_memory(what, bytes))?;
+    if !leaves_enough(bytes) {
+        vec.shrink_to_fit();
+        return Err(Error::no_memory(what, bytes));
+    }
+    Ok(())
 }
 
 /// Resizes `vec` to `len` elements and sets new ones to `fill`. The error names `what` if there is no memory for them.
@@ -33,14 +51,20 @@ pub(crate) fn resize<T: Copy>(vec: &mut Vec<T>, len: usize, fill: T, what: &str)
 /// An empty vector with room for `len` elements. The error names `what` if there is no memory for them.
 pub(crate) fn with_capacity<T>(len: usize, what: &str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| Error::no_memory(what, len.saturating_mul(size_of::<T>())))?;
-    Ok(vec)
+    let bytes = len.saturating_mul(size_of::<T>());
+    let reserved = vec.try_reserve_exact(len).is_ok() && leaves_enough(bytes);
+    if reserved { Ok(vec) } else { Err(Error::no_memory(what, bytes)) }
 }
 
 /// `len` zeros, in memory that the system clears when it is first used.
 pub(crate) fn zeroed<T: bytemuck::Zeroable>(len: usize, what: &str) -> Result<Vec<T>> {
-    let zeros = bytemuck::try_zeroed_vec(len);
-    zeros.map_err(|()| Error::no_memory(what, len.saturating_mul(size_of::<T>())))
+    try_zeroed(len).map_err(|bytes| Error::no_memory(what, bytes))
+}
+
+/// As [`zeroed`]. If there is no memory for them, says how many bytes they take.
+pub(crate) fn try_zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>, usize> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    bytemuck::try_zeroed_vec(len).ok().filter(|_| leaves_enough(bytes)).ok_or(bytes)
 }
 
 #[cfg(test)]
@@ -65,7 +89,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "pack")]
     fn memory_that_is_there_is_told_from_memory_that_is_not() {
         assert!(can_allocate(1 << 20));
         assert!(!can_allocate(u64::MAX));

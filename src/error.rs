@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::machine::Shortage;
+use crate::printable::Printable;
 
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -235,6 +236,16 @@ impl Error {
 
     pub(crate) fn file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
+        self.of_its_place()
+    }
+
+    /// Nothing is repaired but in local folders: that hint makes room for one that helps with what is remote.
+    fn of_its_place(mut self) -> Self {
+        let is_remote = self.0.file.as_ref().and_then(|file| file.to_str()).is_some_and(|file| file.contains("://"));
+        if is_remote && self.0.hints.contains(&Hint::Repair) {
+            self.0.hints.retain(|hint| *hint != Hint::Repair);
+            return self.also_help("upload an intact copy again");
+        }
         self
     }
 
@@ -288,7 +299,7 @@ impl Error {
     /// Adds what a caller can do, in a form that each program can put into its own words.
     pub(crate) fn hint(mut self, hint: Hint) -> Self {
         self.0.hints.push(hint);
-        self
+        self.of_its_place()
     }
 
     /// Takes hints away that mean nothing to the caller.
@@ -321,6 +332,8 @@ impl Error {
 
     fn write(&self, f: &mut dyn fmt::Write, causes: bool, word: &dyn Fn(Hint) -> String) -> fmt::Result {
         let e = &*self.0;
+        // Much of it is what others wrote: names, and what servers say.
+        let f: &mut dyn fmt::Write = &mut Printable(f);
         if let Some(file) = &e.file {
             write!(f, "{}: ", file.display())?;
         }
@@ -416,7 +429,7 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Error({:?}, \"{self}\"", self.kind())?;
         if let Some(source) = &self.0.source {
-            write!(f, ", caused by {source}")?;
+            fmt::Write::write_fmt(&mut Printable(f), format_args!(", caused by {source}"))?;
         }
         f.write_str(")")
     }

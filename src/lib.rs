@@ -28,7 +28,7 @@
 //! // # Read
 //! let train = Dataset::open(&dir)?;
 //! let clip = train.clip(2)?;
-//! assert_eq!((clip.label(), clip.source()?), (Some(2), "2.mp4"));
+//! assert_eq!((clip.label(), clip.source()?), (Some(2), "2.mp4".into()));
 //! assert_eq!(clip.frame(7)?.jpeg(), jpeg);
 //! # Ok::<(), vidrec::Error>(())
 //! ```
@@ -97,6 +97,7 @@ pub mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod planes;
+mod printable;
 mod progress;
 mod random;
 #[cfg(feature = "remote")]
@@ -144,9 +145,20 @@ pub mod bench {
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
+    pub use crate::decoded::fuzzing::decoded_segments;
+    pub use crate::format::fuzzing::{dataset_json, meta, tracks};
     pub use crate::jpeg::fuzzing::{
         Verdict, changed, changed_again, decoders, encoder, generated, originals, segments,
     };
+    #[cfg(feature = "pack")]
+    pub use crate::pack::fuzzing::{journal, journal_of, messages, receipts, values};
+    #[cfg(feature = "remote")]
+    pub use crate::remote::fuzzing::answers;
+
+    /// Reads the plan for publishing in a folder, and changes nothing.
+    pub fn plan(folder: &std::path::Path) {
+        let _ = crate::disk::publication::check_whole(folder);
+    }
 }
 
 pub use byte_size::parse_bytes;
@@ -173,6 +185,7 @@ pub use loader::{
 pub use location::is_remote;
 pub use order::LastBatch;
 pub use planes::Planes;
+pub use printable::printable;
 pub use progress::{Progress, ProgressFn, no_progress};
 pub use repair::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 pub use storage::{RemoteStats, Storage};

@@ -6,9 +6,21 @@ pub const MAX_RECORD_BYTES: u64 = (1 << 29) - 1;
 /// Largest `META` section, in bytes. It is the one index section that is read in full when a shard is opened.
 pub const MAX_META_BYTES: u64 = 64 << 20;
 
-/// Largest object that is fetched whole from object storage, in bytes: lists of failures.
-#[cfg(feature = "remote")]
+/// Largest `dataset.json`, in bytes: enough for 100,000 shards. It is read in full when a data set is opened.
+pub const MAX_LISTING_BYTES: u64 = 64 << 20;
+
+/// Largest plan of an interrupted write, in bytes. It names the files of up to two data sets in each folder.
+pub(crate) const MAX_PLAN_BYTES: u64 = 256 << 20;
+
+/// Largest list of failures that is read, in bytes.
 pub(crate) const MAX_SMALL_OBJECT_BYTES: u64 = 1 << 30;
+
+/// Longest source, class and attributes of a clip together, in bytes: what an index has as text.
+pub const MAX_CLIP_TEXT_BYTES: u64 = 16 << 20;
+
+/// Longest line of a list of failures, in bytes.
+#[cfg(feature = "remote")]
+pub(crate) const MAX_FAILURE_BYTES: u64 = 1 << 20;
 
 /// Maximum number of sections in an index file.
 pub const MAX_SECTIONS: u32 = 64;

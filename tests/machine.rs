@@ -356,7 +356,7 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     assert_eq!(set.classes(), ["a", "b", "c", "d"], "the numbers of classes are those of a run that could read all");
     assert_eq!(
         (set.clip(0).unwrap().source().unwrap(), set.clip(1).unwrap().source().unwrap()),
-        ("a/00.mp4", "a/01.mp4")
+        ("a/00.mp4".into(), "a/01.mp4".into())
     );
     // The same again, by one thread; and a stop where that was asked for.
     assert_eq!(videos.pack("", "again", &["-j", "1", "-n", "1"]).status.code(), Some(3));
@@ -369,4 +369,32 @@ fn what_cannot_be_read_in_a_folder_is_a_failure_and_the_rest_is_packed() {
     command.arg("pack").arg(videos.path("in/c")).arg("-o").arg(videos.path("none"));
     assert_eq!(end_of(command).status.code(), Some(1));
     assert!(!videos.path("none").exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_little_memory_for_batches_is_an_error_that_says_so() {
+    let videos = Videos::make();
+    assert!(videos.pack("", "set", &["--frames", "4"]).status.success());
+    let bench = |kib: u64| {
+        let mut command = within(&format!("-v {kib}"));
+        command.args(["bench", "--batch", "8", "--size", "224", "--seconds", "0"]).arg(videos.path("set"));
+        end_of(command)
+    };
+    // As much as the program needs before it makes batches.
+    let begins = |kib: &u64| {
+        let mut command = within(&format!("-v {kib}"));
+        command.arg("inspect").arg(videos.path("set"));
+        end_of(command).status.success()
+    };
+    let least = (50_000..4_000_000).step_by(10_000).find(begins).unwrap();
+    let mut refused = 0;
+    for kib in (least + 8_000..least + 120_000).step_by(2_000) {
+        let run = bench(kib);
+        // With so little memory, it may be a thread that is missing.
+        let says_so = ["no memory for", "could not start"].iter().any(|what| stderr(&run).contains(what));
+        assert!(run.status.success() || run.status.code() == Some(1) && says_so, "{kib} KiB: {}", show(&run));
+        refused += u32::from(!run.status.success());
+    }
+    assert!((1..56).contains(&refused), "{refused}");
 }

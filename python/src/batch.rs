@@ -164,7 +164,7 @@ impl Batch {
     /// The source of each clip.
     #[getter]
     fn sources(&self) -> PyResult<Vec<String>> {
-        let source = |&clip: &u64| Ok(self.dataset.clip(clip)?.source()?.to_owned());
+        let source = |&clip: &u64| self.dataset.clip(clip)?.source();
         self.clips.iter().map(source).collect::<vidrec::Result<_>>().map_err(raise)
     }
 

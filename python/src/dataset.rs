@@ -111,8 +111,8 @@ impl Dataset {
 
     fn clip(&self, ordinal: u64) -> PyResult<Told> {
         let clip = self.0.clip(ordinal).map_err(raise)?;
-        let (class, source) = (clip.class().map_err(raise)?.into(), clip.source().map_err(raise)?.into());
-        let attributes = clip.attributes_json().map_err(raise)?.into();
+        let (class, source) = (clip.class().map_err(raise)?, clip.source().map_err(raise)?);
+        let attributes = clip.attributes_json().map_err(raise)?;
         let size = (clip.width(), clip.height());
         Ok((clip.label(), class, source, attributes, size, clip.time_base(), clip.is_short()))
     }
@@ -155,7 +155,7 @@ impl Dataset {
         let told = (
             track.len(),
             track.number_bytes().map(|bytes| PyBytes::new(py, bytes)),
-            track.texts().map(|texts| texts.map(str::to_owned).collect()),
+            track.texts().map(|texts| texts.collect()),
             integers(&times),
             track.ends_ns().map(|ends| integers(&ends)),
             track.rate().map(|(_, rate)| rate),

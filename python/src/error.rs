@@ -25,7 +25,7 @@ fn argument(hint: Hint) -> String {
         Hint::Resume => "pass resume=True to resume it".into(),
         Hint::Restart => "pass restart=True to start over".into(),
         Hint::Overwrite => "pass overwrite=True to replace it".into(),
-        Hint::Set("only_publisher") => "pass only_publisher=True".into(),
+        Hint::Set(option @ ("only_publisher" | "outside")) => format!("pass {option}=True"),
         Hint::Set(option) => format!("set {}=…", name(option)),
         Hint::Choose(option, word) => format!("pass {}={word:?}", name(option)),
         Hint::Unset(option) => format!("omit {}", name(option)),

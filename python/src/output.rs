@@ -17,6 +17,15 @@ pub struct Remote {
     pub only_publisher: bool,
 }
 
+impl Remote {
+    /// The folder of this machine in which an output is made first.
+    pub fn scratch_folder(self) -> PathBuf {
+        let mut remote = RemoteOutput::default();
+        remote.scratch = self.scratch;
+        remote.scratch_folder()
+    }
+}
+
 /// A folder, or a location with how it is written to.
 pub struct Output {
     path: PathBuf,

@@ -134,7 +134,7 @@ pub fn estimate(
     let (remote, mut options) = (options.remote(), options.to_pack_options()?);
     options.resources.isolate = isolate;
     // An output in object storage is made on this machine first.
-    let out = if vidrec::is_remote(&out) { remote.scratch.unwrap_or_else(std::env::temp_dir) } else { out };
+    let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(&inputs, out, &options, tell))?)
 }
 

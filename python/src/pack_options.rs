@@ -72,6 +72,7 @@ impl Options {
             whole_files: self.is_on("whole_files"),
             shuffle_seed: self.number("shuffle_seed")?,
             tracks: self.tracks()?,
+            outside: self.is_on("outside"),
             storage: self.storage.clone().into_storage()?,
         })
     }
@@ -184,6 +185,7 @@ pub fn pack_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let PackOptions { input, frames, pictures, limits, resources, run, .. } = PackOptions::default();
     let dict = PyDict::new(py);
     dict.set_item("whole_files", input.whole_files)?;
+    dict.set_item("outside", input.outside)?;
     dict.set_item("storage_timeout", input.storage.timeout.as_secs_f64())?;
     dict.set_item("frames", frames.count)?;
     dict.set_item("sample", frames.rule.to_string())?;

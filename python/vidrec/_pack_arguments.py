@@ -45,6 +45,7 @@ class OfPlan(TypedDict, total=False):
     split: Optional[str]
     classes: Optional[Path]
     whole_files: bool
+    outside: bool
     segment_clock: Optional[SegmentClock]
     pass_through: bool
     picture_fps: Union[str, float, None]

@@ -14,7 +14,7 @@ VALUES = (
     "segment_clock picture_fps shuffle_seed track audio audio_channels on_error max_failures timeout max_pixels max_duration "
     "shard_size"
 ).split()
-FLAGS = "all keyframes original enlarge optimize reduce_depth whole_files pass_through decode_all".split()
+FLAGS = "all keyframes original enlarge optimize reduce_depth whole_files outside pass_through decode_all".split()
 
 
 def check_build() -> None:

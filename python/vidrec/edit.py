@@ -51,8 +51,8 @@ def merge(
         Replace a data set that is already there.
     scratch : path, optional
         With a location: make the output in a folder in this one first, which needs room for all of it, and is removed when
-        the output is there. Default: the system's folder for temporary files. What was uploaded when a call was interrupted
-        is kept, and the same call continues.
+        the output is there. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``. What was
+        uploaded when a call was interrupted is kept, and the same call continues.
     only_publisher : bool, default False
         With a location: as for :func:`vidrec.push`.
     progress : bool or callable, default False

@@ -98,7 +98,8 @@ def pack_part(
         As for :func:`pack`.
     scratch : path, optional
         For a plan in object storage: a folder of this machine to pack in, with room for the part. An attempt with the same
-        folder resumes what an interrupted one left there. Default: the system's folder for temporary files.
+        folder resumes what an interrupted one left there. Default: ``$TMPDIR``, or else ``$XDG_CACHE_HOME/vidrec`` or
+        ``~/.cache/vidrec``.
     storage_options, storage_timeout
         For a plan or videos in object storage: as for :func:`pack`.
     progress : bool or callable, default False

@@ -284,6 +284,7 @@ def pack(
     split: Optional[str] = None,
     classes: Optional[Path] = None,
     whole_files: bool = False,
+    outside: bool = False,
     segment_clock: Optional[SegmentClock] = None,
     pass_through: bool = False,
     picture_fps: Union[str, float, None] = None,
@@ -393,7 +394,8 @@ def pack(
         For them: seconds that a read or write may take, with all tries. Then the pack stops, and can be resumed.
     scratch : path, optional
         With a remote output: make the data set in a folder in this one first, which needs room for all of it; with
-        ``parts``, for the parts that are packed at a time. Default: the system's folder for temporary files.
+        ``parts``, for the parts that are packed at a time. Default: ``$TMPDIR``, or else
+        ``$XDG_CACHE_HOME/vidrec`` or ``~/.cache/vidrec``.
     only_publisher : bool, default False
         With a remote output: as for :func:`push`.
     split : str, optional
@@ -402,6 +404,9 @@ def pack(
         File with all class names in their order.
     whole_files : bool, default False
         Take whole files, whatever start and end a manifest gives.
+    outside : bool, default False
+        Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with ``..`` and
+        URLs of lists that were found in them. Set it if you trust whoever made the folders.
     segment_clock : str, default "player"
         What ``start`` and ``end`` of a manifest count from: ``"player"``, what a player shows, or ``"first-frame"``, the
         first frame of the video.
@@ -545,6 +550,7 @@ def pack(
             "optimize": optimize,
             "reduce_depth": reduce_depth,
             "whole_files": whole_files,
+            "outside": outside,
             "pass_through": pass_through,
             "resume": resume,
             "restart": restart,

@@ -1,14 +1,18 @@
 //! The folder of a cache, opened by a process that shares it with others.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cache::boot::boot;
 use crate::cache::budget::Budget;
 use crate::cache::layout::{BUDGET, MARKER, check_ours, marker_text};
 use crate::cache::recovery;
 use crate::disk::claim_file::ClaimFile;
-use crate::disk::whole_folder;
+use crate::disk::own_folder;
 use crate::{Error, Result};
+
+/// How long a process may have the cache for itself, which counts what is in it.
+const LONGEST_RECOVERY: Duration = Duration::from_secs(60);
 
 /// A cache's folder. As long as this exists, no other process has the cache for itself.
 #[derive(Debug)]
@@ -25,18 +29,21 @@ impl Home {
         if cfg!(not(unix)) {
             return Err(Error::usage("vidrec keeps pages on disk only on Linux and macOS").file(dir));
         }
-        whole_folder::create(dir).map_err(cannot_write)?;
+        own_folder::create_all(dir).map_err(cannot_write)?;
+        of_user(dir, own_folder::check)?;
         check_ours(dir)?;
         Self::open_marked(dir)
     }
 
     /// Opens a cache that exists.
     pub fn open_existing(dir: &Path) -> Result<Self> {
+        of_user(dir, own_folder::check)?;
         check_is_cache(dir)?;
         Self::open_marked(dir)
     }
 
     fn open_marked(dir: &Path) -> Result<Self> {
+        of_user(dir, own_folder::claim)?;
         let marker = ClaimFile::open(&dir.join(MARKER)).map_err(cannot_write)?;
         if marker.take()? {
             let text = marker.read()?;
@@ -49,7 +56,10 @@ impl Home {
             marker.release()?;
         }
         // Another process may have the cache for itself in between. It leaves it as it would be now.
-        marker.share()?;
+        if !marker.share_within(LONGEST_RECOVERY)? {
+            let e = Error::usage("another process has the cache for itself, and does not come to an end").file(dir);
+            return Err(e.help("end that process (lslocks names it), or name another folder"));
+        }
         check_marker(dir, &marker)?;
         let budget = Budget::open(&dir.join(BUDGET)).map_err(damaged)?;
         if budget.boot() != boot() {
@@ -59,6 +69,15 @@ impl Home {
         }
         Ok(Home { dir: dir.to_owned(), budget, _marker: marker })
     }
+}
+
+/// Refuses a folder of another user: pages are as secret as the bucket that they are of, and whoever can write them decides
+/// what is read. A link that leads to a folder of this user is as good as its name.
+fn of_user(dir: &Path, check: impl Fn(&Path, &str) -> Result<()>) -> Result<()> {
+    // Whoever opens it says what is wrong with its name.
+    let Ok(folder) = dir.canonicalize() else { return Ok(()) };
+    check(&folder, "the folder of the cache")
+        .map_err(|e| e.also_help("each user has a cache of their own; several can read one copy that `fetch` makes"))
 }
 
 /// Refuses a folder that is no cache of this version.

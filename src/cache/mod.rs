@@ -14,7 +14,7 @@
 //! | `objects/KEY/clean` | there if all of it is safely on the disk |
 //! | `new-…`, `trash-…` | an object that is being made or removed |
 //!
-//! ARCHITECTURE.md, "Pages on local disk", says why a kill at any moment does no harm.
+//! Design note 0018 (`docs/design/`) says why a kill at any moment does no harm.
 
 mod boot;
 mod budget;

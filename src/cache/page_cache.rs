@@ -13,6 +13,7 @@ use crate::cache::page_map::PageMap;
 use crate::cache::recovery::check_length;
 use crate::cache::removal::Remover;
 use crate::disk::open_files::{CACHE_FILES, MAPS};
+use crate::disk::own_folder;
 use crate::disk::shared_file::SharedFile;
 use crate::disk::sparse_file::SparseFile;
 use crate::disk::whole_folder;
@@ -38,8 +39,8 @@ impl PageCache {
     ///
     /// # Errors
     ///
-    /// A limit of less than a page, a folder with other files, a cache of another version, one that another machine
-    /// uses, no permission to write.
+    /// A limit of less than a page, a folder with other files or of another user, a cache of another version, one that
+    /// another machine uses, no permission to write.
     pub fn open(dir: &Path, limit: u64) -> Result<Arc<Self>> {
         if limit < PAGE_BYTES {
             return Err(Error::usage("the cache is too small for a page")
@@ -154,7 +155,7 @@ impl PageCache {
 }
 
 fn fill(dir: &Path, identity: &Identity) -> Result<()> {
-    whole_folder::create(dir)?;
+    own_folder::create(dir)?;
     SparseFile::create(&dir.join(PAGES), identity.length)?;
     // Zeros that are written, not a hole: a mark must never fail because the disk is full.
     let pages = identity.pages();

@@ -8,6 +8,7 @@ use crate::cache::claims::PAGE_BYTES;
 use crate::cache::layout::{self, BUDGET, CLEAN, Identity, MAP, OBJECTS, PAGES};
 use crate::cache::page_map::{ABSENT, PRESENT, PageMap, VACANT};
 use crate::cache::slots::Slot;
+use crate::disk::own_folder;
 use crate::disk::sparse_file::SparseFile;
 use crate::disk::whole_folder;
 use crate::{Error, Result};
@@ -15,7 +16,7 @@ use crate::{Error, Result};
 /// Makes the cache consistent. The caller must have it for itself. If this is killed, the next one does it again: until
 /// the end, the old budget counts at least what is on the disk.
 pub(super) fn recover(dir: &Path) -> Result<()> {
-    whole_folder::create(&dir.join(OBJECTS))?;
+    own_folder::create(&dir.join(OBJECTS))?;
     for left in layout::unfinished(dir)?.into_iter().chain(layout::trash(dir)?) {
         whole_folder::remove(&left, &[])?;
     }

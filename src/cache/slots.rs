@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::cache::layout::SLOTS;
 use crate::cache::page_map::MOST_SLOTS;
 use crate::disk::claim_file::ClaimFile;
-use crate::disk::whole_folder;
+use crate::disk::own_folder;
 use crate::{Error, Result};
 
 /// The text of the file of a slot whose owner may have claimed pages.
@@ -59,7 +59,7 @@ impl Slot {
 
     /// Notes the same for all numbers. The caller must have the cache for itself.
     pub fn retire_all(dir: &Path) -> Result<()> {
-        whole_folder::create(&dir.join(SLOTS))?;
+        own_folder::create(&dir.join(SLOTS))?;
         for number in 1..=MOST_SLOTS {
             if path(dir, number).exists() {
                 ClaimFile::open(&path(dir, number))?.write(b"")?;

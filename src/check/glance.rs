@@ -54,7 +54,7 @@ impl Glances {
                 to.zip(rows).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
             }
             Pixels::Other => {
-                let cut = self.decoder.rgb(jpeg, whole, &mut self.rgb)?;
+                let cut = self.decoder.rgb(jpeg, format.size, whole, &mut self.rgb)?;
                 shrink(&self.rgb, cut.region.width as usize, format.size, scale, glance);
             }
         }

@@ -7,7 +7,7 @@ use super::judge::Found;
 use crate::JsonObject;
 
 /// The packer's counts under the attribute `video`, in words for one and several. `repair` and `retry` write none of them.
-const COUNTS: [(&str, &str, &str); 7] = [
+const COUNTS: [(&str, &str, &str); 8] = [
     ("substituted_frames", "frame stands for a damaged one", "frames stand for damaged ones"),
     ("damaged_frames", "damaged frame", "damaged frames"),
     ("decode_errors", "decoding error", "decoding errors"),
@@ -15,6 +15,7 @@ const COUNTS: [(&str, &str, &str); 7] = [
     ("failed_checksums", "failed checksum", "failed checksums"),
     ("logged_errors", "logged error", "logged errors"),
     ("size_changes", "change of the picture size", "changes of the picture size"),
+    ("unordered_times", "time out of order", "times out of order"),
 ];
 
 /// What is known to be wrong with the video of a clip.

@@ -6,14 +6,14 @@ use crate::{Clip, Dataset, Result};
 /// Names a clip. What cannot be read of it is left empty, and is a finding of its own.
 pub(super) fn found_clip(sets: &[Dataset], set: usize, clip: u64) -> FoundClip {
     let entry = sets[set].clip(clip);
-    let source = entry.as_ref().ok().and_then(|clip| clip.source().ok()).unwrap_or_default().to_owned();
+    let source = entry.as_ref().ok().and_then(|clip| clip.source().ok()).unwrap_or_default();
     let class = entry.as_ref().ok().and_then(class_of);
     FoundClip { set, clip, source, class }
 }
 
 /// The class, or the labels as text.
 fn class_of(clip: &Clip<'_>) -> Option<String> {
-    match clip.class().ok()? {
+    match &*clip.class().ok()? {
         "" => {
             let labels: Vec<String> = clip.labels().ok()?.iter().map(u32::to_string).collect();
             (!labels.is_empty()).then(|| labels.join(", "))
@@ -36,7 +36,7 @@ impl Naming {
     pub fn of(set: &Dataset, found: &FoundClip) -> Result<Self> {
         let clip = set.clip(found.clip)?;
         if !clip.class()?.is_empty() {
-            return Ok(Naming::Class(clip.class()?.to_owned()));
+            return Ok(Naming::Class(clip.class()?));
         }
         let mut labels = clip.labels()?;
         labels.sort_unstable();

@@ -94,22 +94,24 @@ impl<'a> Clip<'a> {
         self.entry.time_base
     }
 
-    /// Source path, relative to the input root.
+    /// A copy of the source path, relative to the input root.
     ///
     /// # Errors
     ///
     /// [`Format`](crate::ErrorKind::Format) if the clip's strings are damaged.
-    pub fn source(&self) -> Result<&'a str> {
-        Ok(self.strings()?[0])
+    pub fn source(&self) -> Result<String> {
+        let [source, ..] = self.strings()?;
+        Ok(source)
     }
 
-    /// Class name; empty if there is none.
+    /// A copy of the class name; empty if there is none.
     ///
     /// # Errors
     ///
     /// See [`source`](Self::source).
-    pub fn class(&self) -> Result<&'a str> {
-        Ok(self.strings()?[1])
+    pub fn class(&self) -> Result<String> {
+        let [_, class, _] = self.strings()?;
+        Ok(class)
     }
 
     /// Attributes as the text of a JSON object; empty if there are none.
@@ -117,8 +119,9 @@ impl<'a> Clip<'a> {
     /// # Errors
     ///
     /// See [`source`](Self::source).
-    pub fn attributes_json(&self) -> Result<&'a str> {
-        Ok(self.strings()?[2])
+    pub fn attributes_json(&self) -> Result<String> {
+        let [.., attributes] = self.strings()?;
+        Ok(attributes)
     }
 
     /// Attributes as a JSON object; empty if there are none.
@@ -131,7 +134,7 @@ impl<'a> Clip<'a> {
         if text.is_empty() {
             return Ok(JsonObject::default());
         }
-        serde_json::from_str(text).map_err(|e| {
+        serde_json::from_str(&text).map_err(|e| {
             Error::format("clip-attributes", "the attributes are not a JSON object")
                 .found(e)
                 .in_clip(self.ordinal)
@@ -139,7 +142,7 @@ impl<'a> Clip<'a> {
         })
     }
 
-    fn strings(&self) -> Result<[&'a str; 3]> {
+    fn strings(&self) -> Result<[String; 3]> {
         let found = self.shard.of_index(|index, bytes| index.strings(bytes, &self.entry));
         found.map_err(|e| e.in_clip(self.ordinal))
     }

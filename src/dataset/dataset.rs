@@ -135,6 +135,11 @@ impl Dataset {
     /// A folder is a data set if it has a `dataset.json`, which lists the shards. A single shard can be opened by
     /// either of its files.
     ///
+    /// Local files are mapped ([`Io::Map`]), so what is borrowed from a data set shows what another program writes to a file
+    /// in place. vidrec never does that; it replaces files by renaming new ones, and an open data set keeps the old ones. A
+    /// checksum proves the bytes as they were when they were compared. If a program may write to the files meanwhile, copy
+    /// first and compare then, or read the files instead of mapping them ([`Io::Read`]).
+    ///
     /// # Errors
     ///
     /// [`Io`](crate::ErrorKind::Io): a file is missing or cannot be read. [`Format`](crate::ErrorKind::Format): a file

@@ -39,7 +39,7 @@ impl Dataset {
 }
 
 fn read(listing: &Path, source: &Source) -> Result<Vec<FailedSource>> {
-    let Some(json) = listing::read_if_there(listing, source)? else { return Ok(Vec::new()) };
+    let Some(json) = listing::read_if_listed(listing, source)? else { return Ok(Vec::new()) };
     let Some(listed) = json.failures else { return Ok(Vec::new()) };
     let path = listing.with_file_name(&listed.file);
     let bytes = source.read(&path)?;

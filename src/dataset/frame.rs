@@ -21,6 +21,10 @@ pub struct Frame<'a> {
 
 impl Frame<'_> {
     /// The stored JPEG. Its CRC-32 has not been compared: see [`check`](Self::check).
+    ///
+    /// Of a mapped file these are the file's own bytes, which another program can change: do not hand them to code that reads
+    /// a byte twice and relies on reading the same, such as a decoder in C, but a copy. [`Decoder`](crate::jpeg::Decoder)
+    /// makes its own.
     pub fn jpeg(&self) -> &[u8] {
         &self.jpeg
     }

@@ -139,15 +139,16 @@ impl Index {
     }
 
     /// The source, class and attributes of a clip, after a check of their CRC-32.
-    pub fn strings<'a>(&self, bytes: &'a (impl Bytes + ?Sized), clip: &ClipEntry) -> Result<[&'a str; 3]> {
+    pub fn strings(&self, bytes: &(impl Bytes + ?Sized), clip: &ClipEntry) -> Result<[String; 3]> {
         let refs = [clip.source, clip.class, clip.attributes];
         let mut hasher = crc32fast::Hasher::new();
-        let mut texts = [""; 3];
+        let mut texts = [const { String::new() }; 3];
         for (text, at) in texts.iter_mut().zip(refs) {
-            let raw = self.string_bytes(bytes, at)?;
-            hasher.update(raw);
-            *text = std::str::from_utf8(raw)
-                .map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
+            // What is checked is a copy: text in a mapped file may stop being UTF-8 at any time.
+            let raw = self.string_bytes(bytes, at)?.to_vec();
+            hasher.update(&raw);
+            *text =
+                String::from_utf8(raw).map_err(|_| self.string_fault("clip-string", at, "the string is not UTF-8"))?;
         }
         let crc = hasher.finalize();
         if crc != clip.strings_crc32 {

@@ -88,8 +88,8 @@ fn refuse_two_names(sets: &[Dataset]) -> Result<()> {
             if class.is_empty() {
                 continue;
             }
-            let known = names.entry(label).or_insert_with(|| class.to_owned());
-            if known != class {
+            let known = names.entry(label).or_insert_with(|| class.clone());
+            if *known != class {
                 return Err(Error::usage(format!("label {label} stands for two classes"))
                     .file(place(set))
                     .in_clip(clip.ordinal())

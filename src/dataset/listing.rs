@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::open_options::Source;
-use crate::disk::{folder_of, publication};
+use crate::disk::regular_file::{Links, read_if_there, read_regular};
+use crate::disk::{folder_of, is_being_written, publication};
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::names;
 #[cfg(feature = "remote")]
 use crate::remote::Remote;
@@ -96,7 +98,7 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
         #[cfg(feature = "remote")]
         Source::Remote(remote) => Some(read_remote(&listing, remote)?),
     };
-    let listed = json.and_then(|json| json.shards.into_iter().find(|shard| shard.record_file == name));
+    let listed = json.and_then(|json| json.shards.into_iter().find(|shard| *shard.record_file == *name));
     match listed {
         Some(listed) => {
             let tracks = listed.track_file.as_ref().map(|tracks| path.with_file_name(&tracks.file));
@@ -115,7 +117,7 @@ pub(crate) fn shard(path: &Path, source: &Source) -> Result<ShardFiles> {
 /// As [`read`], for a remote one.
 #[cfg(feature = "remote")]
 fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
-    let Some(bytes) = remote.read(path, limits::MAX_META_BYTES)? else {
+    let Some(bytes) = remote.read(path, limits::MAX_LISTING_BYTES)? else {
         return Err(Error::usage("there is no data set here")
             .file(path.parent().unwrap_or(path))
             .expected(dataset_json::FILE_NAME)
@@ -130,13 +132,15 @@ fn read_remote(path: &Path, remote: &Remote) -> Result<DatasetJson> {
 }
 
 /// Reads a `dataset.json`, if there is one.
-pub(super) fn read_if_there(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
+pub(super) fn read_if_listed(path: &Path, source: &Source) -> Result<Option<DatasetJson>> {
     match source {
-        Source::Local(_) if path.exists() => read(path).map(Some),
-        Source::Local(_) => Ok(None),
+        Source::Local(_) => {
+            let bytes = read_if_there(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
+            bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
+        }
         #[cfg(feature = "remote")]
         Source::Remote(remote) => {
-            let bytes = remote.read(path, limits::MAX_META_BYTES)?;
+            let bytes = remote.read(path, limits::MAX_LISTING_BYTES)?;
             bytes.map(|bytes| DatasetJson::prove(&bytes).map_err(|e| e.file(path))).transpose()
         }
     }
@@ -144,15 +148,11 @@ pub(super) fn read_if_there(path: &Path, source: &Source) -> Result<Option<Datas
 
 /// Reads a `dataset.json`, and checks that it names nothing outside its folder.
 pub(crate) fn read(path: &Path) -> Result<DatasetJson> {
-    let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
-    if length > limits::MAX_META_BYTES {
-        return Err(Error::limit("the file is too long").file(path).expected(limits::MAX_META_BYTES).found(length));
-    }
-    let bytes = fs::read(path).map_err(|e| Error::io("read the file", path, e))?;
+    let bytes = read_regular(path, limits::MAX_LISTING_BYTES, Links::Follow)?;
     DatasetJson::prove(&bytes).map_err(|e| e.file(path))
 }
 
-/// What an interrupted write left in the folder of a data set. The data set itself is whole.
+/// What a write that was interrupted, or is still at work, has in the folder of a data set. The data set itself is whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
@@ -162,10 +162,16 @@ pub struct Leftover {
     pub hints: Vec<Hint>,
 }
 
-/// Notes on what interrupted writers left in `dir`, and what to do about it.
+/// Notes on what other writers left in `dir` or are writing there, and what to do about it.
 pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
-    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
+    // The lock says that the writer is alive: then there is nothing to resume.
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack into this folder is running" } else { "this folder is being written" };
+        let note = format!("{what}: it replaces the data set when it is done");
+        return vec![Leftover { note, hints: Vec::new() }];
+    }
+    if has_pack(dir) {
         let note = "this folder has an interrupted pack: resume it or start it over".into();
         found.push(Leftover { note, hints: vec![Hint::Resume, Hint::Restart] });
     }
@@ -179,21 +185,30 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<Leftover> {
 /// The error that says why `dir` is not a data set.
 pub(crate) fn missing(dir: &Path) -> Error {
     let e = Error::usage("there is no data set in this folder").file(dir).expected(dataset_json::FILE_NAME);
-    let indexes = names_in(dir, |name| name.ends_with(".vidx") && !name.starts_with('.')).unwrap_or_default();
+    let indexes = files_in(dir, |name| name.kind() == Some(FileKind::Index)).unwrap_or_default();
     if is_plan(dir) {
         return e.found("a plan that is not published").hint(Hint::Publish);
     }
-    if dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists() {
+    if is_being_written(dir) {
+        let what = if has_pack(dir) { "a pack that is running" } else { "one that is being written" };
+        e.found(what).help("wait until it is done")
+    } else if has_pack(dir) {
         e.found("an interrupted pack").hint(Hint::Resume)
     } else if publication::is_pending(dir) {
         e.found("an interrupted write").help("run the same command again")
     } else if indexes.is_empty() {
         e.hint(Hint::Pack)
     } else {
+        let indexes: Vec<String> = indexes.into_iter().map(String::from).collect();
         e.found(format!("{} without a list of the files of the data set", indexes.join(", ")))
             .help("a single .vidx can be opened by itself")
             .hint(Hint::Repair)
     }
+}
+
+/// Whether a pack into a folder has begun and has not ended.
+fn has_pack(dir: &Path) -> bool {
+    dir.join(names::JOURNAL).exists() || dir.join(names::PARTS).exists()
 }
 
 /// Whether the parts of a plan are packed in a folder.
@@ -201,12 +216,13 @@ pub(crate) fn is_plan(dir: &Path) -> bool {
     dir.join(names::PLAN).exists() && dir.join(names::PLANNED_JOBS).exists()
 }
 
-/// The names of the files in `dir` that are `wanted`, sorted.
-pub(crate) fn names_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+/// The names in `dir` that files of a data set may have, as far as they are `wanted`, sorted.
+pub(crate) fn files_in(dir: &Path, wanted: impl Fn(&FileName) -> bool) -> Result<Vec<FileName>> {
     let io = |e| Error::io("list the folder", dir, e);
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(io)? {
-        found.extend(entry.map_err(io)?.file_name().to_str().filter(|name| wanted(name)).map(str::to_owned));
+        let name = entry.map_err(io)?.file_name();
+        found.extend(name.to_str().and_then(|name| name.parse().ok()).filter(|name| wanted(name)));
     }
     found.sort();
     Ok(found)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::storage::Io;
 #[cfg(feature = "remote")]
 use crate::ErrorKind;
-#[cfg(feature = "remote")]
+use crate::disk::regular_file::{Links, read_regular};
 use crate::limits;
 use crate::location::is_remote;
 #[cfg(feature = "remote")]
@@ -66,7 +66,7 @@ impl Source {
     /// Reads a small file as a whole.
     pub fn read(&self, location: &Path) -> Result<Vec<u8>> {
         match self {
-            Source::Local(_) => std::fs::read(location).map_err(|e| Error::io("read the file", location, e)),
+            Source::Local(_) => read_regular(location, limits::MAX_SMALL_OBJECT_BYTES, Links::Follow),
             #[cfg(feature = "remote")]
             Source::Remote(remote) => {
                 let missing = || Error::lost("there is no such object").file(location);
@@ -80,7 +80,7 @@ impl Source {
         match (work(), self) {
             (found, Source::Local(_)) => found,
             #[cfg(feature = "remote")]
-            (Err(e), Source::Remote(_)) if e.kind() == ErrorKind::Format => work(),
+            (Err(e), Source::Remote(_)) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) => work(),
             #[cfg(feature = "remote")]
             (found, Source::Remote(_)) => found,
         }

@@ -17,6 +17,7 @@ use crate::disk::map;
 use crate::format::clip_entry::ClipEntry;
 use crate::format::data_binding::DataBinding;
 use crate::format::dataset_json::{ShardJson, TrackFileJson};
+use crate::format::file_name::FileName;
 use crate::format::frame_entry::FrameEntry;
 use crate::format::record_header::{self, RecordHeader};
 use crate::format::{crc32, data_binding, names, recordio};
@@ -39,6 +40,8 @@ pub(crate) struct Shard {
     pub index_bytes: IndexBytes,
     pub index: Index,
     pub tracks: Option<TrackFile>,
+    /// What `dataset.json` should say about it.
+    json: ShardJson,
 }
 
 impl Shard {
@@ -70,7 +73,8 @@ impl Shard {
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let records = Records::open(&record_path, io)?;
         let tracks = tracks_of(files, &index, source);
-        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks })
+        let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
+        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
     }
 
     /// Opens a remote index and record file: both heads at once, then both tails.
@@ -88,17 +92,19 @@ impl Shard {
         }
         index_file.fetch_tables(&[tail])?;
         let index_bytes = IndexBytes::Remote(index_file);
-        let index = Index::prove(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
+        let index = prove_again(&index_bytes).map_err(|e| not_an_index(e.file(&index_path), &index_bytes))?;
         let record_path = files.record.clone().unwrap_or_else(|| beside(&index_path, &index.binding, "rec"));
         let file = early.map_or_else(|| records(&record_path)?.finish(), Ok)?;
         let tracks = tracks_of(files, &index, &Source::Remote(remote.clone()));
-        Ok(Shard { record_path, index_path, records: Records::Remote(Arc::new(file)), index_bytes, index, tracks })
+        let json = describe(&index, &record_path, &index_path, tracks.as_ref())?;
+        let records = Records::Remote(Arc::new(file));
+        Ok(Shard { record_path, index_path, records, index_bytes, index, tracks, json })
     }
 
     /// Checks in constant time that this is the shard that `dataset.json` lists.
     pub fn prove_listed(&self, listed: Option<&ShardJson>) -> Result<()> {
         let found = self.to_json();
-        let Some(listed) = listed.filter(|listed| !listed.is(&found)) else { return Ok(()) };
+        let Some(listed) = listed.filter(|listed| !listed.is(found)) else { return Ok(()) };
         let words = |s: &ShardJson| {
             let index = s.index_crc32.map_or(String::new(), |crc| format!(", index CRC-32 {crc:#010x}"));
             let tracks = s.track_file.as_ref();
@@ -109,7 +115,7 @@ impl Shard {
         Err(Error::format("dataset-shard", "this is not the shard that dataset.json lists")
             .file(&self.index_path)
             .expected(words(listed))
-            .found(words(&found))
+            .found(words(found))
             .help("restore the listed files, or write a new dataset.json for the files that are here")
             .hint(Hint::Repair))
     }
@@ -128,7 +134,12 @@ impl Shard {
                 .expected(format!("{} bytes", binding.length))
                 .found(format!("{length} bytes")));
         }
-        let edges = self.records.edge_crc32().map_err(|e| e.file(&self.record_path))?;
+        let read = || self.records.edge_crc32().map_err(|e| e.file(&self.record_path));
+        let mut edges = read()?;
+        if edges != binding.edge_crc32 && self.forget_edges() {
+            // Once more: what the cache on disk has may be damaged.
+            edges = read()?;
+        }
         if edges != binding.edge_crc32 {
             return Err(fault("data-edges", "the CRC-32 of the record file's ends does not match its index")
                 .expected(format!("{:#010x}", binding.edge_crc32))
@@ -147,26 +158,24 @@ impl Shard {
             .expected(format!("those of {}", first.index_path.display())))
     }
 
+    /// Forgets what was read of the ends of a remote record file. Returns whether that was possible.
+    fn forget_edges(&self) -> bool {
+        let (length, edge) = (self.records.len(), data_binding::EDGE_BYTES as u64);
+        self.records.forget(&(0..length.min(edge))) && self.records.forget(&(length.saturating_sub(edge)..length))
+    }
+
     pub fn clip_count(&self) -> u64 {
         self.index.header.clip_count
     }
 
-    pub fn to_json(&self) -> ShardJson {
-        let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ShardJson {
-            record_file: name(&self.record_path),
-            index_file: name(&self.index_path),
-            clips: self.index.header.clip_count,
-            frames: self.index.header.frame_count,
-            bytes: self.index.binding.length,
-            sha256: data_binding::hex(&self.index.binding.sha256),
-            index_crc32: Some(self.index.header_crc32),
-            track_file: self.tracks.as_ref().map(|tracks| TrackFileJson {
-                file: name(&tracks.path),
-                bytes: tracks.binding.length,
-                sha256: data_binding::hex(&tracks.binding.sha256),
-            }),
-        }
+    /// What a clip's entry says in words: its source, its class and its attributes.
+    pub fn strings(&self, clip: &ClipEntry) -> Result<[String; 3]> {
+        self.of_index(|index, bytes| index.strings(bytes, clip))
+    }
+
+    /// What `dataset.json` should say about it.
+    pub fn to_json(&self) -> &ShardJson {
+        &self.json
     }
 
     pub fn clip(&self, ordinal: u64) -> Result<ClipEntry> {
@@ -283,6 +292,18 @@ impl Shard {
     }
 }
 
+/// Proves a remote index. What proves wrong is fetched once more: the cache on disk may be damaged.
+#[cfg(feature = "remote")]
+fn prove_again(bytes: &IndexBytes) -> Result<Index> {
+    loop {
+        let seen = bytes.generation();
+        match Index::prove(bytes) {
+            Err(e) if matches!(e.kind(), ErrorKind::Format | ErrorKind::Limit) && bytes.forget(seen) => {}
+            proven => return proven,
+        }
+    }
+}
+
 /// Says what came instead of an index, if it looks like a web page.
 #[cfg(feature = "remote")]
 fn not_an_index(e: Error, bytes: &IndexBytes) -> Error {
@@ -316,6 +337,25 @@ pub(crate) fn split_payload(payload: &[u8], at: u64) -> Result<(RecordHeader, us
     let (header, image) = RecordHeader::split(payload).ok_or_else(short)?;
     let labels = (header.flag as usize).checked_mul(4).filter(|&n| n <= image.len()).ok_or_else(short)?;
     Ok((header, record_header::BYTES + labels))
+}
+
+/// What `dataset.json` should say about a shard.
+fn describe(index: &Index, record: &Path, index_path: &Path, tracks: Option<&TrackFile>) -> Result<ShardJson> {
+    let name = |path: &Path| FileName::of(path).map_err(|e| e.file(path).help("give the file another name"));
+    let track_file = |tracks: &TrackFile| {
+        let (file, TrackFile { binding, .. }) = (name(&tracks.path)?, tracks);
+        Ok(TrackFileJson { file, bytes: binding.length, sha256: data_binding::hex(&binding.sha256) })
+    };
+    Ok(ShardJson {
+        record_file: name(record)?,
+        index_file: name(index_path)?,
+        clips: index.header.clip_count,
+        frames: index.header.frame_count,
+        bytes: index.binding.length,
+        sha256: data_binding::hex(&index.binding.sha256),
+        index_crc32: Some(index.header_crc32),
+        track_file: tracks.map(track_file).transpose()?,
+    })
 }
 
 /// The track file that an index says there is.

@@ -92,7 +92,7 @@ impl Slot {
 
     /// What `dataset.json` should say about it.
     pub fn to_json(&self) -> Option<ShardJson> {
-        self.shard.get().map(Shard::to_json).or_else(|| self.listed().cloned())
+        self.shard.get().map(Shard::to_json).or_else(|| self.listed()).cloned()
     }
 
     pub fn record_path(&self) -> &Path {

@@ -110,7 +110,7 @@ pub struct Bin {
 }
 
 /// Facts under the attribute `video` that say that something was wrong with a video.
-const NOTES: [&str; 8] = [
+const NOTES: [&str; 9] = [
     "damaged_frames",
     "corrupt_packets",
     "decode_errors",
@@ -118,6 +118,7 @@ const NOTES: [&str; 8] = [
     "failed_checksums",
     "format_changes",
     "size_changes",
+    "unordered_times",
     "substituted_frames",
 ];
 

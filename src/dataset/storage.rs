@@ -12,6 +12,7 @@ use crate::disk::advice::Advice;
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::{FILES, MAPS};
 use crate::disk::positional::PositionalFile;
+use crate::disk::regular_file::{Links, read_regular};
 use crate::format::data_binding::{self, EDGE_BYTES};
 use crate::format::frame_entry::FrameEntry;
 use crate::format::{record_header, recordio};
@@ -62,17 +63,14 @@ pub(crate) enum IndexBytes {
 
 impl IndexBytes {
     pub fn open(path: &Path, io: Io) -> Result<Self> {
-        let meta = std::fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?;
-        if !meta.is_file() {
-            return Err(Error::usage("not a regular file").file(path));
-        }
+        let length = std::fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
         if io == Io::Map
-            && meta.len() > SMALL_INDEX_BYTES
+            && length > SMALL_INDEX_BYTES
             && let Some(map) = map(path)?
         {
             return Ok(IndexBytes::Mapped(map));
         }
-        std::fs::read(path).map(IndexBytes::Read).map_err(|e| Error::io("read the file", path, e))
+        read_regular(path, u64::MAX, Links::Follow).map(IndexBytes::Read)
     }
 
     /// Pages that could not be read so far.

@@ -182,13 +182,13 @@ impl<'a> TrackView<'a> {
         self.schema.value_bytes().map(|_| self.payload().number_bytes())
     }
 
-    /// Text `i`, counted from 0; `None` if there is none.
-    pub fn text(&self, i: usize) -> Option<&str> {
+    /// A copy of text `i`, counted from 0; `None` if there is none.
+    pub fn text(&self, i: usize) -> Option<String> {
         self.payload().text(i)
     }
 
     /// All texts; `None` if the track has numbers.
-    pub fn texts(&self) -> Option<impl Iterator<Item = &str>> {
+    pub fn texts(&self) -> Option<impl Iterator<Item = String>> {
         let is_text = self.schema.value_bytes().is_none();
         is_text.then(|| (0..self.len()).filter_map(|i| self.text(i)))
     }

@@ -105,15 +105,24 @@ impl TrackFile {
 
     fn open_now(&self) -> Result<OpenTracks> {
         let records = self.records()?;
-        self.prove_binding(&records)?;
+        let (footer, schema) = self.prove(&records).inspect_err(|_| {
+            // Whoever opens it again fetches it: what the cache on disk has may be damaged.
+            records.forget_tables(records.generation());
+        })?;
+        Ok(OpenTracks { records, footer, schema, sums: TrackSums::default() })
+    }
+
+    /// Proves the ends of the file.
+    fn prove(&self, records: &Records) -> Result<(Footer, Schema)> {
+        self.prove_binding(records)?;
         let cut = || Error::format("track-layout", "the file is too short for header and footer");
         if records.len() < 2 * ends::BYTES as u64 {
             return Err(cut());
         }
-        let head = part(&records, 0..ends::BYTES as u64)?;
+        let head = part(records, 0..ends::BYTES as u64)?;
         let header_crc32 = ends::check_header(head.first_chunk().ok_or_else(cut)?)?;
         let length = records.len();
-        let tail = part(&records, length.saturating_sub(ends::BYTES as u64)..length)?;
+        let tail = part(records, length.saturating_sub(ends::BYTES as u64)..length)?;
         let footer = Footer::from_bytes(tail.first_chunk().ok_or_else(cut)?, header_crc32)?;
         footer.check_layout(length, self.clips)?;
         if u64::from(footer.schema_length) > limits::MAX_TRACK_SCHEMA_BYTES {
@@ -121,7 +130,7 @@ impl TrackFile {
             return Err(e.expected(limits::MAX_TRACK_SCHEMA_BYTES).found(footer.schema_length));
         }
         let at = footer.schema_offset;
-        let schema = part(&records, at..at + u64::from(footer.schema_length))?;
+        let schema = part(records, at..at + u64::from(footer.schema_length))?;
         let found = crc32(&schema);
         if found != footer.schema_crc32 {
             return Err(Error::format("track-schema", "the schema's CRC-32 does not match")
@@ -129,9 +138,7 @@ impl TrackFile {
                 .expected(format!("{:#010x}", footer.schema_crc32))
                 .found(format!("{found:#010x}")));
         }
-        let schema = Schema::from_bytes(&schema).map_err(|e| e.at(at))?;
-        drop((head, tail));
-        Ok(OpenTracks { records, footer, schema, sums: TrackSums::default() })
+        Ok((footer, Schema::from_bytes(&schema).map_err(|e| e.at(at))?))
     }
 
     fn prove_binding(&self, records: &Records) -> Result<()> {

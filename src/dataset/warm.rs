@@ -1,12 +1,12 @@
 //! Bringing a data set to where reading it is fast, and the opposite.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use super::dataset::Dataset;
 use super::warm_report::WarmReport;
 use crate::disk::advice::{Advice, advise};
+use crate::disk::regular_file::{Links, open_regular};
 use crate::location::is_remote;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::{Error, Result};
@@ -67,7 +67,7 @@ impl Dataset {
             return Err(e.help("clear its cache on local disk, or read it without one"));
         }
         let cool = |path: &Path| {
-            let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
+            let file = open_regular(path, Links::Follow)?;
             let length = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?.len();
             Ok(advise(&file, 0..length, Advice::Done))
         };
@@ -78,7 +78,7 @@ impl Dataset {
 /// Reads a file from start to end, and says how many bytes came at a time.
 fn read_through(path: &Path, buffer: &mut [u8], came: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
     let failed = |e| Error::io("read the file", path, e);
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = open_regular(path, Links::Follow)?;
     loop {
         match file.read(buffer).map_err(failed)? {
             0 => return Ok(()),

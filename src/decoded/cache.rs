@@ -117,6 +117,11 @@ impl Cache {
         self.failure.get().map(String::as_str)
     }
 
+    /// What the user should know about where it is.
+    pub fn notice(&self) -> Option<&str> {
+        self.file.notice()
+    }
+
     /// Looks up what is kept of a frame at a scale.
     pub fn find(&self, frame: FrameKey, scale: Scale, found: &mut Found) {
         found.clear(frame);

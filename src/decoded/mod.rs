@@ -18,6 +18,8 @@
 
 mod cache;
 mod found;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod layout;
 mod segment;
 mod window;

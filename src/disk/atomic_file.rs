@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
+use super::regular_file::{Links, open_if_there, open_with};
+use crate::format::file_name::StagedName;
 use crate::location::refuse_to_write;
 use crate::{Error, Result};
 
@@ -53,8 +55,12 @@ impl Temporary {
     }
 
     /// The file's name, without the folder.
-    pub fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    ///
+    /// # Errors
+    ///
+    /// It is not staged as a file of a data set.
+    pub fn staged_name(&self) -> Result<StagedName> {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned().try_into()
     }
 
     /// Removes the file even if it was marked as kept.
@@ -187,19 +193,7 @@ impl AtomicFile {
 
     /// SHA-256 of everything written.
     pub fn sha256(&mut self) -> Result<[u8; 32]> {
-        let digest = |out: &mut BufWriter<File>| -> io::Result<[u8; 32]> {
-            out.flush()?;
-            let (file, mut digest, mut buffer) = (out.get_mut(), Sha256::new(), vec![0; 1 << 16]);
-            file.seek(SeekFrom::Start(0))?;
-            loop {
-                match io::Read::read(file, &mut buffer) {
-                    Ok(0) => return Ok(digest.finalize().into()),
-                    Ok(n) => digest.update(&buffer[..n]),
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) => return Err(e),
-                }
-            }
-        };
+        let digest = |out: &mut BufWriter<File>| out.flush().and_then(|()| sha256_of(out.get_mut()));
         digest(&mut self.out).map_err(|e| Error::io("read", &self.temporary.path, e))
     }
 }
@@ -211,6 +205,20 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// SHA-256 of a file, from its first byte to its last.
+pub(super) fn sha256_of(file: &mut File) -> io::Result<[u8; 32]> {
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        match io::Read::read(file, &mut buffer) {
+            Ok(0) => return Ok(digest.finalize().into()),
+            Ok(n) => digest.update(&buffer[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
     }
 }
 
@@ -256,11 +264,14 @@ fn create_locked(temporary: &Path) -> Result<File> {
 
 fn remove_leftover(temporary: &Path) -> Result<()> {
     let io = |e| Error::io("remove the leftover file", temporary, e);
-    match File::open(temporary) {
-        Ok(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
-        Ok(_) => folder::remove(temporary),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(io(e)),
+    if fs::symlink_metadata(temporary).is_ok_and(|meta| meta.is_symlink()) {
+        // Of a link, only the name goes.
+        return folder::remove(temporary);
+    }
+    match open_if_there(temporary, Links::Refuse)? {
+        Some(file) if !try_lock(&file).map_err(io)? => Err(is_busy(temporary)),
+        Some(_) => folder::remove(temporary),
+        None => Ok(()),
     }
 }
 
@@ -276,7 +287,8 @@ fn open_locked(temporary: &Path) -> Result<File> {
     let io = |e| Error::io("create", temporary, e);
     loop {
         let mut how = OpenOptions::new();
-        let file = how.read(true).write(true).create(true).truncate(false).open(temporary).map_err(io)?;
+        let opened = open_with(temporary, Links::Refuse, how.read(true).write(true).create(true).truncate(false))?;
+        let file = opened.ok_or_else(|| io(io::ErrorKind::NotFound.into()))?;
         if !try_lock(&file).map_err(io)? {
             return Err(is_busy(temporary));
         }

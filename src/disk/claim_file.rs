@@ -3,8 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::disk::folder_lock::try_lock;
+use crate::disk::folder_lock::{share_within, try_lock};
+use crate::disk::own_file::{in_place, private};
 use crate::{Error, Result};
 
 /// The maximum number of bytes that are read of such a file.
@@ -21,13 +23,14 @@ pub(crate) struct ClaimFile {
 impl ClaimFile {
     /// Opens the file, and creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path);
         Ok(ClaimFile { file: opened.map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
     }
 
     /// Opens the file if it exists, only to read and to lock it.
     pub fn open_to_read(path: &Path) -> Result<Self> {
-        Ok(ClaimFile { file: File::open(path).map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
+        let opened = in_place(OpenOptions::new().read(true)).open(path);
+        Ok(ClaimFile { file: opened.map_err(|e| Error::io("open", path, e))?, path: path.to_owned() })
     }
 
     /// Takes the file for this handle alone. Returns false if another one has or shares it.
@@ -35,9 +38,9 @@ impl ClaimFile {
         try_lock(&self.file).map_err(|e| Error::io("lock", &self.path, e))
     }
 
-    /// Waits until no handle has the file for itself, then shares it.
-    pub fn share(&self) -> Result<()> {
-        self.file.lock_shared().map_err(|e| Error::io("lock", &self.path, e))
+    /// Waits until no handle has the file for itself, then shares it. Returns false if that takes longer than `at_most`.
+    pub fn share_within(&self, at_most: Duration) -> Result<bool> {
+        share_within(&self.file, &self.path, at_most)
     }
 
     /// Gives the lock back.
@@ -75,10 +78,12 @@ mod tests {
         assert!(a.take().unwrap() && !b.take().unwrap());
         a.write(b"first, and longer").unwrap();
         a.write(b"second").unwrap();
+        assert!(!b.share_within(Duration::from_millis(20)).unwrap(), "it gives up");
         a.release().unwrap();
-        b.share().unwrap();
+        let share = |file: &ClaimFile| file.share_within(Duration::from_millis(20)).unwrap();
+        assert!(share(&b));
         assert!(!a.take().unwrap());
-        a.share().unwrap();
+        assert!(share(&a));
         assert_eq!(b.read().unwrap(), b"second");
         assert_eq!(ClaimFile::open_to_read(&path).unwrap().read().unwrap(), b"second");
         assert!(ClaimFile::open(&dir.path().join("no/folder")).is_err());

@@ -3,8 +3,15 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::time::{Duration, Instant};
 
+#[cfg(feature = "pack")]
+use super::regular_file::open_regular;
+use super::regular_file::{Links, open_with};
 use crate::location::refuse_to_write;
+#[cfg(feature = "remote")]
+use crate::stop;
 use crate::{Error, Result};
 
 const NAME: &str = ".vidrec.lock";
@@ -41,14 +48,16 @@ impl FolderLock {
         let io = |e| Error::io("create", &path, e);
         let mut tries = 0;
         loop {
-            let file = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+            let mut how = OpenOptions::new();
+            let file = match open_with(&path, Links::Refuse, how.write(true).create(true).truncate(false))? {
+                Some(file) => file,
                 // Its former owner has removed the folder in the meantime.
-                Err(e) if e.kind() == io::ErrorKind::NotFound && (!dir.exists() || tries < CREATIONS) => {
+                None if !dir.exists() || tries < CREATIONS => {
                     tries += 1;
                     create(dir)?;
                     continue;
                 }
-                file => file.map_err(io)?,
+                None => return Err(io(io::ErrorKind::NotFound.into())),
             };
             match try_lock(&file) {
                 Ok(true) => {}
@@ -62,6 +71,12 @@ impl FolderLock {
             }
         }
     }
+}
+
+/// Whether another process is writing a data set in `dir`. It takes the lock from nobody.
+pub(crate) fn is_being_written(dir: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().read(true).open(dir.join(NAME)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Creates a folder and those that it is in, unless they are there. Others may remove empty ones meanwhile.
@@ -98,7 +113,7 @@ pub(crate) struct LockName {
 impl LockName {
     /// Whether this machine has the file, and nobody holds the lock. It takes it from nobody.
     pub fn is_free(&self) -> bool {
-        let Ok(file) = OpenOptions::new().read(true).open(&self.path) else { return false };
+        let Ok(file) = open_regular(&self.path, Links::Refuse) else { return false };
         id_of(&file).is_some_and(|id| id == self.id) && file.try_lock_shared().is_ok()
     }
 }
@@ -133,6 +148,28 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
+/// Waits until no other handle has an open file for itself, then shares it. Returns false if that takes longer than
+/// `at_most`: a lock belongs to whoever can open a file, which may be another user.
+///
+/// # Errors
+///
+/// The thread's work is stopped, or the system has no locks there.
+#[cfg(feature = "remote")]
+pub(crate) fn share_within(file: &File, path: &Path, at_most: Duration) -> Result<bool> {
+    let (begin, mut pause) = (Instant::now(), Duration::from_millis(1));
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if begin.elapsed() >= at_most => return Ok(false),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(e)) => return Err(Error::io("lock", path, e)),
+        }
+        stop::check()?;
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(stop::LOOK);
     }
 }
 
@@ -177,6 +214,40 @@ mod tests {
             scope.spawn(|| left.unlock());
             FolderLock::take(dir.path()).unwrap();
         });
+    }
+
+    #[test]
+    fn others_see_whether_a_folder_is_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_being_written(dir.path()));
+        let lock = FolderLock::take(dir.path()).unwrap();
+        assert!(is_being_written(dir.path()) && is_being_written(dir.path()));
+        drop(lock);
+        fs::write(dir.path().join(NAME), b"left by a killed process").unwrap();
+        assert!(!is_being_written(dir.path()));
+    }
+
+    #[test]
+    #[cfg(feature = "remote")]
+    fn who_has_a_file_for_himself_keeps_nobody_waiting_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let (a, b) = (File::create(&path).unwrap(), File::create(&path).unwrap());
+        a.lock().unwrap();
+        assert!(!share_within(&b, &path, Duration::from_millis(20)).unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.unlock());
+            assert!(share_within(&b, &path, Duration::from_secs(60)).unwrap());
+        });
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_lock_that_is_a_link_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), dir.path().join(NAME)).unwrap();
+        assert!(FolderLock::take(dir.path()).is_err());
+        assert!(!dir.path().join("elsewhere").exists());
     }
 
     #[test]

@@ -5,12 +5,15 @@ use std::io;
 use std::path::Path;
 
 use super::atomic_file::{AtomicFile, Temporary};
+use super::regular_file::{Links, open_regular};
 use crate::{Error, Result};
 
 /// Stages a hard link to `from` under the temporary name of `to`, or a copy if a link is not possible. Returns whether
 /// it is a copy.
 pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     let from = fs::canonicalize(from).map_err(|e| Error::io("find the file", from, e))?;
+    // A link would give a pipe or a device a name in a data set.
+    open_regular(&from, Links::Refuse)?;
     let staged = Temporary::vacant(to)?;
     if fs::hard_link(&from, staged.path()).is_ok() {
         return Ok((staged, false));
@@ -18,7 +21,7 @@ pub(crate) fn share(from: &Path, to: &Path) -> Result<(Temporary, bool)> {
     // Dropped later, it would remove the copy, which has the same name.
     drop(staged);
     let mut copy = AtomicFile::create(to)?;
-    let mut input = fs::File::open(&from).map_err(|e| Error::io("open the file", &from, e))?;
+    let mut input = open_regular(&from, Links::Refuse)?;
     io::copy(&mut input, &mut copy).map_err(|e| Error::io("copy the file", &from, e))?;
     copy.sync()?;
     Ok((copy.seal(), true))

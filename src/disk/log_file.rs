@@ -5,6 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::folder::{self, sync_folder};
+use super::regular_file::{Links, open_with};
 use crate::{Error, Result};
 
 #[derive(Debug)]
@@ -16,8 +17,7 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// Creates an empty file. An existing file is emptied.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut how = OpenOptions::new();
-        let file = how.write(true).create(true).truncate(true).open(path).map_err(|e| Error::io("create", path, e))?;
+        let file = open(path, OpenOptions::new().write(true).create(true).truncate(true))?;
         sync_folder(folder::folder_of(path))?;
         Ok(LogFile { file, path: path.to_owned() })
     }
@@ -25,7 +25,7 @@ impl LogFile {
     /// Opens a file that is valid up to byte `end`, and truncates it there.
     pub fn reopen(path: &Path, end: u64) -> Result<Self> {
         let io = |e| Error::io("reopen", path, e);
-        let mut file = OpenOptions::new().write(true).open(path).map_err(io)?;
+        let mut file = open(path, OpenOptions::new().write(true))?;
         file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(io)?;
         Ok(LogFile { file, path: path.to_owned() })
     }
@@ -43,5 +43,28 @@ impl LogFile {
         }
         folder::remove(path)?;
         sync_folder(folder::folder_of(path))
+    }
+}
+
+fn open(path: &Path, how: &mut OpenOptions) -> Result<File> {
+    let missing = || Error::io("open the file", path, std::io::ErrorKind::NotFound.into());
+    open_with(path, Links::Refuse, how)?.ok_or_else(missing)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("log"));
+        fs::write(&file, b"of somebody else").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(LogFile::create(&link).is_err() && LogFile::reopen(&link, 0).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"of somebody else");
+        LogFile::remove(&link).unwrap();
+        LogFile::create(&link).unwrap().append(b"a line").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"of somebody else");
     }
 }

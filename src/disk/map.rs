@@ -8,6 +8,7 @@ use memmap2::Mmap;
 
 use crate::disk::advice::Advice;
 use crate::disk::open_files::{Held, Share};
+use crate::disk::regular_file::{Links, open_regular};
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
@@ -37,22 +38,19 @@ impl MappedFile {
     }
 
     fn with(path: &Path, held: Option<Held>) -> Result<Self> {
-        Self::of(&File::open(path).map_err(|e| Error::io("open the file", path, e))?, path, held)
+        Self::of(&open_regular(path, Links::Follow)?, path, held)
     }
 
     /// Maps an open file. On Linux, the map keeps the file open, and with it the locks that this handle has.
     pub(crate) fn of(file: &File, path: &Path, held: Option<Held>) -> Result<Self> {
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
-        if !meta.is_file() {
-            return Err(Error::usage("not a regular file").file(path));
-        }
         if meta.len() == 0 {
             return Ok(MappedFile { watch: None, map: None, _held: None });
         }
         // SAFETY: the map is private to this type and only ever read. The remaining risk is that another process
         // truncates or rewrites the file in place. No reader of a map can rule that out, and the type's documentation
         // says so. All reads are bounds-checked against the mapped length, and no code relies on a value that was read
-        // to stay the same.
+        // to stay the same: JPEGs are copied before C reads them (`PrivateJpeg`), and texts before they are checked.
         let map = unsafe { Mmap::map(file) }.map_err(|e| Error::io("map the file", path, e))?;
         Ok(MappedFile { watch: Some(Watch::over(&map)), map: Some(map), _held: held })
     }

@@ -3,16 +3,17 @@
 //! Whoever uses the file shares its lock. The system releases that of a process that dies, so a file whose lock can be had
 //! alone is used by nobody. A process only ever waits for one that is about to remove the file, and not for long.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::folder_lock::{is_still_named, try_lock};
 use super::large_map::LARGE_PAGE;
+use super::memory_folder::MemoryFolder;
 use super::shared_map::SharedMap;
 use super::system;
 use crate::error::Hint;
@@ -37,6 +38,7 @@ pub(crate) struct MemoryFile {
     has_large: AtomicBool,
     file: File,
     path: PathBuf,
+    notice: Option<String>,
     /// Who opened it: a forked process has the file and its lock, but is not the one to remove it.
     process: u32,
 }
@@ -57,13 +59,12 @@ impl MemoryFile {
     /// Opens the file `key` of `length` bytes in a folder of this user in `dir`; makes it if it is not there, with
     /// `header` for its first bytes and zeros behind them. Removes all files of this kind that nobody uses.
     pub fn open(dir: &Path, key: &str, length: u64, header: &[u8]) -> Result<Self> {
-        let folder = dir.join(format!("vidrec-{}", system::user()));
-        let path = folder.join(format!("{key}{SUFFIX}"));
         for tried in 0..TRIES {
             if tried > 0 {
                 std::thread::sleep(PAUSE);
             }
-            own_folder(&folder)?;
+            let MemoryFolder { path: folder, notice } = MemoryFolder::find(dir)?;
+            let path = folder.join(format!("{key}{SUFFIX}"));
             remove_unused(&folder, &path);
             let file = match OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path) {
                 Ok(file) => use_existing(file, &path, length, header)?,
@@ -75,9 +76,9 @@ impl MemoryFile {
             let mut ready = allocation::with_capacity(map.len() / LARGE_PAGE, "which pages are there")?;
             ready.resize_with(map.len() / LARGE_PAGE, AtomicBool::default);
             let (has_large, process) = (AtomicBool::default(), std::process::id());
-            return Ok(MemoryFile { map, ready, has_large, file, path, process });
+            return Ok(MemoryFile { map, ready, has_large, file, path, notice, process });
         }
-        Err(Error::usage("another process is removing the file, and does not come to an end").file(path))
+        Err(Error::usage("another process is removing the file, and does not come to an end").file(dir))
     }
 
     pub fn map(&self) -> &SharedMap {
@@ -86,6 +87,11 @@ impl MemoryFile {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the user should know about where it is.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
     }
 
     /// Writes bytes that other processes do not know of yet. If there is no memory for them, this is an error and no signal.
@@ -144,26 +150,6 @@ impl Drop for MemoryFile {
             let _ = self.path.parent().map(fs::remove_dir);
         }
     }
-}
-
-/// Makes the user's folder, and refuses one that others could have made or can change.
-fn own_folder(folder: &Path) -> Result<()> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(Error::io("create the folder", folder, e)),
-        _ => {}
-    }
-    let meta = match fs::symlink_metadata(folder) {
-        // Whoever used it last has just removed it.
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        meta => meta.map_err(|e| Error::io("read the owner of the folder", folder, e))?,
-    };
-    if meta.is_dir() && meta.uid() == system::user() && meta.mode() & 0o077 == 0 {
-        return Ok(());
-    }
-    let found = format!("mode {:o} of user {}", meta.mode() & 0o7777, meta.uid());
-    let e = Error::usage("the folder for decoded planes is not this user's alone").file(folder);
-    let e = e.expected(format!("a folder of mode 700 of user {}", system::user())).found(found);
-    Err(e.help("remove it").hint(Hint::Set("decoded_cache_dir")))
 }
 
 /// Shares a file that is there. `None` if it is being removed.

@@ -14,6 +14,8 @@ mod folder_lock;
 pub(crate) mod free_space;
 #[cfg(feature = "remote")]
 mod hole;
+#[cfg(any(feature = "interop", feature = "pack"))]
+pub(crate) mod inside;
 #[cfg(target_os = "linux")]
 mod large_map;
 mod link;
@@ -25,11 +27,16 @@ pub(crate) mod memory_file;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_memory_file.rs"]
 pub(crate) mod memory_file;
+#[cfg(target_os = "linux")]
+mod memory_folder;
 #[cfg(feature = "interop")]
 mod new_folder;
 pub(crate) mod open_files;
+mod own_file;
+pub(crate) mod own_folder;
 pub(crate) mod positional;
 pub(crate) mod publication;
+pub(crate) mod regular_file;
 #[cfg(feature = "remote")]
 pub(crate) mod shared_file;
 #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "the cache of pages uses the rest"))]
@@ -51,9 +58,9 @@ pub(crate) use atomic_file::{AtomicFile, Temporary, remove_temporaries};
 pub(crate) use folder::folder_of;
 #[cfg(feature = "pack")]
 pub(crate) use folder::{remove as remove_file, sync_folder};
-pub(crate) use folder_lock::FolderLock;
 #[cfg(feature = "pack")]
 pub(crate) use folder_lock::LockName;
+pub(crate) use folder_lock::{FolderLock, is_being_written};
 #[cfg(feature = "pack")]
 pub(crate) use link::{give_name, name_instead, name_once};
 pub(crate) use link::{keep_as, share};

@@ -30,6 +30,10 @@ impl MemoryFile {
         match *self {}
     }
 
+    pub fn notice(&self) -> Option<&str> {
+        match *self {}
+    }
+
     pub fn write(&self, _: &[u8], _: u64) -> io::Result<()> {
         match *self {}
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::advice::{Advice, advise};
 use crate::disk::open_files::{Held, Share};
+use crate::disk::regular_file::{Links, open_regular};
 use crate::{Error, Result, allocation};
 
 /// A file for positional reads by many threads. It stays open, unless too many files do: then each read opens it.
@@ -47,9 +48,6 @@ impl PositionalFile {
     pub fn open(path: &Path, is_random: bool, share: &'static Share) -> Result<Self> {
         let file = open(path, is_random)?;
         let meta = file.metadata().map_err(|e| Error::io("read the file's size", path, e))?;
-        if !meta.is_file() {
-            return Err(Error::usage("not a regular file").file(path));
-        }
         let kept = share.take().map(|held| (file, held));
         Ok(PositionalFile { path: path.to_owned(), identity: Identity::of(&meta), kept, is_random })
     }
@@ -88,7 +86,7 @@ impl PositionalFile {
 }
 
 fn open(path: &Path, is_random: bool) -> Result<File> {
-    let file = File::open(path).map_err(|e| Error::io("open the file", path, e))?;
+    let file = open_regular(path, Links::Follow)?;
     if is_random {
         advise(&file, 0..0, Advice::Random);
     }

@@ -11,42 +11,69 @@
 //! [refuse](check_whole) them.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::atomic_file::{AtomicFile, Temporary};
+use super::atomic_file::{AtomicFile, Temporary, sha256_of};
 use super::folder::{self, folder_of, sync_folder};
 use super::folder_lock::FolderLock;
+use super::regular_file::{Links, open_regular, read_if_there};
 use crate::format::data_binding::hex;
-use crate::format::names::LISTING;
-use crate::{Error, Result};
+use crate::format::dataset_json::DatasetJson;
+use crate::format::file_name::{FileName, FolderName, StagedName};
+use crate::format::names::{self, LISTING};
+use crate::{Error, Hint, Result, limits};
 
 /// Name of the plan file.
 pub(crate) const PLAN: &str = ".vidrec.plan";
 
-/// Largest plan that is read, in bytes.
-const MAX_PLAN: u64 = 256 << 20;
-
 /// A staged file and its final name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PlannedFile {
-    temporary: String,
-    name: String,
-    /// Whether the replaced data set has the same file. If so, undoing leaves the file alone.
+    temporary: StagedName,
+    name: FileName,
+    /// Whether a file of this name is there that the new one may replace. If so, undoing leaves it alone.
     shared: bool,
 }
 
-/// What publishing does in one folder: steps that may be repeated.
+/// What publishing does in one folder: steps that may be repeated. A plan on the disk may be anybody's, and nothing but
+/// files of these names is renamed or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FolderPlan {
     files: Vec<PlannedFile>,
     /// SHA-256 of the new `dataset.json`.
     listing: String,
     /// Files that only the replaced data set has.
-    stale: Vec<String>,
+    #[serde(deserialize_with = "given_names")]
+    stale: Vec<FileName>,
+}
+
+/// Reads names that vidrec gave: no record files of other programs.
+fn given_names<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<FileName>, D::Error> {
+    let names = Vec::<FileName>::deserialize(deserializer)?;
+    match names.iter().find(|name| !name.is_given()) {
+        Some(name) => Err(not_given(name)),
+        None => Ok(names),
+    }
+}
+
+/// Reads a plan of a pack, which gives all files their names.
+#[cfg(feature = "pack")]
+pub(crate) fn plan_of_given_names<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<FolderPlan, D::Error> {
+    let plan = FolderPlan::deserialize(deserializer)?;
+    match plan.files.iter().find(|file| !file.name.is_given()) {
+        Some(file) => Err(not_given(&file.name)),
+        None => Ok(plan),
+    }
+}
+
+fn not_given<E: serde::de::Error>(name: &FileName) -> E {
+    E::custom(format!("{:?} is not a name that vidrec gives", &**name))
 }
 
 impl FolderPlan {
@@ -72,7 +99,7 @@ impl FolderPlan {
 
     /// Renames the files to their final names.
     fn place(&self, dir: &Path) -> Result<()> {
-        self.files.iter().try_for_each(|file| rename(dir, &file.temporary, &file.name))?;
+        self.files.iter().try_for_each(|file| file.place(dir))?;
         sync_folder(dir)
     }
 
@@ -90,12 +117,8 @@ impl FolderPlan {
     }
 
     fn is_committed(&self, dir: &Path) -> Result<bool> {
-        let path = dir.join(LISTING);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(hex(&Sha256::digest(bytes)) == self.listing),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(e) => Err(Error::io("read the file", path, e)),
-        }
+        let listing = read_if_there(&dir.join(LISTING), limits::MAX_LISTING_BYTES, Links::Follow)?;
+        Ok(listing.is_some_and(|bytes| hex(&Sha256::digest(bytes)) == self.listing))
     }
 
     fn remove_stale(&self, dir: &Path) -> Result<()> {
@@ -106,8 +129,9 @@ impl FolderPlan {
     /// Removes the files of a plan that was not committed.
     fn undo(&self, dir: &Path) -> Result<()> {
         for file in &self.files {
-            folder::remove(&dir.join(&file.temporary))?;
-            if !file.shared {
+            folder::remove(&dir.join(file.temporary.to_string()))?;
+            // A record file with the name that another program gave it is removed by nobody. It is found there later.
+            if !file.shared && file.name.is_given() {
                 folder::remove(&dir.join(&file.name))?;
             }
         }
@@ -116,15 +140,28 @@ impl FolderPlan {
     }
 }
 
-/// Renames a file within a folder. It is fine if the file was already renamed.
-fn rename(dir: &Path, temporary: &str, name: &str) -> Result<()> {
-    let (from, to) = (dir.join(temporary), dir.join(name));
-    match fs::rename(&from, &to) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
-        // If both names lead to the same file, POSIX leaves both.
-        Ok(()) => folder::remove(&from),
-        Err(e) => Err(Error::io("rename the file", to, e)),
+impl PlannedFile {
+    /// Renames the file to its final name. It is fine if the file was already renamed.
+    fn place(&self, dir: &Path) -> Result<()> {
+        let (from, to) = (dir.join(self.temporary.to_string()), dir.join(&self.name));
+        if !self.shared && is_there(&to) && is_there(&from) {
+            return Err(in_the_way(&to));
+        }
+        match fs::rename(&from, &to) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound && is_there(&to) => Ok(()),
+            // If both names lead to the same file, POSIX leaves both.
+            Ok(()) => folder::remove(&from),
+            Err(e) => Err(Error::io("rename the file", to, e)),
+        }
     }
+}
+
+/// Refuses to replace a file that the replaced data set does not have.
+fn in_the_way(file: &Path) -> Error {
+    Error::usage("there is a file of this name already, and the data set here does not list it")
+        .file(file)
+        .help("move it away, or choose another folder")
+        .hint(Hint::Overwrite)
 }
 
 fn staged_listing() -> String {
@@ -134,10 +171,44 @@ fn staged_listing() -> String {
 /// The existing files, and which of them may be removed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replaced {
-    /// Names of the files of the replaced data set.
-    pub files: Vec<String>,
+    /// Names of the files of the replaced data set, which new files may replace.
+    pub files: Vec<FileName>,
     /// Names of the files to remove when it is replaced.
-    pub removable: Vec<String>,
+    pub removable: Vec<FileName>,
+}
+
+impl Replaced {
+    /// The same, where the new data set keeps what it lists.
+    pub fn but_for(self, new: &DatasetJson) -> Self {
+        let (kept, removable) = self.removable.into_iter().partition(|name| new.lists(name));
+        let files = [self.files, kept].concat();
+        Replaced { files, removable }
+    }
+
+    /// Refuses to replace a file in `dir` that is not of the replaced data set. One that is named for its contents is the
+    /// same as the new one.
+    pub fn check<'a>(&self, dir: &Path, new: impl Iterator<Item = &'a FileName>) -> Result<()> {
+        for name in new.filter(|name| !self.files.contains(name) && !self.removable.contains(name)) {
+            let path = dir.join(name);
+            if is_there(&path) && !is_named_for_contents(name, &path)? {
+                return Err(in_the_way(&path));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether the digits in a file's name are those of its digest.
+fn is_named_for_contents(name: &FileName, path: &Path) -> Result<bool> {
+    if !names::has_digits(name) {
+        return Ok(false);
+    }
+    let digest = sha256_of(&mut open_regular(path, Links::Refuse)?).map_err(|e| Error::io("read the file", path, e))?;
+    Ok(name.has_digest(&digest))
 }
 
 /// The files of a data set, synced to the disk under temporary names.
@@ -152,22 +223,26 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// Adds the new `dataset.json` to staged files and their final names.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`](crate::ErrorKind::Usage) also if a file of a final name is there that is not `replaced`.
     pub fn new(
         dir: &Path,
         lock: FolderLock,
-        files: Vec<(Temporary, String)>,
+        files: Vec<(Temporary, FileName)>,
         listing: &[u8],
         replaced: Replaced,
     ) -> Result<Self> {
+        replaced.check(dir, files.iter().map(|(_, name)| name))?;
         let mut staged = AtomicFile::create(&dir.join(LISTING))?;
         staged.write_all(listing)?;
         staged.sync()?;
-        let planned = |(temporary, name): &(Temporary, String)| PlannedFile {
-            temporary: temporary.name(),
-            shared: replaced.files.contains(name),
-            name: name.clone(),
+        let planned = |(temporary, name): &(Temporary, FileName)| {
+            let shared = is_there(&dir.join(name)) || replaced.files.contains(name);
+            Ok(PlannedFile { temporary: temporary.staged_name()?, shared, name: name.clone() })
         };
-        let files_of_plan = files.iter().map(planned).collect();
+        let files_of_plan = files.iter().map(planned).collect::<Result<_>>()?;
         let listing = hex(&Sha256::digest(listing));
         let plan = FolderPlan { files: files_of_plan, listing, stale: replaced.removable };
         let temporaries = files.into_iter().map(|(file, _)| file).chain([staged.seal()]).collect();
@@ -190,7 +265,7 @@ impl Staged {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Publication {
     /// The name and plan of each folder. All of them lie in the same folder.
-    folders: Vec<(String, FolderPlan)>,
+    folders: Vec<(FolderName, FolderPlan)>,
 }
 
 /// A folder that still has the plan.
@@ -203,8 +278,7 @@ type Pending<'a> = (PathBuf, &'a FolderPlan);
 /// [`Io`](crate::ErrorKind::Io): nothing has changed. If a later folder failed after the first was committed, the next
 /// writer completes it.
 pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
-    let name = |dir: &Path| dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let publication = Publication { folders: outputs.iter().map(|o| (name(&o.dir), o.plan.clone())).collect() };
+    let publication = Publication::of(&outputs)?;
     let folders: Vec<Pending<'_>> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
     if let Some((other, _)) = folders.iter().find(|(dir, _)| folder_of(dir) != folder_of(&folders[0].0)) {
         return Err(Error::internal("outputs in different folders cannot be published together").file(other));
@@ -219,6 +293,11 @@ pub(crate) fn publish(mut outputs: Vec<Staged>) -> Result<()> {
 }
 
 impl Publication {
+    fn of(outputs: &[Staged]) -> Result<Self> {
+        let folder = |output: &Staged| Ok((FolderName::of(&output.dir)?, output.plan.clone()));
+        Ok(Publication { folders: outputs.iter().map(folder).collect::<Result<_>>()? })
+    }
+
     fn write(&self, folders: &[Pending<'_>]) -> Result<()> {
         let bytes = serde_json::to_vec(self).map_err(|e| Error::internal(format!("plan: {e}")))?;
         folders.iter().try_for_each(|(dir, _)| {
@@ -233,26 +312,12 @@ impl Publication {
     /// Reads the plan in `dir`, if there is one.
     fn read(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(PLAN);
-        let file = match fs::File::open(&path) {
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
-            file => file.map_err(|e| Error::io("open the file", &path, e))?,
-        };
-        let mut bytes = Vec::new();
-        file.take(MAX_PLAN).read_to_end(&mut bytes).map_err(|e| Error::io("read the file", &path, e))?;
-        let plan: Self = serde_json::from_slice(&bytes).map_err(|e| unknown_plan(&path).found(e))?;
-        let names = plan.folders.iter().flat_map(|(_, f)| {
-            let files = f.files.iter().flat_map(|file| [&file.temporary, &file.name]);
-            files.chain(&f.stale)
-        });
-        for name in names.chain(plan.folders.iter().skip(1).map(|(name, _)| name)) {
-            if Path::new(name).file_name() != Some(name.as_ref()) {
-                return Err(unknown_plan(&path).found(format!("{name:?}, which is not a plain file name")));
-            }
-        }
-        Ok(Some(plan))
+        let Some(bytes) = read_if_there(&path, limits::MAX_PLAN_BYTES, Links::Refuse)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(|e| unknown_plan(&path).found(e))
     }
 
-    /// The folders that have this plan, as seen from one of them.
+    /// The folders that have this plan, as seen from one of them. A folder beside it is touched only if it has the same plan,
+    /// which whoever wrote this one then wrote there, too.
     fn pending(&self, dir: &Path) -> Result<Vec<Pending<'_>>> {
         if let [(_, plan)] = &self.folders[..] {
             return Ok(vec![(dir.to_owned(), plan)]);
@@ -269,9 +334,9 @@ impl Publication {
 }
 
 fn unknown_plan(path: &Path) -> Error {
-    Error::usage("this plan of an interrupted write is not of this version of vidrec")
+    Error::usage("this is not the plan of an interrupted write of this version of vidrec")
         .file(path)
-        .help("run the version that wrote it again, or remove the file")
+        .help("if another version wrote it, run that again; if the folder is somebody else's, remove the file")
 }
 
 fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
@@ -285,6 +350,10 @@ fn any_committed(folders: &[Pending<'_>]) -> Result<bool> {
 
 fn complete(folders: &[Pending<'_>]) -> Result<()> {
     folders.iter().try_for_each(|(dir, plan)| plan.place(dir))?;
+    commit(folders)
+}
+
+fn commit(folders: &[Pending<'_>]) -> Result<()> {
     folders.iter().try_for_each(|(dir, plan)| plan.commit(dir))?;
     folders.iter().try_for_each(|(dir, plan)| plan.remove_stale(dir))?;
     remove_plans(folders)
@@ -314,7 +383,8 @@ pub(crate) fn recover(dir: &Path) -> Result<bool> {
     let _locks = others.map(|(other, _)| FolderLock::take(other)).collect::<Result<Vec<_>>>()?;
     let completes = any_committed(&folders)?;
     if completes {
-        complete(&folders)?
+        // All files have had their names since before the first commit.
+        commit(&folders)?
     } else {
         undo(&folders)?
     }
@@ -345,10 +415,14 @@ pub(crate) fn is_pending(dir: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Fills a folder with an old data set of the files `old` and `both`.
+    fn named(name: &str) -> FileName {
+        name.parse().unwrap()
+    }
+
+    /// Fills a folder with an old data set of the files `old.vidx` and `both.rec`.
     fn old_set(dir: &Path) {
         fs::create_dir_all(dir).unwrap();
-        for name in ["old", "both"] {
+        for name in ["old.vidx", "both.rec"] {
             fs::write(dir.join(name), name).unwrap();
         }
         fs::write(dir.join(LISTING), "old, both").unwrap();
@@ -356,12 +430,13 @@ mod tests {
 
     fn stage(dir: &Path) -> Staged {
         let lock = FolderLock::take(dir).unwrap();
-        let files = ["new", "both"].map(|name| {
+        let files = ["new.vidx", "both.rec"].map(|name| {
             let mut file = AtomicFile::create(&dir.join(format!("staged-{name}"))).unwrap();
             file.write_all(name.as_bytes()).unwrap();
-            (file.seal(), name.to_owned())
+            (file.seal(), named(name))
         });
-        let replaced = Replaced { files: vec!["old".into(), "both".into()], removable: vec!["old".into()] };
+        let replaced =
+            Replaced { files: vec![named("old.vidx"), named("both.rec")], removable: vec![named("old.vidx")] };
         Staged::new(dir, lock, files.into(), b"new, both", replaced).unwrap()
     }
 
@@ -372,15 +447,14 @@ mod tests {
         names
     }
 
-    const OLD: [&str; 3] = ["both", "dataset.json", "old"];
-    const NEW: [&str; 3] = ["both", "dataset.json", "new"];
+    const OLD: [&str; 3] = ["both.rec", "dataset.json", "old.vidx"];
+    const NEW: [&str; 3] = ["both.rec", "dataset.json", "new.vidx"];
 
     /// Leaves what a process leaves that is killed after `steps` of these: the plans, the files, each `dataset.json`.
     fn killed(dirs: &[PathBuf], steps: usize) {
         let mut outputs: Vec<_> = dirs.iter().map(|dir| stage(dir)).collect();
         outputs.iter_mut().for_each(Staged::keep);
-        let name = |dir: &Path| dir.file_name().unwrap().to_str().unwrap().to_owned();
-        let plan = Publication { folders: outputs.iter().map(|o| (name(&o.dir), o.plan.clone())).collect() };
+        let plan = Publication::of(&outputs).unwrap();
         let folders: Vec<_> = outputs.iter().map(|o| (o.dir.clone(), &o.plan)).collect();
         plan.write(&folders).unwrap();
         if steps > 0 {
@@ -404,7 +478,7 @@ mod tests {
                 recover(&dirs[first]).unwrap();
                 drop(lock);
                 dirs.iter().for_each(|dir| assert_eq!(names(dir), wanted, "{steps} from {first}"));
-                assert!(fs::read(dirs[0].join("both")).unwrap() == b"both");
+                assert!(fs::read(dirs[0].join("both.rec")).unwrap() == b"both.rec");
                 recover(&dirs[1]).unwrap();
             }
         }
@@ -420,18 +494,62 @@ mod tests {
         assert_eq!(names(temp.path()), OLD);
     }
 
+    /// A plan of two folders, as somebody else may write it.
+    fn plan(first: &str, second: &str, temporary: &str, name: &str, stale: &str) -> String {
+        let plan = format!(
+            r#"{{"files": [{{"temporary": {temporary:?}, "name": {name:?}, "shared": false}}], "listing": "",
+                "stale": [{stale:?}]}}"#
+        );
+        format!(r#"{{"folders": [[{first:?}, {plan}], [{second:?}, {plan}]]}}"#)
+    }
+
     #[test]
-    fn a_plan_names_nothing_elsewhere() {
+    fn a_plan_names_nothing_but_files_of_data_sets() {
         let temp = tempfile::tempdir().unwrap();
         let dir = temp.path().join("a");
         old_set(&dir);
-        fs::write(temp.path().join("precious"), "").unwrap();
-        let plan = FolderPlan { files: Vec::new(), listing: String::new(), stale: vec!["../precious".into()] };
-        let publication = Publication { folders: vec![("a".into(), plan)] };
-        fs::write(dir.join(PLAN), serde_json::to_vec(&publication).unwrap()).unwrap();
-        assert!(recover(&dir).unwrap_err().to_string().contains("precious"));
+        fs::write(dir.join("thesis.txt"), "").unwrap();
+        fs::write(temp.path().join("precious.vidx"), "").unwrap();
+        let good = ("a", "b", ".x.vidx.tmp", "x.vidx", "y.vidx");
+        fs::write(dir.join(PLAN), plan(good.0, good.1, good.2, good.3, good.4)).unwrap();
+        assert!(!recover(&dir).unwrap());
+        for (first, second, temporary, name, stale) in [
+            ("../a", good.1, good.2, good.3, good.4),
+            (good.0, "..", good.2, good.3, good.4),
+            (good.0, "/", good.2, good.3, good.4),
+            (good.0, good.1, "x.vidx", good.3, good.4),
+            (good.0, good.1, ".thesis.txt.tmp", good.3, good.4),
+            (good.0, good.1, good.2, "thesis.txt", good.4),
+            (good.0, good.1, good.2, "../precious.vidx", good.4),
+            (good.0, good.1, good.2, good.3, "thesis.txt"),
+            (good.0, good.1, good.2, good.3, "both.rec"),
+            (good.0, good.1, good.2, good.3, "../precious.vidx"),
+            (good.0, good.1, good.2, good.3, "/etc/passwd"),
+        ] {
+            fs::write(dir.join(PLAN), plan(first, second, temporary, name, stale)).unwrap();
+            let e = recover(&dir).unwrap_err().to_string();
+            assert!(e.contains("not the plan of an interrupted write"), "{e}");
+            assert!(check_whole(&dir).is_err());
+        }
         fs::write(dir.join(PLAN), "{").unwrap();
         assert!(recover(&dir).is_err());
-        assert!(temp.path().join("precious").exists());
+        fs::remove_file(dir.join(PLAN)).unwrap();
+        assert_eq!(names(&dir), ["both.rec", "dataset.json", "old.vidx", "thesis.txt"]);
+        assert!(temp.path().join("precious.vidx").exists());
+    }
+
+    #[test]
+    fn a_file_that_is_not_listed_is_not_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        old_set(temp.path());
+        fs::write(temp.path().join("new.vidx"), "not ours").unwrap();
+        let lock = FolderLock::take(temp.path()).unwrap();
+        let mut file = AtomicFile::create(&temp.path().join("staged.vidx")).unwrap();
+        file.write_all(b"ours").unwrap();
+        let files = vec![(file.seal(), named("new.vidx"))];
+        let e = Staged::new(temp.path(), lock, files, b"", Replaced::default()).unwrap_err();
+        assert!(e.to_string().contains("does not list it"), "{e}");
+        assert_eq!(fs::read(temp.path().join("new.vidx")).unwrap(), b"not ours");
+        assert_eq!(names(temp.path()), ["both.rec", "dataset.json", "new.vidx", "old.vidx"]);
     }
 }

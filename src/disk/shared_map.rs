@@ -10,6 +10,7 @@ use memmap2::MmapRaw;
 
 #[cfg(target_os = "linux")]
 use super::large_map::LargeMap;
+use crate::disk::own_file::in_place;
 use crate::disk::sigbus::Watch;
 use crate::{Error, Result};
 
@@ -55,7 +56,7 @@ impl SharedMap {
     /// a page of a map its first block.
     pub fn open(path: &Path, length: u64) -> Result<Self> {
         let io = |e| Error::io("open the file", path, e);
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        let file = in_place(OpenOptions::new().read(true).write(true)).open(path).map_err(io)?;
         let meta = file.metadata().map_err(io)?;
         if !meta.is_file() || meta.len() != length {
             let e = Error::lost("a file of the cache was changed from outside").file(path);

@@ -3,13 +3,17 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use crate::disk::folder_lock::{is_still_named, try_lock};
+use crate::disk::folder_lock::{is_still_named, share_within, try_lock};
 use crate::disk::hole;
 use crate::disk::map::MappedFile;
 use crate::disk::open_files::Held;
+use crate::disk::own_file::{in_place, private};
 use crate::{Error, Result};
+
+/// How long a process may need to remove a file that it has for itself.
+const LONGEST_REMOVAL: Duration = Duration::from_secs(60);
 
 /// A file of fixed length that is written at given positions by many threads. It can be locked: shared by many, or by
 /// one alone. The system releases the locks of a process that dies.
@@ -23,7 +27,7 @@ impl SparseFile {
     /// Creates a file of `length` bytes, of which none is on the disk.
     pub fn create(path: &Path, length: u64) -> Result<Self> {
         let io = |e| Error::io("create", path, e);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io)?;
+        let file = private(OpenOptions::new().read(true).write(true).create_new(true)).open(path).map_err(io)?;
         file.set_len(length).map_err(io)?;
         Ok(SparseFile { file, path: path.to_owned() })
     }
@@ -37,7 +41,7 @@ impl SparseFile {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(io(e)),
         }
-        match OpenOptions::new().read(true).write(true).open(path) {
+        match in_place(OpenOptions::new().read(true).write(true)).open(path) {
             Ok(file) => Ok(Some(SparseFile { file, path: path.to_owned() })),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(io(e)),
@@ -58,9 +62,16 @@ impl SparseFile {
 
     /// Waits until nobody has the file for itself, then shares it. Returns false if the file has lost its name in the
     /// meantime, because its owner removed it.
+    ///
+    /// # Errors
+    ///
+    /// Nobody removes it, and somebody has it for himself for longer than removing takes.
     pub fn share(&self) -> Result<bool> {
         let io = |e| Error::io("lock", &self.path, e);
-        self.file.lock_shared().map_err(io)?;
+        if !share_within(&self.file, &self.path, LONGEST_REMOVAL)? {
+            let e = Error::usage("another process has the file for itself, and does not come to an end");
+            return Err(e.file(&self.path).help("end that process (lslocks names it), or name another folder"));
+        }
         is_still_named(&self.file, &self.path).map_err(io)
     }
 

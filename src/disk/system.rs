@@ -72,7 +72,7 @@ pub(super) fn allocate(file: &std::fs::File, range: std::ops::Range<u64>) -> io:
 }
 
 /// The number of the user that this process acts for.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub(super) fn user() -> u32 {
     // SAFETY: the call takes nothing and always succeeds.
     unsafe { libc::geteuid() }

@@ -7,6 +7,7 @@ use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
 use std::path::Path;
 
 use crate::disk::folder::sync_folder;
+use crate::disk::regular_file::{Links, open_with};
 use crate::{Error, Result};
 
 /// Creates a folder, and those above it.
@@ -54,8 +55,10 @@ pub(crate) fn remove_if_empty(dir: &Path) {
 
 /// Creates an empty file that says something by being there, durably.
 pub(crate) fn put_mark(path: &Path) -> Result<()> {
-    let marked = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    marked.and_then(|file| file.sync_all()).map_err(|e| Error::io("create", path, e))?;
+    let mut how = fs::OpenOptions::new();
+    let marked = open_with(path, Links::Refuse, how.write(true).create(true).truncate(false))?;
+    let synced = marked.map_or_else(|| Err(NotFound.into()), |file| file.sync_all());
+    synced.map_err(|e| Error::io("create", path, e))?;
     sync_folder(super::folder_of(path))
 }
 
@@ -69,12 +72,14 @@ pub(crate) fn remove_mark(path: &Path) -> Result<()> {
     sync_folder(super::folder_of(path))
 }
 
-/// Creates a file with these bytes, all of them on blocks of its own. It does not sync it.
+/// Creates a file that only this user can read, with these bytes, all of them on blocks of its own. It does not sync it.
 #[cfg(feature = "remote")]
 pub(crate) fn put_file(path: &Path, bytes: impl Iterator<Item = Vec<u8>>) -> Result<()> {
     use std::io::Write;
+
+    use super::own_file::private;
     let io = |e| Error::io("create", path, e);
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(io)?;
+    let mut file = private(fs::OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
     for chunk in bytes {
         file.write_all(&chunk).map_err(io)?;
     }

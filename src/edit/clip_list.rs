@@ -38,7 +38,7 @@ impl ClipList {
 }
 
 /// What is wanted and not found, once each, in order.
-pub(super) fn not_in<'a>(found: &HashSet<&str>, wanted: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+pub(super) fn not_in<'a>(found: &HashSet<String>, wanted: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut seen = HashSet::new();
     wanted.into_iter().filter(|s| !found.contains(s.as_str()) && seen.insert(*s)).cloned().collect()
 }

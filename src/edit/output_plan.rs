@@ -70,8 +70,8 @@ impl OutputPlan<'_> {
 pub(crate) fn as_it_is(clip: &Clip<'_>) -> Result<ClipInfo> {
     Ok(ClipInfo {
         label: clip.label(),
-        source: clip.source()?.to_owned(),
-        class: clip.class()?.to_owned(),
+        source: clip.source()?,
+        class: clip.class()?,
         attributes: clip.attributes()?,
         width: clip.width(),
         height: clip.height(),

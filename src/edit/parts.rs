@@ -92,7 +92,7 @@ fn by_lists(set: &Dataset, lists: &[(String, ClipList)]) -> Result<Vec<SplitPart
     for clip in set.clips() {
         let clip = clip?;
         let (ordinal, source) = (clip.ordinal(), clip.source()?);
-        let by_source = part_of_source.get(source).copied();
+        let by_source = part_of_source.get(source.as_str()).copied();
         found.extend(by_source.map(|_| source));
         match (by_source, part_of_clip.get(&ordinal).copied()) {
             (Some(a), Some(b)) if a != b => return twice(format!("clip {ordinal}"), a.min(b), a.max(b)),

@@ -79,8 +79,8 @@ fn shares(parts: &[(String, f64)]) -> Result<Vec<u64>> {
 
 /// What tells units apart.
 #[derive(PartialEq, Eq, Hash)]
-enum Unit<'a> {
-    Source(&'a str),
+enum Unit {
+    Source(String),
     Group(u64),
 }
 
@@ -88,7 +88,7 @@ enum Unit<'a> {
 fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u32>, Vec<Vec<u64>>>> {
     check_groups(set, &split.keep_together)?;
     let draws = u64::from(set.draws());
-    let mut place: HashMap<Unit<'_>, (Option<u32>, usize)> = HashMap::new();
+    let mut place: HashMap<Unit, (Option<u32>, usize)> = HashMap::new();
     let mut classes: BTreeMap<Option<u32>, Vec<Vec<u64>>> = BTreeMap::new();
     for first in (0..set.len()).step_by(draws as usize) {
         let clip = set.clip(first)?;
@@ -112,7 +112,7 @@ fn units_by_class(set: &Dataset, split: &RatioSplit) -> Result<BTreeMap<Option<u
 }
 
 /// The unit that a video's first draw belongs to; `None` for one of its own.
-fn unit_of<'a>(clip: &Clip<'a>, keep_together: &KeepTogether) -> Result<Option<Unit<'a>>> {
+fn unit_of(clip: &Clip<'_>, keep_together: &KeepTogether) -> Result<Option<Unit>> {
     Ok(match keep_together {
         KeepTogether::Sources => Some(clip.source()?).filter(|source| !source.is_empty()).map(Unit::Source),
         KeepTogether::Draws => None,

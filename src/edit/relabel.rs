@@ -151,7 +151,7 @@ fn changes_by_clip<'a>(set: &Dataset, changes: &'a [Change]) -> Result<(HashMap<
     let mut by_clip = HashMap::new();
     for clip in set.clips() {
         let clip = clip?;
-        let keys = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?.to_owned())];
+        let keys = [Key::Clip(clip.ordinal()), Key::Source(clip.source()?)];
         let found: Vec<&Change> = keys.iter().filter_map(|key| by_key.get(key).copied()).collect();
         if let [first, second] = found[..] {
             let what =

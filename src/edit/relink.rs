@@ -9,6 +9,7 @@ use super::report::EditReport;
 use crate::dataset::Shard;
 use crate::disk::{publication, share};
 use crate::format::dataset_json::DatasetJson;
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::meta::Meta;
 use crate::format::names;
 use crate::progress::{Counter, ProgressFn};
@@ -45,7 +46,7 @@ pub(super) fn run(
         copied += u64::from(is_copy);
         let tracks = tracks.map(|tracks| share(&tracks.path, &path("vtrk"))).transpose()?;
         bytes += index.length + binding.length + index.tracks.map_or(0, |tracks| tracks.length);
-        let json = index.listed(names::with_digest(&stem, &binding.sha256, "rec"), binding);
+        let json = index.listed(FileName::with_digest(&stem, &binding.sha256, FileKind::Records), binding);
         files.extend([(record, json.record_file.clone()), (index.file.seal(), json.index_file.clone())]);
         if let (Some((tracks, is_copy)), Some(listed)) = (tracks, &json.track_file) {
             files.push((tracks, listed.file.clone()));

@@ -104,7 +104,7 @@ impl<'a> Named<'a> {
     }
 
     fn names(&self, clip: &Clip<'_>) -> Result<bool> {
-        Ok(self.clips.contains(&clip.ordinal()) || self.sources.contains(clip.source()?))
+        Ok(self.clips.contains(&clip.ordinal()) || self.sources.contains(clip.source()?.as_str()))
     }
 }
 
@@ -168,11 +168,13 @@ fn missing_sources(set: &Dataset, selection: &Selection) -> Result<Vec<String>> 
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
+    let names: HashSet<&String> = wanted.iter().copied().collect();
     let excluded: HashSet<u64> = selection.exclude.clips.iter().copied().collect();
     let mut found = HashSet::new();
     for ordinal in 0..set.len() {
         match set.clip(ordinal).and_then(|clip| clip.source()) {
-            Ok(source) => drop(found.insert(source)),
+            Ok(source) if names.contains(&source) => drop(found.insert(source)),
+            Ok(_) => {}
             Err(_) if excluded.contains(&ordinal) => {}
             Err(e) => return Err(e),
         }

@@ -8,9 +8,10 @@ use sha2::{Digest, Sha256};
 use super::item::{Item, items};
 use super::options::FetchOptions;
 use super::report::FetchReport;
-use super::transfer::Transfer;
+use super::transfer::{Transfer, require_space};
 use crate::disk::map::MappedFile;
 use crate::disk::publication::{self, Replaced, Staged};
+use crate::disk::regular_file::{Links, read_if_there};
 use crate::edit::{self, EditOptions, Selection};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
 use crate::location::{is_remote, refuse_to_write};
@@ -93,29 +94,33 @@ fn fetch_all(
     let bytes = read_listing(&remote, &listing)?;
     let json = DatasetJson::prove(&bytes).map_err(|e| e.file(&listing))?;
     let lock = writer::lock_with_leftovers(out)?;
-    let is_same = fs::read(out.join(FILE_NAME)).is_ok_and(|here| here == bytes);
-    let replaced = match is_same {
+    let here = read_if_there(&out.join(FILE_NAME), limits::MAX_LISTING_BYTES, Links::Follow)?;
+    let is_same = here.is_some_and(|here| here == bytes);
+    let mut replaced = match is_same {
         // This data set: whatever is missing of it is put there.
-        true => Replaced { files: json.file_names().map(str::to_owned).collect(), removable: Vec::new() },
+        true => Replaced { files: json.file_names().cloned().collect(), removable: Vec::new() },
         false => writer::replaceable(out, options.overwrite, &lock)?,
     };
     let so_far = Progress { total: Some(json.bytes), ..Progress::default() };
     let memory_bytes = options.storage.memory_bytes;
     let mut transfer = Transfer { remote: &remote, dir: out, memory_bytes, progress, so_far, bytes: 0, kept_bytes: 0 };
     let items = items(&listing, &json);
-    writer::remove_leftovers(out, |name| items.iter().any(|item| item.name == name))?;
+    if options.overwrite {
+        replaced.files.extend(json.file_names().cloned());
+    }
+    writer::remove_leftovers(out, |name| items.iter().any(|item| *item.name == *name))?;
     let mut missing = Vec::new();
     for item in &items {
         if !transfer.has(item)? {
             missing.push(item);
         }
     }
+    replaced.check(out, missing.iter().map(|item| &item.name))?;
+    transfer.check_space(&missing)?;
     let files = transfer.run(&missing).map_err(to_continue)?;
     let (all_bytes, kept_bytes) = (transfer.bytes, transfer.kept_bytes);
-    let is_listed = |name: &String| name == FILE_NAME || json.file_names().any(|listed| listed == name);
-    let removable = replaced.removable.into_iter().filter(|name| !is_listed(name)).collect();
     if !(is_same && files.is_empty()) {
-        let staged = Staged::new(out, lock, files, &bytes, Replaced { removable, ..replaced })?;
+        let staged = Staged::new(out, lock, files, &bytes, replaced.but_for(&json))?;
         publication::publish(vec![staged])?;
     }
     Ok(FetchReport {
@@ -150,7 +155,7 @@ fn listing_of(location: &Path) -> Result<PathBuf> {
 }
 
 fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
-    remote.read(listing, limits::MAX_META_BYTES)?.ok_or_else(|| {
+    remote.read(listing, limits::MAX_LISTING_BYTES)?.ok_or_else(|| {
         Error::usage("there is no data set here")
             .file(listing.parent().unwrap_or(listing))
             .expected(FILE_NAME)
@@ -159,6 +164,14 @@ fn read_listing(remote: &Remote, listing: &Path) -> Result<Vec<u8>> {
 }
 
 impl Transfer<'_, '_, '_> {
+    /// Refuses files that need more room than there is, but for what an interrupted fetch left of them.
+    fn check_space(&self, missing: &[&Item]) -> Result<()> {
+        let is_there =
+            |item: &&Item| fs::metadata(self.dir.join(format!(".{}.tmp", item.name))).map_or(0, |meta| meta.len());
+        let needed = missing.iter().map(|item| item.length.unwrap_or(0).saturating_sub(is_there(item)));
+        require_space(self.dir, needed.fold(0, u64::saturating_add))
+    }
+
     /// Whether the folder has the file already, under its own name and whole.
     fn has(&mut self, item: &Item) -> Result<bool> {
         let path = self.dir.join(&item.name);

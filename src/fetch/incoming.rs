@@ -57,6 +57,11 @@ impl Incoming {
         Ok(())
     }
 
+    /// Bytes that are still to come.
+    pub fn left(&self) -> u64 {
+        self.length.saturating_sub(self.at)
+    }
+
     pub fn is_complete(&self) -> bool {
         self.at == self.length
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::dataset::{Index, proven_bytes};
 use crate::disk::map::MappedFile;
 use crate::format::data_binding::hex;
-use crate::format::dataset_json::{DatasetJson, ShardJson};
-use crate::format::names;
-use crate::{Error, Result};
+use crate::format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
+use crate::format::file_name::FileName;
+use crate::format::{clip_entry, frame_entry, names};
+use crate::{Error, Result, limits};
 
 /// A file to fetch.
 #[derive(Debug)]
@@ -15,9 +16,11 @@ pub(crate) struct Item {
     /// Where it is.
     pub location: PathBuf,
     /// Its name in the folder of the copy.
-    pub name: String,
+    pub name: FileName,
     /// Its length, if `dataset.json` says it.
     pub length: Option<u64>,
+    /// The most bytes that it can have.
+    pub most: u64,
     is_records: bool,
     proof: Proof,
 }
@@ -32,19 +35,33 @@ enum Proof {
 
 /// The files that a `dataset.json` at `listing` lists.
 pub(crate) fn items(listing: &Path, json: &DatasetJson) -> Vec<Item> {
-    let item = |name: &str, length, proof| {
+    let item = |name: &FileName, length: Option<u64>, most, proof| {
         let location = listing.with_file_name(name);
-        Item { location, name: name.to_owned(), length, is_records: false, proof }
+        Item { location, name: name.clone(), length, most: length.unwrap_or(most), is_records: false, proof }
     };
     let of_shard = |shard: &ShardJson| {
-        let record = item(&shard.record_file, Some(shard.bytes), Proof::Sha256(shard.sha256.clone()));
+        let record = item(&shard.record_file, Some(shard.bytes), shard.bytes, Proof::Sha256(shard.sha256.clone()));
         let record = Item { is_records: true, ..record };
         let listed = shard.track_file.as_ref();
-        let tracks = listed.map(|t| item(&t.file, Some(t.bytes), Proof::Sha256(t.sha256.clone())));
-        [record, item(&shard.index_file, None, Proof::IndexOf(shard.clone()))].into_iter().chain(tracks)
+        let tracks = listed.map(|t| item(&t.file, Some(t.bytes), t.bytes, Proof::Sha256(t.sha256.clone())));
+        let index = item(&shard.index_file, None, most_of_index(shard), Proof::IndexOf(shard.clone()));
+        [record, index].into_iter().chain(tracks)
     };
-    let failures = json.failures.iter().map(|f| item(&f.file, None, Proof::Sha256(f.sha256.clone())));
+    let failures =
+        json.failures.iter().map(|f| item(&f.file, None, most_of_failures(f), Proof::Sha256(f.sha256.clone())));
     json.shards.iter().flat_map(of_shard).chain(failures).collect()
+}
+
+/// The most bytes that the index of a shard can need: its tables, their texts, and sections that are small.
+fn most_of_index(shard: &ShardJson) -> u64 {
+    let of_clip = clip_entry::BYTES as u64 + limits::MAX_CLIP_TEXT_BYTES;
+    let tables = shard.frames.saturating_mul(frame_entry::BYTES as u64);
+    tables.saturating_add(shard.clips.saturating_mul(of_clip)).saturating_add(2 * limits::MAX_META_BYTES)
+}
+
+/// The most bytes that a list of failures can need.
+fn most_of_failures(listed: &FailuresJson) -> u64 {
+    listed.count.saturating_mul(limits::MAX_FAILURE_BYTES).min(limits::MAX_SMALL_OBJECT_BYTES)
 }
 
 impl Item {
@@ -67,6 +84,23 @@ impl Item {
     pub fn prove_length(&self, found: u64) -> Result<()> {
         let listed = self.length.unwrap_or(found);
         same("fetch-digest", "length", &listed.to_string(), &found.to_string()).map_err(|e| e.file(&self.location))
+    }
+
+    /// Refuses a length in bytes that is not the listed one, or that no file can have of which `dataset.json` says what it
+    /// says.
+    pub fn check_length(&self, found: u64) -> Result<()> {
+        let (e, expected) = match self.length {
+            Some(listed) if listed != found => {
+                let e = Error::format("data-length", "the file is not the one that dataset.json lists");
+                (e, format!("{listed} bytes"))
+            }
+            None if found > self.most => {
+                let e = Error::limit("the file is longer than it can be for the clips that dataset.json lists");
+                (e, format!("at most {} bytes", self.most))
+            }
+            _ => return Ok(()),
+        };
+        Err(e.file(&self.location).expected(expected).found(format!("{found} bytes")))
     }
 
     /// Proves that the file at `copy`, whose bytes have the digest `sha256`, is the listed one.

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use super::incoming::Incoming;
 use super::item::Item;
 use crate::disk::Temporary;
+use crate::disk::space::free_space;
+use crate::format::file_name::FileName;
 use crate::progress::{Progress, ProgressFn, tell};
 use crate::remote::{Coming, Opening, Remote, RemoteFile};
 use crate::{Error, ErrorKind, Result};
@@ -21,6 +23,20 @@ const MOST_PIECES: u64 = 16;
 const OPENED_AHEAD: usize = 16;
 /// How often the caller's callback is called while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
+
+/// Refuses to fetch more bytes than there is room for.
+pub(super) fn require_space(dir: &Path, needed: u64) -> Result<()> {
+    // Where the system does not say how much room there is, writing does.
+    let Ok(free) = free_space(dir) else { return Ok(()) };
+    if needed <= free {
+        return Ok(());
+    }
+    let e = Error::io("fetch the data set", dir, std::io::ErrorKind::StorageFull.into());
+    Err(e
+        .expected(format!("room for {needed} bytes"))
+        .found(format!("{free} bytes"))
+        .help("free some space, or choose another disk"))
+}
 
 /// Copies files into a folder, under temporary names.
 pub(super) struct Transfer<'a, 'p, 'f> {
@@ -55,7 +71,7 @@ struct Line<'i> {
 
 impl Transfer<'_, '_, '_> {
     /// Copies all items. Those whose copy is not what was listed are fetched once more, as a whole.
-    pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, String)>> {
+    pub fn run(&mut self, items: &[&Item]) -> Result<Vec<(Temporary, FileName)>> {
         let mut done = Vec::new();
         let wrong = self.pass(items, false, &mut done)?;
         let again: Vec<&Item> = wrong.iter().map(|(item, _)| *item).collect();
@@ -71,7 +87,7 @@ impl Transfer<'_, '_, '_> {
         &mut self,
         items: &[&'i Item],
         from_scratch: bool,
-        done: &mut Vec<(Temporary, String)>,
+        done: &mut Vec<(Temporary, FileName)>,
     ) -> Result<Vec<(&'i Item, Error)>> {
         let (mut line, mut items, mut wrong) = (Line::default(), items.iter().copied(), Vec::new());
         loop {
@@ -145,14 +161,12 @@ impl Transfer<'_, '_, '_> {
     }
 
     fn begin<'i>(&mut self, item: &'i Item, file: RemoteFile, from_scratch: bool) -> Result<Current<'i>> {
-        if let Some(listed) = item.length.filter(|listed| *listed != file.len()) {
-            return Err(Error::format("data-length", "the file is not the one that dataset.json lists")
-                .file(&item.location)
-                .expected(format!("{listed} bytes"))
-                .found(format!("{} bytes", file.len())));
-        }
+        item.check_length(file.len())?;
         let (progress, so_far) = (&mut *self.progress, &mut self.so_far);
         let incoming = Incoming::open(self.dir, item, file.len(), from_scratch, &mut || tell(progress, so_far))?;
+        if item.length.is_none() {
+            require_space(self.dir, incoming.left())?;
+        }
         if item.is_records() {
             so_far.done += incoming.kept;
             so_far.bytes = so_far.done;
@@ -164,7 +178,7 @@ impl Transfer<'_, '_, '_> {
     fn finish<'i>(
         &mut self,
         current: Current<'i>,
-        done: &mut Vec<(Temporary, String)>,
+        done: &mut Vec<(Temporary, FileName)>,
     ) -> Result<Option<(&'i Item, Error)>> {
         let (item, length, kept) = (current.item, current.file.len(), current.incoming.kept);
         match current.incoming.finish(item) {

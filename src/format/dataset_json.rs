@@ -1,14 +1,13 @@
 //! `dataset.json`, which makes a folder a data set and lists its files. It can be rebuilt from the indexes.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
+use super::file_name::FileKind;
+pub use super::file_name::FileName;
 use super::header::VERSION;
 use super::json_object::JsonObject;
 use super::meta::Meta;
-use super::names;
+use super::{names, only_objects};
 use crate::{Error, Hint, Result};
 
 /// Name of the file in a data set's folder.
@@ -31,6 +30,7 @@ pub struct DatasetJson {
     #[serde(default)]
     pub classes: Vec<String>,
     /// The shards in order. Clip ordinals continue from one shard to the next.
+    #[serde(deserialize_with = "only_objects::array")]
     pub shards: Vec<ShardJson>,
     /// The program that wrote the data set.
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct DatasetJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
     /// The list of the skipped videos; absent if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_objects::optional")]
     pub failures: Option<FailuresJson>,
 }
 
@@ -53,7 +53,7 @@ pub struct DatasetJson {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailuresJson {
     /// Name of the file, in the same folder. It holds one JSON object per line.
-    pub file: String,
+    pub file: FileName,
     /// Number of lines.
     pub count: u64,
     /// SHA-256 of the file in lower-case hexadecimal digits.
@@ -64,9 +64,9 @@ pub struct FailuresJson {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardJson {
     /// Name of the record file, in the same folder.
-    pub record_file: String,
+    pub record_file: FileName,
     /// Name of the index file, in the same folder.
-    pub index_file: String,
+    pub index_file: FileName,
     /// Number of clips.
     pub clips: u64,
     /// Number of frames.
@@ -79,7 +79,7 @@ pub struct ShardJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_crc32: Option<u32>,
     /// The track file; absent if the shard has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_objects::optional")]
     pub track_file: Option<TrackFileJson>,
 }
 
@@ -87,7 +87,7 @@ pub struct ShardJson {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrackFileJson {
     /// Its name, in the same folder.
-    pub file: String,
+    pub file: FileName,
     /// Its length in bytes.
     pub bytes: u64,
     /// Its SHA-256 in lower-case hexadecimal digits.
@@ -105,9 +105,15 @@ impl ShardJson {
     }
 
     /// Names of the shard's files: record file, index and, if there is one, track file.
-    pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
-        let tracks = self.track_file.iter().map(|tracks| tracks.file.as_str());
-        [self.record_file.as_str(), self.index_file.as_str()].into_iter().chain(tracks)
+    pub(crate) fn file_names(&self) -> impl Iterator<Item = &FileName> {
+        let tracks = self.track_file.iter().map(|tracks| &tracks.file);
+        [&self.record_file, &self.index_file].into_iter().chain(tracks)
+    }
+
+    /// A file whose name is that of another kind of file.
+    pub(crate) fn misnamed(&self) -> Option<&FileName> {
+        let kinds = [FileKind::Records, FileKind::Index, FileKind::Tracks];
+        self.file_names().zip(kinds).find(|(name, kind)| name.kind() != Some(*kind)).map(|(name, _)| name)
     }
 }
 
@@ -141,9 +147,21 @@ impl DatasetJson {
     }
 
     /// Names of all files of the data set, except `dataset.json` itself.
-    pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn file_names(&self) -> impl Iterator<Item = &FileName> {
         let shards = self.shards.iter().flat_map(ShardJson::file_names);
-        shards.chain(self.failures.iter().map(|f| f.file.as_str()))
+        shards.chain(self.failures.iter().map(|f| &f.file))
+    }
+
+    /// Whether it lists a file of this name.
+    pub(crate) fn lists(&self, name: &FileName) -> bool {
+        self.file_names().any(|listed| listed == name)
+    }
+
+    /// A file whose name is that of another kind of file.
+    fn misnamed(&self) -> Option<&FileName> {
+        let failures = self.failures.iter().map(|failures| &failures.file);
+        let failures = failures.filter(|name| name.kind() != Some(FileKind::Failures));
+        self.shards.iter().filter_map(ShardJson::misnamed).chain(failures).next()
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
@@ -154,17 +172,9 @@ impl DatasetJson {
     }
 
     fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        // Parsed as an object first, because serde would also accept an array of the fields in order.
-        let object: Map<String, Value> = serde_json::from_slice(bytes)?;
-        let shards = object.get("shards").and_then(Value::as_array);
-        if shards.is_some_and(|shards| !shards.iter().all(Value::is_object)) {
-            return Err(serde::de::Error::custom("a shard is not an object"));
-        }
-        let mut track_files = shards.into_iter().flatten().filter_map(|shard| shard.get("track_file"));
-        if !track_files.all(|file| file.is_object() || file.is_null()) {
-            return Err(serde::de::Error::custom("a track file is not an object"));
-        }
-        Self::deserialize(Value::Object(object))
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let listing = only_objects::object(&mut json)?;
+        json.end().map(|()| listing)
     }
 
     /// Whether this agrees with `found` in everything that both say.
@@ -174,7 +184,7 @@ impl DatasetJson {
         shards && *self == DatasetJson { shards: self.shards.clone(), ..found.clone() }
     }
 
-    /// Parses the file's bytes, and checks that they name nothing outside the file's folder.
+    /// Parses the file's bytes, which name nothing but files of a data set in the file's own folder.
     pub(crate) fn prove(bytes: &[u8]) -> Result<Self> {
         let fault = |what: &str| Error::format("dataset-json", what);
         let json = Self::from_json(bytes)
@@ -187,8 +197,8 @@ impl DatasetJson {
         if json.shards.is_empty() {
             return Err(fault("it lists no shards"));
         }
-        if let Some(name) = json.file_names().find(|name| Path::new(name).file_name() != Some(name.as_ref())) {
-            return Err(fault("a file's name is not a plain file name").found(name));
+        if let Some(name) = json.misnamed() {
+            return Err(fault("a file has the name of another kind of file").found(name));
         }
         let sum = |of: fn(&ShardJson) -> u64| json.shards.iter().map(of).try_fold(0u64, u64::checked_add);
         let sums = [sum(|s| s.clips), sum(|s| s.frames), sum(|s| s.bytes)];
@@ -196,5 +206,52 @@ impl DatasetJson {
             return Err(fault("clips, frames or bytes are not the sums over the shards").hint(Hint::Repair));
         }
         Ok(json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn listing() -> Value {
+        let tracks = json!({"file": "shard-00000-0123456789ab.vtrk", "bytes": 1, "sha256": ""});
+        json!({
+            "format": "vidrec", "format_version": 1, "clips": 1, "frames": 2, "bytes": 3,
+            "shards": [{"record_file": "train.rec", "index_file": "train.vidx", "clips": 1, "frames": 2, "bytes": 3,
+                "sha256": "", "track_file": tracks}],
+            "failures": {"file": "failures-0123456789ab.jsonl", "count": 1, "sha256": ""},
+        })
+    }
+
+    #[test]
+    fn structures_are_objects_and_names_are_of_their_kind() {
+        let prove = |json: &Value| DatasetJson::prove(json.to_string().as_bytes());
+        let whole = prove(&listing()).unwrap();
+        assert_eq!(whole.file_names().count(), 4);
+        assert_eq!(DatasetJson::prove(&whole.to_bytes()).unwrap(), whole);
+        for (path, value, is_read) in [
+            ("/failures", Value::Null, true),
+            ("/shards/0/track_file", Value::Null, true),
+            ("/failures", json!(["failures-0123456789ab.jsonl", 1, ""]), false),
+            ("/shards/0/track_file", json!(["a.vtrk", 1, ""]), false),
+            ("/shards/0", json!(["a.rec", "a.vidx", 1, 2, 3, ""]), false),
+            ("/shards", json!({}), false),
+            ("/shards/0/record_file", json!("a.vidx"), false),
+            ("/shards/0/index_file", json!("a.vtrk"), false),
+            ("/shards/0/track_file/file", json!("a.rec"), false),
+            ("/failures/file", json!("a.rec"), false),
+            ("/failures/file", json!("failures.jsonl"), true),
+            ("/failures/file", json!(".bashrc"), false),
+        ] {
+            let mut changed = listing();
+            *changed.pointer_mut(path).unwrap() = value.clone();
+            let found = prove(&changed);
+            assert_eq!(found.is_ok(), is_read, "{path} {value}");
+            assert!(found.is_ok() || found.unwrap_err().rule() == Some("dataset-json"));
+        }
+        let twice = format!("{} {{}}", listing());
+        assert!(DatasetJson::prove(twice.as_bytes()).is_err());
     }
 }

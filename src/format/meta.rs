@@ -47,12 +47,13 @@ impl Meta {
     pub(crate) fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
         // Parsed straight into the fields: through a `Value`, millions of class names would take several times the
         // memory.
-        let text = std::str::from_utf8(bytes).map_err(serde_json::Error::custom)?;
+        // Of a copy: text in a mapped file may stop being UTF-8 at any time.
+        let text = String::from_utf8(bytes.to_vec()).map_err(serde_json::Error::custom)?;
         // Serde would also accept an array of the fields in order.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(serde_json::Error::custom("expected a JSON object"));
         }
-        serde_json::from_str(text)
+        serde_json::from_str(&text)
     }
 }
 

@@ -6,12 +6,16 @@
 pub mod clip_entry;
 pub mod data_binding;
 pub mod dataset_json;
+pub mod file_name;
 pub mod footer;
 pub mod frame_entry;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod header;
 pub mod json_object;
 pub mod meta;
 pub mod names;
+mod only_objects;
 pub mod record_header;
 pub mod recordio;
 pub mod section;

@@ -9,6 +9,9 @@ pub const LISTING: &str = "dataset.json";
 /// file's digest.
 pub const FAILURES: &str = "failures.jsonl";
 
+/// What the name of a list of failures begins with.
+pub(crate) const FAILURES_STEM: &str = "failures";
+
 /// A file of this name in a folder shows that a pack was interrupted there.
 pub(crate) const JOURNAL: &str = ".pack.journal";
 
@@ -59,12 +62,18 @@ pub(crate) fn stem(name: &str) -> &str {
     }
 }
 
-/// Whether a file's name is one that vidrec gives to files of a data set, so that it may remove the file with the data
-/// set.
-pub(crate) fn is_ours(name: &str) -> bool {
-    let shard = name.starts_with("shard-") && [".rec", ".vidx", ".vtrk"].iter().any(|end| name.ends_with(end));
-    let failures = name == FAILURES || (stem(name) == "failures" && name.ends_with(".jsonl"));
-    shard || failures || name == LISTING
+/// Whether a file's name has the digits of a digest.
+pub(crate) fn has_digits(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(whole, _)| whole != stem(name))
+}
+
+/// Whether this is the name of a shard without digits and ending: `shard-00012`, or `shard-00012.1` of the second shard of
+/// a part.
+pub(crate) fn is_shard_stem(stem: &str) -> bool {
+    let Some(numbers) = stem.strip_prefix("shard-") else { return false };
+    let (first, second) = numbers.split_once('.').unwrap_or((numbers, "1"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    first.len() >= 5 && is_number(first) && is_number(second)
 }
 
 #[cfg(test)]
@@ -76,26 +85,12 @@ mod tests {
         let name = with_digest(&shard(7), &[0xab; 32], "vidx");
         assert_eq!(name, "shard-00007-abababababab.vidx");
         assert_eq!(stem(&name), "shard-00007");
+        assert!(has_digits(&name));
         for (name, without) in
             [("shard-00007.rec", "shard-00007"), ("a-ABABABABABAB.rec", "a-ABABABABABAB"), ("x", "x")]
         {
             assert_eq!(stem(name), without);
-        }
-    }
-
-    #[test]
-    fn only_names_that_vidrec_gives_are_its_own() {
-        for ours in [
-            "shard-00000.rec",
-            "shard-00000-abababababab.vidx",
-            "shard-00000-abababababab.vtrk",
-            "failures-abababababab.jsonl",
-            "dataset.json",
-        ] {
-            assert!(is_ours(ours), "{ours}");
-        }
-        for other in ["train.rec", "shard-00000.idx", "failures-old.jsonl", "notes.txt"] {
-            assert!(!is_ours(other), "{other}");
+            assert!(!has_digits(name));
         }
     }
 }

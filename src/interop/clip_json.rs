@@ -35,9 +35,9 @@ impl ClipJson {
     /// The description of a clip with these tracks.
     pub fn of(clip: &Clip<'_>, tracks: Vec<TrackJson>) -> Result<Self> {
         let mut json = ClipJson {
-            source: clip.source()?.to_owned(),
+            source: clip.source()?,
             label: clip.label(),
-            class: clip.class()?.to_owned(),
+            class: clip.class()?,
             attributes: clip.attributes()?,
             time_base: clip.time_base(),
             short: clip.is_short(),
@@ -109,7 +109,7 @@ impl ClipJson {
 }
 
 /// The file beside the exported files that has what all clips share: class names, settings and provenance.
-const META_FILE: &str = "vidrec.json";
+pub(super) const META_FILE: &str = "vidrec.json";
 
 /// Writes what all clips share.
 pub(super) fn write_meta(dataset: &Dataset, folder: &mut NewFolder) -> Result<()> {

@@ -136,9 +136,9 @@ fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
     let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
     Ok(vec![
         clip.ordinal().into(),
-        text(clip.source()?),
+        text(&clip.source()?),
         clip.label().into(),
-        text(clip.class()?),
+        text(&clip.class()?),
         clip.frame_count().into(),
         size(clip.width()),
         size(clip.height()),
@@ -146,7 +146,7 @@ fn clip_row(clip: &Clip<'_>) -> Result<Vec<Value>> {
         frames.first().map(|f| f.pts_seconds()).into(),
         frames.last().map(|f| f.pts_seconds()).into(),
         frames.iter().map(|f| f.jpeg().len() as u64).sum::<u64>().into(),
-        text(clip.attributes_json()?),
+        text(&clip.attributes_json()?),
         if tracks.is_empty() { Value::Null } else { json!(tracks).to_string().into() },
     ])
 }
@@ -158,7 +158,7 @@ fn frame_rows(clip: &Clip<'_>) -> Result<Vec<Vec<Value>>> {
         Ok(vec![
             clip.ordinal().into(),
             t.into(),
-            if source.is_empty() { Value::Null } else { source.into() },
+            if source.is_empty() { Value::Null } else { source.clone().into() },
             clip.label().into(),
             frame.pts().into(),
             frame.pts_seconds().into(),

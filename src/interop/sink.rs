@@ -34,6 +34,9 @@ pub struct ImportOptions {
     /// Seconds from one frame to the next, as a fraction, for sources without times. (1, 1) by default: times are then
     /// ordinals.
     pub time_base: (u32, u32),
+    /// Follow links that lead out of a folder of frames. Off by default: a folder from somewhere else may hold links to any
+    /// file of this machine, so such a link is an error.
+    pub outside: bool,
 }
 
 impl Default for ImportOptions {
@@ -45,6 +48,7 @@ impl Default for ImportOptions {
             check: false,
             reencode: None,
             time_base: (1, 1),
+            outside: false,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Small files from other programs, most of them text. They are read as a whole, after a check of their length.
 
-use std::fs;
 use std::path::Path;
 
+use crate::disk::regular_file::{Links, read_regular};
 use crate::{Error, Result};
 
 /// Largest text file that is read, in bytes: enough for the names and offsets of about 20 million frames.
@@ -15,11 +15,7 @@ pub(super) fn read(path: &Path) -> Result<String> {
 
 /// Reads a file of at most `most` bytes.
 pub(super) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let length = fs::metadata(path).map_err(|e| Error::io("open the file", path, e))?.len();
-    if length > most {
-        return Err(Error::limit("the file is too long").file(path).expected(most).found(length));
-    }
-    fs::read(path).map_err(|e| Error::io("read the file", path, e))
+    read_regular(path, most, Links::Follow)
 }
 
 /// An error about a file of another project's format.

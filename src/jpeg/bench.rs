@@ -34,7 +34,7 @@ impl TileBench {
     /// Finds them, makes the small JPEG that libjpeg-turbo gets, and returns how long it is.
     pub fn cut(&mut self, jpeg: &[u8], [x, y, width, height]: [u32; 4]) -> Option<usize> {
         let (small, _) = self.tiler.cut(jpeg, Region { x, y, width, height }, true)?;
-        Some(small.len())
+        Some(small.bytes().len())
     }
 
     /// Decodes the tiles under a region, each side divided by 1, 2, 4 or 8, and returns how many there are.

@@ -29,6 +29,7 @@
 
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
+pub(crate) mod between_reads;
 mod choice;
 mod codec;
 mod encode;
@@ -46,6 +47,8 @@ mod retile;
 mod scale;
 #[cfg(feature = "pack")]
 mod target;
+#[cfg(test)]
+mod tests;
 mod tile_grid;
 mod tiles;
 
@@ -60,7 +63,7 @@ pub use measure::QualityTarget;
 pub(crate) use measure::Scores;
 pub(crate) use recode::{ClipRecoder, RecodedClip};
 pub(crate) use region::{Cut, Region};
-pub(crate) use region_decoder::{DecodedPart, Pixels, RegionDecoder, make_room};
+pub(crate) use region_decoder::{DecodedPart, Pixels, RegionDecoder, changed, make_room};
 #[cfg(feature = "interop")]
 pub(crate) use retile::{Retiled, Retiler};
 pub(crate) use scale::Scale;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::between_reads::between_reads;
 use super::choice::JpegDecoder;
-use super::codec::{Decompressor, Yuv420, check_limits, read_header};
+use super::codec::{Decompressor, PrivateCopy, Yuv420, check_limits};
 use super::own::{TileDecoder, TilePlanes, Tiles};
 use super::region::{Cut, Region};
 use super::scale::Scale;
@@ -41,6 +42,7 @@ pub(crate) struct DecodedPart {
 /// A decoder of parts of pictures: one per thread, reused for every frame.
 pub(crate) struct RegionDecoder {
     decompressor: Decompressor,
+    copy: PrivateCopy,
     tiler: Tiler,
     own: TileDecoder,
     choice: JpegDecoder,
@@ -58,7 +60,8 @@ impl RegionDecoder {
 
     /// The same, with this instance of our own decoder.
     pub fn with_own(choice: JpegDecoder, own: TileDecoder) -> Result<Self> {
-        Ok(RegionDecoder { decompressor: Decompressor::new()?, tiler: Tiler::default(), own, choice })
+        let (copy, tiler) = (PrivateCopy::default(), Tiler::default());
+        Ok(RegionDecoder { decompressor: Decompressor::new()?, copy, tiler, own, choice })
     }
 
     /// What kind of picture `jpeg` is. For tiled JPEGs with the same header as the last one this costs next to nothing.
@@ -71,7 +74,8 @@ impl RegionDecoder {
             check_limits(size.0, size.1)?;
             return Ok(PixelFormat { size, pixels: Pixels::Ycc420 });
         }
-        let header = read_header(&mut self.decompressor, jpeg)?;
+        let open = self.decompressor.open(self.copy.of_header(jpeg)?)?;
+        let header = open.header();
         let pixels = if header.has_planes() { Pixels::Ycc420 } else { Pixels::Other };
         Ok(PixelFormat { size: (header.width, header.height), pixels })
     }
@@ -111,14 +115,17 @@ impl RegionDecoder {
                 return Ok(DecodedPart { cut, grid, tiles });
             }
             if let Some(small) = self.tiler.assemble(jpeg, &selection) {
-                self.decompressor.yuv420(small, scale, target(&cut, scale, planes)?)?;
+                self.decompressor.open(small)?.yuv420(scale, target(&cut, scale, planes)?)?;
                 return Ok(DecodedPart { cut, grid, tiles: cut.tiles });
             }
         }
-        let header = read_header(&mut self.decompressor, jpeg)?;
-        let size = (header.width, header.height);
+        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let size = (open.header().width, open.header().height);
+        if !region.within(size) {
+            return Err(changed());
+        }
         let cut = Cut::whole(size);
-        self.decompressor.yuv420(jpeg, scale, target(&cut, scale, planes)?)?;
+        open.yuv420(scale, target(&cut, scale, planes)?)?;
         Ok(DecodedPart { cut, grid: TileGrid { size, tile_width: 0 }, tiles: 0 })
     }
 
@@ -134,9 +141,12 @@ impl RegionDecoder {
     ) -> Result<Option<u32>> {
         if self.tiler.is_new() {
             // If libjpeg-turbo refuses this header, it does so here, once for all frames that have it.
-            read_header(&mut self.decompressor, jpeg)?;
+            if let Some(header) = self.tiler.header() {
+                self.decompressor.open(header)?;
+            }
             self.tiler.read_coding();
         }
+        between_reads();
         let (segments, coding) = self.tiler.selected();
         let TileSelection { grid, parts, cut } = selection;
         let pitch = cut.luma_pitch(scale);
@@ -168,21 +178,37 @@ impl RegionDecoder {
     }
 
     /// Decodes at least `region` of a picture to RGB, 3 bytes per pixel without padding, and returns which part it is.
+    /// `size` is what [`format`](Self::format) said of this JPEG.
     ///
     /// The pixels inside `region` are those of a decode of the whole picture, bit for bit.
     ///
     /// # Errors
     ///
     /// Not a JPEG, damaged data, or a picture beyond [`limits`](crate::limits).
-    pub fn rgb(&mut self, jpeg: &[u8], region: Region, rgb: &mut Vec<u8>) -> Result<Cut> {
-        let size = self.format(jpeg)?.size;
-        let (jpeg, cut) = (self.tiler.cut(jpeg, region.with_chroma_neighbors(size), false))
-            .unwrap_or_else(|| (jpeg, Cut::whole(size)));
-        let pitch = cut.region.width as usize * 3;
-        let out = room(rgb, pitch * cut.region.height as usize)?;
-        self.decompressor.rgb(jpeg, out, pitch)?;
-        Ok(cut)
+    pub fn rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region, rgb: &mut Vec<u8>) -> Result<Cut> {
+        if let Some(selection) = self.tiler.select(jpeg, region.with_chroma_neighbors(size), false)
+            && selection.grid.size == size
+            && let Some(small) = self.tiler.assemble(jpeg, &selection)
+        {
+            let Region { width, height, .. } = selection.cut.region;
+            let pitch = width as usize * 3;
+            self.decompressor.open(small)?.rgb(room(rgb, pitch * height as usize)?, pitch)?;
+            return Ok(selection.cut);
+        }
+        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        if (open.header().width, open.header().height) != size {
+            return Err(changed());
+        }
+        let pitch = size.0 as usize * 3;
+        open.rgb(room(rgb, pitch * size.1 as usize)?, pitch)?;
+        Ok(Cut::whole(size))
     }
+}
+
+/// Only another process can have changed a JPEG since its size was read.
+pub(crate) fn changed() -> Error {
+    Error::lost("the frame changed while it was decoded: another program writes to the file")
+        .help("replace files of a data set by renaming new ones, as vidrec does")
 }
 
 /// The parts that are not here: all of them at once if none is, else runs of one row.
@@ -255,7 +281,10 @@ mod tests {
     fn whole(jpeg: &[u8], size: (u32, u32), scale: Scale) -> ([Vec<u8>; 3], usize) {
         let mut planes = [const { Vec::new() }; 3];
         let cut = Cut::whole(size);
-        Decompressor::new().unwrap().yuv420(jpeg, scale, target(&cut, scale, &mut planes).unwrap()).unwrap();
+        let jpeg = jpeg.to_vec();
+        let mut decompressor = Decompressor::new().unwrap();
+        let open = decompressor.open((&jpeg).into()).unwrap();
+        open.yuv420(scale, target(&cut, scale, &mut planes).unwrap()).unwrap();
         (planes, cut.luma_pitch(scale))
     }
 
@@ -286,7 +315,7 @@ mod tests {
         let mut whole = vec![0; (width * height * 3) as usize];
         Decoder::new().unwrap().decode_rgb(jpeg, &mut whole, width as usize * 3).unwrap();
         let mut rgb = Vec::new();
-        let cut = decoder.rgb(jpeg, region, &mut rgb).unwrap();
+        let cut = decoder.rgb(jpeg, (width, height), region, &mut rgb).unwrap();
         for y in region.y..region.y + region.height {
             let ours = ((y - cut.region.y) * cut.region.width + region.x - cut.region.x) as usize * 3;
             let theirs = (y * width + region.x) as usize * 3;

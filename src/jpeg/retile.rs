@@ -1,6 +1,6 @@
 //! Restart markers for JPEGs that have none: the same DCT coefficients, in tiles that a crop can be cut from.
 
-use super::codec::{Decoder, Subsampling, Transformer, restart_interval};
+use super::codec::{Decoder, PrivateCopy, Subsampling, Transformer, restart_interval};
 use super::tiles::Tiler;
 use crate::{Planes, Result};
 
@@ -19,6 +19,7 @@ pub(crate) enum Retiled<'a> {
 pub(crate) struct Retiler {
     transformer: Transformer,
     decoder: Decoder,
+    copy: PrivateCopy,
     tiler: Tiler,
     out: Vec<u8>,
     before: Planes,
@@ -30,6 +31,7 @@ impl Retiler {
         Ok(Retiler {
             transformer: Transformer::new()?,
             decoder: Decoder::new()?,
+            copy: PrivateCopy::default(),
             tiler: Tiler::default(),
             out: Vec::new(),
             before: Planes::new(1, 1)?,
@@ -45,6 +47,9 @@ impl Retiler {
     ///
     /// `jpeg` cannot be decoded whole.
     pub fn retile(&mut self, jpeg: &[u8]) -> Result<Retiled<'_>> {
+        // All steps judge the same bytes.
+        let private = self.copy.of(jpeg)?;
+        let jpeg = private.bytes();
         let header = self.decoder.header(jpeg)?;
         if self.tiler.size(jpeg).is_some() {
             return Ok(Retiled::Already);
@@ -59,7 +64,7 @@ impl Retiler {
         if self.out.len() < room {
             self.out.resize(room, 0);
         }
-        let length = match self.transformer.restart(jpeg, restart_interval(header.width), &mut self.out) {
+        let length = match self.transformer.restart(private, restart_interval(header.width), &mut self.out) {
             Ok(length) => length,
             Err(_) => {
                 // The failed instance may be in the middle of a file.

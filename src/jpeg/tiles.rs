@@ -11,6 +11,8 @@
 //! RST7, RST0 in order and in the right number, up to the end of the image. Any other JPEG is "not tiled", and the
 //! caller decodes it whole.
 
+use super::between_reads::between_reads;
+use super::codec::PrivateJpeg;
 use super::markers::{APP0, APP14, APP15, COM, DHT, DQT, DRI, EOI, MarkerSegment, RST0, SOF0, SOI, SOS, headers};
 use super::own::{Coding, TileData};
 use super::region::{Cut, MCU_SIDE, Region};
@@ -86,7 +88,8 @@ impl Tiler {
     /// A JPEG of the tiles that `region` touches, if `jpeg` is tiled and has such a region.
     ///
     /// With `padded` its sides are whole tiles, otherwise they end with the picture.
-    pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(&[u8], Cut)> {
+    #[cfg(any(test, feature = "bench", feature = "fuzzing"))]
+    pub fn cut(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<(PrivateJpeg<'_>, Cut)> {
         let selection = self.select(jpeg, region, padded)?;
         Some((self.assemble(jpeg, &selection)?, selection.cut))
     }
@@ -95,6 +98,7 @@ impl Tiler {
     pub fn select(&mut self, jpeg: &[u8], region: Region, padded: bool) -> Option<TileSelection> {
         let KnownHeader { header, layout, .. } = self.known(jpeg)?;
         let (length, layout) = (header.len(), *layout);
+        between_reads();
         if !region.within((layout.width, layout.height)) {
             return None;
         }
@@ -119,7 +123,8 @@ impl Tiler {
     }
 
     /// The JPEG of the tiles that were last selected, in `jpeg`.
-    pub fn assemble(&mut self, jpeg: &[u8], selection: &TileSelection) -> Option<&[u8]> {
+    pub fn assemble(&mut self, jpeg: &[u8], selection: &TileSelection) -> Option<PrivateJpeg<'_>> {
+        between_reads();
         let TileSelection { grid, parts: Parts { columns, rows }, cut } = selection;
         let (across, _) = grid.parts();
         let KnownHeader { header, layout, .. } = self.known.first()?;
@@ -139,12 +144,17 @@ impl Tiler {
             }
         }
         self.out.extend([0xFF, EOI]);
-        Some(&self.out)
+        Some(PrivateJpeg::from(&self.out))
     }
 
     /// All tiles of the picture of the last selection, and how their blocks are coded, if that is known.
     pub fn selected(&self) -> (&[TileData], Option<&Coding>) {
         (&self.tiles, self.known.first().and_then(|known| known.coding.as_ref()?.as_ref()))
+    }
+
+    /// The header of the last selection, up to the entropy-coded data.
+    pub fn header(&self) -> Option<PrivateJpeg<'_>> {
+        self.known.first().map(|known| PrivateJpeg::from(&known.header))
     }
 
     /// Whether [`read_coding`](Self::read_coding) has yet to be called for the header of the last selection.
@@ -166,9 +176,13 @@ impl Tiler {
             Some(0) => {}
             Some(i) => self.known[..=i].rotate_right(1),
             None => {
-                let (layout, length) = read_header(jpeg)?;
+                let (_, length) = read_header(jpeg)?;
+                between_reads();
+                let header = jpeg.get(..length)?.to_vec();
+                // What is remembered is what the copy says, even if a mapped file has just changed.
+                let (layout, _) = read_header(&header).filter(|&(_, end)| end == length)?;
                 self.known.truncate(MOST_KNOWN - 1);
-                self.known.insert(0, KnownHeader { header: jpeg[..length].to_vec(), layout, coding: None });
+                self.known.insert(0, KnownHeader { header, layout, coding: None });
             }
         }
         self.known.first()
@@ -248,7 +262,7 @@ mod tests {
     }
 
     fn cut(jpeg: &[u8], region: Region) -> Option<(Vec<u8>, Cut)> {
-        Tiler::default().cut(jpeg, region, true).map(|(small, cut)| (small.to_vec(), cut))
+        Tiler::default().cut(jpeg, region, true).map(|(small, cut)| (small.bytes().to_vec(), cut))
     }
 
     const CORNER: Region = Region { x: 0, y: 0, width: 1, height: 1 };

@@ -6,6 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::Zeroable;
 
+use crate::allocation;
+
 /// Bytes of a cache line, and of the largest vector.
 const LINE: usize = 64;
 
@@ -34,7 +36,7 @@ impl<T: Zeroable> Aligned<T> {
             // What is there is no longer needed, and may be what is missing.
             *self = Aligned { room: Vec::new(), start: 0, len: 0 };
             // Not filled here: the system gives zeroed pages when they are first written to, by all threads at once.
-            self.room = bytemuck::try_zeroed_vec(room).map_err(|()| room.saturating_mul(size_of::<T>()))?;
+            self.room = allocation::try_zeroed(room)?;
         }
         // If there is no such offset, the beginning: alignment makes it faster, and nothing depends on it.
         let start = self.room.as_ptr().align_offset(LINE);

@@ -15,6 +15,8 @@
 
 mod channels;
 mod estimate;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 pub mod given;
 mod options;
 #[expect(clippy::module_inception, reason = "the room is named after its main function")]

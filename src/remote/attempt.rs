@@ -13,6 +13,7 @@ use object_store::{Attribute, Extensions, GetOptions, GetRange, ObjectStore};
 use super::aws::NoCredentials;
 use super::counters::{Counters, add};
 use super::http::Answer;
+use super::redirect_policy::Refused;
 use super::refusal;
 use super::sink::Sink;
 
@@ -190,6 +191,9 @@ pub(super) fn explain(e: &object_store::Error, answer: &Answer, key: &Key) -> Fa
             false => refuse(none.to_string(), "run the command by hand, and sign in if it asks for that"),
         };
     }
+    if let Some(refused) = inside::<Refused>(e) {
+        return refuse(refused.to_string(), refused.help());
+    }
     if status.is_some_and(|status| status >= 400) && inside::<HttpError>(e).is_some() {
         return passing(said("an answer that says why broke off"));
     }
@@ -246,12 +250,6 @@ fn transport(e: &object_store::Error, status: Option<u16>, key: &Key) -> Failure
         text = text.replace(&format!("/{}", part.as_ref().to_ascii_lowercase()), "/");
     }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["too many redirects", "redirect"]) {
-        return refuse(
-            format!("the server sends its client elsewhere again and again: {}", cause(e)),
-            "check the location",
-        );
-    }
     if has(&["certificate", "unknownissuer"]) {
         let (what, help) = match () {
             () if has(&["unknownissuer"]) => (

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use object_store::Certificate;
+use reqwest::Certificate;
 
 use crate::{Error, Result};
 

@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
-};
-use object_store::{Certificate, ClientOptions};
+use object_store::ClientOptions;
+use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService};
+use reqwest::Certificate;
+
+use super::client::client;
+use super::redirect::{Following, MakeClient};
 
 /// What a server said to one request. It travels with the request, as an extension.
 #[derive(Debug, Default)]
@@ -42,7 +44,7 @@ impl Answer {
     }
 }
 
-/// Connects as object_store does by default, and watches.
+/// Connects as object_store does by default, but for redirects, and watches.
 #[derive(Debug)]
 pub(super) struct Watching {
     /// What may sign certificates of servers, beside the authorities of the system.
@@ -51,21 +53,22 @@ pub(super) struct Watching {
 
 impl HttpConnector for Watching {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let with = |options: ClientOptions, authority: &Certificate| options.with_root_certificate(authority.clone());
-        let options = self.authorities.iter().fold(options.clone(), with);
-        Ok(HttpClient::new(Watched(ReqwestConnector::default().connect(&options)?)))
+        let own = HttpClient::new(client(options, &self.authorities, None)?);
+        let (options, authorities) = (options.clone(), self.authorities.clone());
+        let others = move |guarded: &_| Ok(HttpClient::new(client(&options, &authorities, Some(guarded))?));
+        Ok(HttpClient::new(Watched(Following::new(own, MakeClient(Box::new(others))))))
     }
 }
 
 #[derive(Debug)]
-struct Watched(HttpClient);
+struct Watched(Following);
 
 #[async_trait]
 impl HttpService for Watched {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let answer = request.extensions().get::<Arc<Answer>>().cloned();
         let answer = answer.or_else(|| ANSWER.try_with(Arc::clone).ok());
-        let response = self.0.execute(request).await?;
+        let response = self.0.send(request).await?;
         if let Some(answer) = answer {
             answer.status.store(response.status().as_u16(), Relaxed);
             if let Some(region) = response.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok())

@@ -3,6 +3,8 @@
 //! ```text
 //! options  url, aws, authorities where, with which credentials, and whom to believe
 //! network  store, http, runtime  the client of one store, in this process (per_process)
+//!          client, redirect      how it connects, and where it goes if a server sends it elsewhere
+//!                                (redirect_policy, addresses)
 //! fetch    attempt, refusal      one request, and what a server says that refuses it
 //!          gate, fetch           how many at a time; retries, second requests, deadlines
 //! bytes    held, recent, memory   what memory holds of objects ahead of its use, and after it
@@ -15,10 +17,12 @@
 //!          filling                one after another, for the cache on disk
 //! ```
 
+mod addresses;
 mod attempt;
 mod authorities;
 mod aws;
 mod bucket;
+mod client;
 mod coming;
 mod counters;
 mod fetch;
@@ -27,6 +31,8 @@ mod file;
 mod file_pieces;
 mod fill_once;
 mod filling;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod gate;
 mod held;
 mod http;
@@ -38,6 +44,8 @@ mod pieces;
 #[cfg(feature = "pack")]
 mod reader;
 mod recent;
+mod redirect;
+mod redirect_policy;
 mod refusal;
 #[expect(clippy::module_inception, reason = "the room is named after its main type")]
 mod remote;

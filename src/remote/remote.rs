@@ -17,7 +17,7 @@ use super::runtime;
 use super::store;
 use super::url::Address;
 use crate::cache::{self, PageCache};
-use crate::disk::{space, whole_folder};
+use crate::disk::{own_folder, space};
 use crate::stop;
 use crate::storage::RemoteStats;
 use crate::{Error, Result, Storage};
@@ -185,7 +185,7 @@ impl Remote {
 
 /// The limit of a cache that has none: what is free on its disk and what it has already, less a tenth of the disk.
 fn what_is_free(dir: &Path) -> Result<u64> {
-    whole_folder::create(dir)?;
+    own_folder::create_all(dir)?;
     let has = cache::show(dir).map_or(0, |report| report.bytes);
     let room = space::free_space(dir)?.saturating_add(has).saturating_sub(space::total_space(dir)? / 10);
     Ok(room.max(cache::PAGE_BYTES))

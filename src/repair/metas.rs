@@ -34,11 +34,11 @@ pub(super) fn metas(files: &Files, indexes: &[OldIndex<'_>], report: &mut Repair
 /// Corrects a list of class names that has no checksum by the names in intact clip entries. Clears a list that does not
 /// match the clips.
 fn correct_classes(classes: &mut Vec<String>, indexes: &[OldIndex<'_>]) {
-    let mut proven: BTreeMap<u32, &str> = BTreeMap::new();
+    let mut proven: BTreeMap<u32, String> = BTreeMap::new();
     for (label, class) in indexes.iter().flat_map(OldIndex::labels) {
-        let known = proven.entry(label).or_insert(class);
+        let known = proven.entry(label).or_default();
         if known.is_empty() {
-            *known = class;
+            known.clone_from(&class);
         }
         if label as usize >= classes.len() || (!class.is_empty() && *known != class) {
             return classes.clear();

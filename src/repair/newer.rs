@@ -2,13 +2,21 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::shards::Files;
 use crate::dataset::Index;
+use crate::disk::regular_file::{Links, read_regular};
 use crate::format::track::ends;
 use crate::format::{NEWER, crc32, dataset_json, header};
-use crate::{Error, Result};
+use crate::{Error, Result, limits};
+
+/// What every version of `dataset.json` says.
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    format_version: u64,
+}
 
 /// # Errors
 ///
@@ -28,9 +36,10 @@ pub(super) fn refuse(files: &Files) -> Result<()> {
     // dataset.json has no checksum, so an intact index counts for more.
     let Some(folder) = files.folder.as_ref().filter(|_| !is_of_this_version) else { return Ok(()) };
     let path = folder.join(dataset_json::FILE_NAME);
-    let listing = || serde_json::from_slice::<Value>(&std::fs::read(&path).ok()?).ok();
-    match listing().filter(|listing| listing["format"] == "vidrec").map(|listing| listing["format_version"].clone()) {
-        Some(version) if version.as_u64().is_some_and(|version| version > header::VERSION.0.into()) => {
+    let listing =
+        || serde_json::from_slice::<Version>(&read_regular(&path, limits::MAX_LISTING_BYTES, Links::Follow).ok()?).ok();
+    match listing().filter(|listing| listing.format == "vidrec").map(|listing| listing.format_version) {
+        Some(version) if version > u64::from(header::VERSION.0) => {
             let e = Error::format("dataset-version", "a newer version of the format");
             Err(refused(e.expected(header::VERSION.0).found(version), &path))
         }

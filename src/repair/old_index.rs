@@ -129,15 +129,16 @@ impl<'a> OldIndex<'a> {
     }
 
     /// Source, class and attributes of a clip, if they are intact.
-    pub fn strings(&self, clip: &ClipEntry) -> Option<[&'a str; 3]> {
+    pub fn strings(&self, clip: &ClipEntry) -> Option<[String; 3]> {
         self.index.as_ref()?.strings(self.bytes, clip).ok()
     }
 
     /// The intact labels of the clips that have one, with the names of their classes.
-    pub fn labels(&self) -> impl Iterator<Item = (u32, &'a str)> {
+    pub fn labels(&self) -> impl Iterator<Item = (u32, String)> {
         (0..self.clip_entries).filter_map(|ordinal| {
             let clip = self.clip(ordinal)?;
-            Some((u32::try_from(clip.label).ok()?, self.strings(&clip).unwrap_or_default()[1]))
+            let [_, class, _] = self.strings(&clip).unwrap_or_default();
+            Some((u32::try_from(clip.label).ok()?, class))
         })
     }
 }

@@ -1,6 +1,5 @@
 //! Where salvaged clips go: a new data set, new indexes beside the old record files, or nowhere.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -12,17 +11,18 @@ use super::tracks::OldTracks;
 use crate::dataset::Io;
 use crate::dataset::{Source, listing};
 use crate::disk::publication::{self, Replaced};
+use crate::disk::regular_file::{Links, read_regular};
 use crate::disk::{FolderLock, Temporary, folder_of, keep_as};
 use crate::format::data_binding::{DataBinding, hex};
 use crate::format::dataset_json::{self, DatasetJson, FailuresJson, ShardJson};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
-use crate::format::names;
 use crate::format::track::directory::NewTrack;
 use crate::format::track::payload::Payload;
 use crate::format::track::schema::Schema;
 use crate::writer::{FinishedIndex, IndexWriter, TrackWriter};
-use crate::{Dataset, Error, FrameData, Result, Writer};
+use crate::{Dataset, Error, FrameData, Result, Writer, limits};
 
 pub(super) enum Sink {
     /// A dry run.
@@ -104,7 +104,7 @@ pub(super) struct Indexes {
 enum Tracks {
     None,
     /// It is intact and keeps its name.
-    Kept(DataBinding, String),
+    Kept(DataBinding, FileName),
     /// Another one takes the tracks that are intact.
     New(Box<TrackWriter>, Schema),
 }
@@ -115,18 +115,18 @@ struct NewIndex {
     binding: DataBinding,
     meta: Meta,
     /// The name of a track file that stays.
-    kept_tracks: Option<String>,
+    kept_tracks: Option<FileName>,
     /// A new track file.
     tracks: Option<Temporary>,
 }
 
 impl NewIndex {
-    fn listed(&self, shard: &ShardFiles) -> ShardJson {
-        let mut json = self.index.listed(shard.name(), &self.binding);
+    fn listed(&self, shard: &ShardFiles) -> Result<ShardJson> {
+        let mut json = self.index.listed(FileName::of(&shard.record_path)?, &self.binding);
         if let (Some(listed), Some(name)) = (&mut json.track_file, &self.kept_tracks) {
             listed.file.clone_from(name);
         }
-        json
+        Ok(json)
     }
 }
 
@@ -144,7 +144,7 @@ impl Indexes {
         let path = |ending| shard.record_path.with_extension(ending);
         let tracks = match tracks.map(|tracks| (tracks, tracks.binding)) {
             None => Tracks::None,
-            Some((tracks, Some(binding))) => Tracks::Kept(binding, tracks.name.clone()),
+            Some((tracks, Some(binding))) => Tracks::Kept(binding, tracks.name.parse()?),
             Some((tracks, None)) if tracks.schema.tracks().is_empty() => Tracks::None,
             Some((tracks, None)) => {
                 Tracks::New(Box::new(TrackWriter::create(&path("vtrk"), 0)?), tracks.schema.clone())
@@ -219,7 +219,7 @@ impl Indexes {
                 metas.extend(old.meta().cloned());
                 continue;
             };
-            let json = new.listed(shard);
+            let json = new.listed(shard)?;
             replaced.extend(replaced_tracks(shard, &new));
             replaced.extend(shard.index.as_ref().map(|_| shard.index_path.clone()));
             report.written.push(folder.join(&json.index_file).display().to_string());
@@ -242,8 +242,8 @@ impl Indexes {
         }
         let listing = folder.join(dataset_json::FILE_NAME);
         replaced.iter().chain((!is_listed).then_some(&listing)).try_for_each(|path| keep_broken(path))?;
-        let listed = files.listing.iter().flat_map(DatasetJson::file_names).map(str::to_owned).collect();
-        let removable = replaced.iter().map(|path| name(path)).collect();
+        let listed = files.listing.iter().flat_map(DatasetJson::file_names).cloned().collect();
+        let removable = replaced.iter().map(|path| FileName::of(path)).collect::<Result<_>>()?;
         let replaced = Replaced { files: listed, removable };
         publication::publish(vec![crate::writer::stage(folder, self.lock, staged, &json, replaced)?])?;
         report.written.extend((!is_listed).then(|| listing.display().to_string()));
@@ -258,7 +258,7 @@ fn name(path: &Path) -> String {
 /// Whether the `dataset.json` beside an index lists it.
 fn is_listed(index: &Path) -> bool {
     let listing = listing::read(&index.with_file_name(dataset_json::FILE_NAME));
-    listing.is_ok_and(|json| json.shards.iter().any(|shard| shard.index_file == name(index)))
+    listing.is_ok_and(|json| json.shards.iter().any(|shard| *shard.index_file == *name(index)))
 }
 
 /// Opens a shard that is intact.
@@ -272,7 +272,7 @@ fn open(shard: &ShardFiles) -> Result<Dataset> {
 fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<Option<FailuresJson>> {
     let listed = files.listing.as_ref().and_then(|listing| listing.failures.clone());
     if let Some(listed) = &listed {
-        let found = fs::read(folder.join(&listed.file)).map(|bytes| hex(&Sha256::digest(bytes)));
+        let found = read_list(&folder.join(&listed.file)).map(|bytes| hex(&Sha256::digest(bytes)));
         if found.as_ref().is_ok_and(|found| *found == listed.sha256) {
             return Ok(Some(listed.clone()));
         }
@@ -280,21 +280,19 @@ fn failures(folder: &Path, files: &Files, report: &mut RepairReport) -> Result<O
         report.damage.push(format!("{}: the list of failures is {what} and no longer listed", listed.file));
         return Ok(None);
     }
-    let failed = |e| Error::io("list the folder", folder, e);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let file = name(&path);
-        if !(file.starts_with("failures-") && file.ends_with(".jsonl")) {
-            continue;
-        }
-        let bytes = fs::read(&path).map_err(|e| Error::io("read the file", &path, e))?;
+    for file in listing::files_in(folder, |name| name.kind() == Some(FileKind::Failures))? {
+        let bytes = read_list(&folder.join(&file))?;
         let sha256: [u8; 32] = Sha256::digest(&bytes).into();
-        if names::with_digest("failures", &sha256, "jsonl") == file {
+        if FileName::of_failures(&sha256) == file {
             let count = bytes.iter().filter(|b| **b == b'\n').count() as u64;
             return Ok(Some(FailuresJson { file, count, sha256: hex(&sha256) }));
         }
     }
     Ok(None)
+}
+
+fn read_list(path: &Path) -> Result<Vec<u8>> {
+    read_regular(path, limits::MAX_SMALL_OBJECT_BYTES, Links::Follow)
 }
 
 /// The track file that a shard has no longer, because another one has what is intact of it, or nothing is.

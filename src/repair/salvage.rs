@@ -141,13 +141,20 @@ impl<'a> Salvage<'a> {
 
     fn clip_with_entry(&mut self, ordinal: u64, entry: &ClipEntry) -> Fate<'a> {
         let strings = self.old.strings(entry);
+        let is_without = strings.is_none();
         let label = u32::try_from(entry.label).ok();
         let [source, class, attributes] = strings.unwrap_or_default();
         if u64::from(entry.frame_count) > self.old.frame_entries + self.scan.found.len() as u64 {
-            return self.lost(ordinal, source, label, Vec::new(), "neither index nor record file has that many frames");
+            return self.lost(
+                ordinal,
+                &source,
+                label,
+                Vec::new(),
+                "neither index nor record file has that many frames",
+            );
         }
         let (mut frames, mut damaged) = (Vec::new(), Vec::new());
-        let mut losses = Losses { names: strings.is_none(), ..Losses::default() };
+        let mut losses = Losses { names: is_without, ..Losses::default() };
         for t in 0..entry.frame_count {
             match self.frame(ordinal, t, entry.first_frame + u64::from(t), &mut losses) {
                 Some(frame) => frames.push(frame),
@@ -156,7 +163,7 @@ impl<'a> Salvage<'a> {
         }
         if !damaged.is_empty() {
             let reason = "some of its frames are damaged or missing";
-            return self.lost(ordinal, source, label, damaged, reason);
+            return self.lost(ordinal, &source, label, damaged, reason);
         }
         let attributes = match attributes.parse() {
             Ok(attributes) => attributes,
@@ -165,10 +172,10 @@ impl<'a> Salvage<'a> {
                 JsonObject::default()
             }
         };
-        let class = if losses.names { self.class_of(label) } else { class.to_owned() };
+        let class = if losses.names { self.class_of(label) } else { class };
         let info = ClipInfo {
             label,
-            source: source.to_owned(),
+            source,
             class,
             attributes,
             width: u32::from(entry.width),

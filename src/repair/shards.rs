@@ -9,6 +9,7 @@ use crate::dataset::{Index, Io, Source, listing};
 use crate::disk::folder_of;
 use crate::disk::map::MappedFile;
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::names;
 use crate::{Error, Result};
 
@@ -34,7 +35,7 @@ impl ShardFiles {
     }
 
     pub fn name(&self) -> String {
-        self.record_path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        file_name(&self.record_path)
     }
 }
 
@@ -106,43 +107,37 @@ fn find_in(folder: &Path) -> Result<Files> {
         Some(listing) => listing.shards.iter().map(|s| [s.record_file.clone(), s.index_file.clone()]).collect(),
         None => pairs(folder, &there),
     };
-    let extra: Vec<&str> =
-        there.iter().filter(|n| !pairs.iter().flatten().any(|p| p == *n)).map(String::as_str).collect();
+    let extra: Vec<&str> = there.iter().filter(|n| !pairs.iter().flatten().any(|p| p == *n)).map(|n| &**n).collect();
     if !extra.is_empty() {
         notes.push(format!("ignored, because they do not belong to the data set: {}", extra.join(", ")));
     }
-    let said = |index: &str| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == index)).cloned();
-    let open = |[record, index]: [String; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
+    let said =
+        |index: &FileName| listing.as_ref().and_then(|l| l.shards.iter().find(|s| s.index_file == *index)).cloned();
+    let open =
+        |[record, index]: [FileName; 2]| ShardFiles::open(folder.join(&record), folder.join(&index), said(&index));
     let shards = pairs.into_iter().map(open).collect::<Result<_>>()?;
     Ok(Files { folder: Some(folder.to_owned()), shards, listing, notes })
 }
 
 /// Names of the record and index files in a folder.
-fn shard_file_names(folder: &Path) -> Result<BTreeSet<String>> {
-    let io = |e| Error::io("list the folder", folder, e);
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).map_err(io)? {
-        let name = entry.map_err(io)?.file_name();
-        let name = name.to_string_lossy();
-        let is_shard = !name.starts_with('.') && (name.ends_with(".rec") || name.ends_with(".vidx"));
-        found.extend(is_shard.then(|| name.into_owned()));
-    }
-    Ok(found)
+fn shard_file_names(folder: &Path) -> Result<BTreeSet<FileName>> {
+    let of_shard = [Some(FileKind::Records), Some(FileKind::Index)];
+    Ok(listing::files_in(folder, |name| of_shard.contains(&name.kind()))?.into_iter().collect())
 }
 
 /// Whether `listing` lists each shard once, each shard has at least one file, and its other file is really missing.
 ///
 /// `dataset.json` has no checksum, so a list that does not match the files is not used.
-fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
+fn can_be(listing: &DatasetJson, there: &BTreeSet<FileName>) -> bool {
     let mut listed = BTreeSet::new();
-    let mut once = listing.shards.iter().flat_map(|s| [s.record_file.as_str(), s.index_file.as_str()]);
+    let mut once = listing.shards.iter().flat_map(|s| [&s.record_file, &s.index_file]);
     if !once.all(|name| listed.insert(name)) {
         return false;
     }
     // If a file is missing and there is an unlisted file of its kind, that file may be the missing one: the name in the
     // list may be damaged.
-    let is_extra = |ending| there.iter().any(|name| name.ends_with(ending) && !listed.contains(name.as_str()));
-    let (extra_record, extra_index) = (is_extra(".rec"), is_extra(".vidx"));
+    let is_extra = |kind| there.iter().any(|name| name.kind() == Some(kind) && !listed.contains(name));
+    let (extra_record, extra_index) = (is_extra(FileKind::Records), is_extra(FileKind::Index));
     listing.shards.iter().all(|shard| match (there.contains(&shard.record_file), there.contains(&shard.index_file)) {
         (true, true) => true,
         (true, false) => !extra_index,
@@ -152,18 +147,19 @@ fn can_be(listing: &DatasetJson, there: &BTreeSet<String>) -> bool {
 }
 
 /// Pairs record files with indexes without a list. Each record file occurs once, in order of name.
-fn pairs(folder: &Path, there: &BTreeSet<String>) -> Vec<[String; 2]> {
-    let mut records: BTreeSet<&str> = there.iter().map(String::as_str).filter(|name| name.ends_with(".rec")).collect();
+fn pairs(folder: &Path, there: &BTreeSet<FileName>) -> Vec<[FileName; 2]> {
+    let of_kind = |kind| there.iter().filter(move |name| name.kind() == Some(kind));
+    let mut records: BTreeSet<&FileName> = of_kind(FileKind::Records).collect();
     let mut pairs = Vec::new();
-    for index in there.iter().filter(|name| name.ends_with(".vidx")) {
-        let record = record_of(&folder.join(index), |name| records.contains(name));
-        let name = record.map_or_else(|| index.replace(".vidx", ".rec"), |path| file_name(&path));
+    for index in of_kind(FileKind::Index) {
+        let record = record_of(&folder.join(index), |name| records.iter().any(|record| ***record == *name));
+        let name = record.and_then(|path| FileName::of(&path).ok()).unwrap_or_else(|| index.beside(FileKind::Records));
         // An index whose record file already has another index is ignored.
-        if records.remove(name.as_str()) || !there.contains(&name) {
+        if records.remove(&name) || !there.contains(&name) {
             pairs.push([name, index.clone()]);
         }
     }
-    pairs.extend(records.into_iter().map(|record| [record.to_owned(), record.replace(".rec", ".vidx")]));
+    pairs.extend(records.into_iter().map(|record| [record.clone(), record.beside(FileKind::Index)]));
     pairs.sort_by(|a, b| names::stem(&a[0]).cmp(names::stem(&b[0])).then_with(|| a.cmp(b)));
     pairs
 }
@@ -172,7 +168,7 @@ fn pairs(folder: &Path, there: &BTreeSet<String>) -> Vec<[String; 2]> {
 /// file of the same number.
 fn record_of(index: &Path, is_there: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let name = file_name(index);
-    let same = name.replace(".vidx", ".rec");
+    let same = name.strip_suffix(".vidx").map_or_else(|| name.clone(), |stem| format!("{stem}.rec"));
     let said = || {
         let bytes = MappedFile::open(index).ok()?;
         let binding = OldIndex::read(&bytes).binding?;
@@ -205,8 +201,8 @@ fn track_path(record: &Path, index: &Path, bytes: Option<&[u8]>, listed: Option<
         }
         None => {
             let stem = names::stem(&file_name(record)).to_owned();
-            let is_its = |name: &str| name.ends_with(".vtrk") && names::stem(name) == stem;
-            let found = listing::names_in(folder_of(record), is_its).unwrap_or_default();
+            let is_its = |name: &FileName| name.kind() == Some(FileKind::Tracks) && names::stem(name) == stem;
+            let found = listing::files_in(folder_of(record), is_its).unwrap_or_default();
             found.first().filter(|_| found.len() == 1).map(|name| record.with_file_name(name))
         }
     }

@@ -71,7 +71,7 @@ fn compare(sets: &[NamedSet], surveys: &[Survey], at: usize) -> Result<Compariso
         for (old, new) in clips {
             let clip = sets[at].set.clip(new)?;
             let note = if is_change { change(&sets[0].set.clip(old)?, &clip)? } else { String::new() };
-            first.push(SourceNote { source: clip.source()?.to_owned(), note });
+            first.push(SourceNote { source: clip.source()?, note });
         }
         Ok(Sources { count, first })
     };
@@ -101,7 +101,7 @@ fn change(old: &Clip<'_>, new: &Clip<'_>) -> Result<String> {
 
 /// The class of a clip, or its label as text.
 pub(super) fn class_of(clip: &Clip<'_>) -> Result<String> {
-    Ok(match (clip.label(), clip.class()?) {
+    Ok(match (clip.label(), &*clip.class()?) {
         (None, "") => "no label".into(),
         (Some(label), "") => label.to_string(),
         (_, class) => class.to_owned(),

@@ -48,7 +48,7 @@ impl ClipFacts {
         let numbers = ClipNumbers::of(clip)?;
         Ok(ClipFacts {
             place,
-            source: clip.source()?.to_owned(),
+            source: clip.source()?,
             class: class_of(clip)?,
             frames: clip.frame_count(),
             width: clip.width(),

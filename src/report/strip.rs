@@ -140,7 +140,7 @@ impl StripMaker {
             small.cb = Channel { samples: cb, size: half, step: 1, pitch: pitch / 2 }.resized(chroma);
             small.cr = Channel { samples: cr, size: half, step: 1, pitch: pitch / 2 }.resized(chroma);
         } else {
-            let cut = self.decoder.rgb(jpeg, whole, &mut self.rgb)?;
+            let cut = self.decoder.rgb(jpeg, format.size, whole, &mut self.rgb)?;
             let size = (format.size.0 as usize, format.size.1 as usize);
             let pitch = 3 * cut.region.width as usize;
             let at = |size_out| {

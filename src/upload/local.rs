@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::disk::regular_file::{Links, open_regular, read_regular};
 use crate::disk::{folder_of, publication};
 use crate::fetch::{Item, items};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
@@ -56,12 +57,7 @@ impl LocalSet {
 }
 
 fn read_listing(listing: &Path) -> Result<Vec<u8>> {
-    let meta = fs::metadata(listing).map_err(|e| Error::io("open the data set", listing, e))?;
-    if meta.len() > limits::MAX_META_BYTES {
-        let e = Error::limit("the file is too long").file(listing).expected(limits::MAX_META_BYTES);
-        return Err(e.found(meta.len()));
-    }
-    fs::read(listing).map_err(|e| Error::io("read the file", listing, e))
+    read_regular(listing, limits::MAX_LISTING_BYTES, Links::Follow)
 }
 
 impl LocalFile {
@@ -84,7 +80,7 @@ impl LocalFile {
     /// The file, to be read once and proven.
     pub fn read(&self) -> Result<Reading<'_>> {
         let path = self.item.location.clone();
-        let file = File::open(&path).map_err(|e| Error::io("open the file", &path, e))?;
+        let file = open_regular(&path, Links::Follow)?;
         Ok(Reading { of: self, path, file, digest: Sha256::new() })
     }
 }

@@ -21,7 +21,7 @@ mod transfer;
 #[cfg(feature = "pack")]
 pub(crate) use place::Place;
 #[cfg(feature = "pack")]
-pub(crate) use scratch::folder_for;
+pub(crate) use scratch::own_folder_for;
 
 pub use options::{PushOptions, RemoteOutput};
 pub use output::{write_remote, write_remote_parts};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Storage;
+use crate::disk::own_folder;
 
 /// Options of [`push`](crate::push).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub struct PushOptions {
 pub struct RemoteOutput {
     /// As [`PushOptions::storage`].
     pub storage: Storage,
-    /// A folder of this machine with room for the whole output, which is written to a folder in it first. Default `None`:
-    /// the system's folder for temporary files.
+    /// A folder of this machine with room for the whole output, which is written first to a folder in it that no other user
+    /// can enter. Default `None`: `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
     /// As [`PushOptions::overwrite`].
     pub overwrite: bool,
@@ -33,6 +34,11 @@ pub struct RemoteOutput {
 }
 
 impl RemoteOutput {
+    /// The folder in which the output is made first: [`scratch`](Self::scratch), or its default.
+    pub fn scratch_folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(own_folder::for_scratch)
+    }
+
     pub(super) fn push(&self) -> PushOptions {
         let RemoteOutput { storage, overwrite, only_publisher, .. } = self.clone();
         PushOptions { storage, overwrite, only_publisher }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::options::PushOptions;
 use super::report::PushReport;
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
-use crate::format::names;
+use crate::format::file_name::FileName;
 use crate::remote::{Bucket, Tag};
 use crate::{Error, Hint, Result, limits};
 
@@ -26,7 +26,7 @@ impl Place {
             return Err(e.help("give the location of the folder, such as s3://bucket/train"));
         }
         let bucket = Bucket::open(location, &options.storage)?;
-        let there = bucket.read(FILE_NAME, limits::MAX_META_BYTES)?;
+        let there = bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)?;
         Ok(Place { bucket, options: options.clone(), there })
     }
 
@@ -72,8 +72,8 @@ impl Place {
                 return report.notes.push(format!("the replaced dataset.json cannot be read, so its files stay: {e}"));
             }
         };
-        let listed: HashSet<&str> = now.file_names().collect();
-        for name in old.file_names().filter(|name| !listed.contains(name) && names::is_ours(name)) {
+        let listed: HashSet<&FileName> = now.file_names().collect();
+        for name in old.file_names().filter(|name| !listed.contains(name) && name.is_given()) {
             match self.bucket.remove(name) {
                 Ok(()) => report.removed += 1,
                 Err(e) => report.notes.push(format!("a file of the replaced data set stays: {e}")),

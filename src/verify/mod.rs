@@ -48,7 +48,10 @@ pub fn verify(path: impl AsRef<Path>, options: VerifyOptions, progress: &mut Pro
     }
     report.ok = report.problems.is_empty();
     // Repair refuses files of a newer version.
-    if !report.ok && !report.problems.iter().any(|problem| NEWER.contains(&problem.kind.as_str())) {
+    if !report.ok
+        && !is_remote(path.as_ref())
+        && !report.problems.iter().any(|problem| NEWER.contains(&problem.kind.as_str()))
+    {
         report.hints.insert(0, Hint::Repair);
     }
     Ok(report)

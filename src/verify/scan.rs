@@ -1,5 +1,7 @@
 //! Checking one shard from its first byte to its last.
 
+use std::ops::Range;
+
 use super::pictures::{Picture, Pictures};
 use super::report::Problem;
 use crate::dataset::{Bytes, RecordsDigest, Shard, proven_bytes};
@@ -77,21 +79,12 @@ impl ShardScan<'_, '_> {
 
     /// Checks the CRC-32 of every section, and that the padding between them is zero.
     fn index(&mut self) {
-        let (index, bytes) = (&self.shard.index, &self.shard.index_bytes);
+        let index = &self.shard.index;
         for (i, s) in index.sections.iter().enumerate() {
-            if let Err(e) = proven_bytes(bytes, s) {
-                self.note(if e.path().is_none() { e.file(&self.shard.index_path) } else { e });
-            }
             let next = index.sections.get(i + 1).map_or(index.header.section_table_offset, |n| n.offset);
-            let end = s.end().unwrap_or(next);
-            match bytes.part(end..next) {
-                Ok(padding) if padding.unwrap_or_default().iter().any(|&b| b != 0) => {
-                    let e = Error::format("section-padding", "the padding after the section is not zero").at(end);
-                    self.problems.push(e.file(&self.shard.index_path).into());
-                }
-                Ok(_) => {}
-                Err(e) => self.note(e),
-            }
+            let section = self.shard.of_index(|_, bytes| proven_bytes(bytes, s).map(drop));
+            let padding = self.shard.of_index(|_, bytes| prove_padding(bytes, s.end().unwrap_or(next)..next));
+            [section, padding].into_iter().filter_map(Result::err).for_each(|e| self.note(e));
         }
     }
 
@@ -214,8 +207,8 @@ impl ShardScan<'_, '_> {
     }
 
     fn clip_strings(&self, clip: &ClipEntry) -> Result<()> {
-        let [_, class, attributes] = self.shard.index.strings(&self.shard.index_bytes, clip)?;
-        if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(attributes).is_err() {
+        let [_, class, attributes] = self.shard.strings(clip)?;
+        if !attributes.is_empty() && serde_json::from_str::<serde_json::Map<_, _>>(&attributes).is_err() {
             return Err(Error::format("clip-attributes", "the attributes are not a JSON object"));
         }
         let classes = &self.shard.index.meta.classes;
@@ -223,7 +216,7 @@ impl ShardScan<'_, '_> {
             return Ok(());
         };
         match classes.get(label as usize) {
-            Some(name) if class.is_empty() || name == class => Ok(()),
+            Some(name) if class.is_empty() || *name == class => Ok(()),
             other => Err(Error::format("clip-class", "the clip's class is not that of its label")
                 .expected(other.map_or("a label that has a class", |s| s))
                 .found(format!("{label}, \"{class}\""))),
@@ -232,8 +225,7 @@ impl ShardScan<'_, '_> {
 
     fn frame(&mut self, c: u64, clip: &ClipEntry, t: u32, counter: &mut Counter<'_, '_>) -> Result<()> {
         let ordinal = clip.first_frame + u64::from(t);
-        let entry = self.shard.index.frame(&self.shard.index_bytes, ordinal);
-        let entry = entry.map_err(|e| e.file(&self.shard.index_path))?;
+        let entry = self.shard.frame_entry(ordinal)?;
         let at = entry.record_offset;
         // First, because what is wrong on the way is fetched once more here.
         let found = self.shard.frame(ordinal, clip.frames());
@@ -277,6 +269,15 @@ impl ShardScan<'_, '_> {
     }
 
     fn next_offset(&self, ordinal: u64) -> Option<u64> {
-        self.shard.index.frame(&self.shard.index_bytes, ordinal + 1).ok().map(|e| e.record_offset)
+        self.shard.frame_entry(ordinal + 1).ok().map(|e| e.record_offset)
     }
+}
+
+/// Checks that what lies behind a section is zero.
+fn prove_padding(bytes: &impl Bytes, padding: Range<u64>) -> Result<()> {
+    let at = padding.start;
+    if bytes.part(padding)?.unwrap_or_default().iter().all(|&b| b == 0) {
+        return Ok(());
+    }
+    Err(Error::format("section-padding", "the padding after the section is not zero").at(at))
 }

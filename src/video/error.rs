@@ -1,8 +1,11 @@
 //! Why a video could not be read.
 
+use std::ffi::c_int;
 use std::fmt;
 use std::io;
 use std::path::Path;
+
+use ffmpeg_next::error::{EAGAIN, EINVAL, EIO, ENOENT, ENOMEM, ENOSYS, ENOTSUP, ERANGE};
 
 use crate::Error;
 use crate::machine::Shortage;
@@ -79,9 +82,45 @@ pub(super) fn timeout(doing: &str) -> VideoError {
     VideoError::new(Stage::Timeout, error)
 }
 
-/// An error from FFmpeg; if the machine ran out of something, that is its kind.
-pub(super) fn ffmpeg_error(what: &str, e: &ffmpeg_next::Error) -> Error {
-    Error::decode(format!("{what}: {e}")).short_of(shortage(e))
+/// The error of a stream that nobody can decode without its key: of the sound, or of the pictures.
+pub(super) fn encrypted(is_sound: bool, how: &str) -> VideoError {
+    let (what, stage) = if is_sound { ("sound", Stage::Decode) } else { ("video", Stage::Stream) };
+    let error = Error::decode(format!("the {what} is encrypted"))
+        .found(how)
+        .help("decrypt it with its key first, or get a copy without protection");
+    VideoError::new(stage, error)
+}
+
+/// An error from FFmpeg, with what it logged; if the machine ran out of something, that is its kind.
+pub(super) fn ffmpeg_error(what: &str, e: &ffmpeg_next::Error, said: Option<&str>) -> Error {
+    Error::decode(format!("{what}: {}", words(e, said))).short_of(shortage(e))
+}
+
+/// An error of FFmpeg in words, with what it logged.
+///
+/// Some decoders return -1 or another small number that stands for nothing. As an error of the operating system it would
+/// read "Operation not permitted".
+pub(super) fn words(e: &ffmpeg_next::Error, said: Option<&str>) -> String {
+    let meant = match e {
+        ffmpeg_next::Error::Other { errno } => MEANT.contains(errno) || shortage(e).is_some(),
+        _ => true,
+    };
+    match (meant, said) {
+        (true, Some(said)) => format!("{e} ({said})"),
+        (true, None) => e.to_string(),
+        (false, Some(said)) => format!("the data are refused ({said})"),
+        (false, None) => "the data are refused, and FFmpeg does not say why".into(),
+    }
+}
+
+/// Errors of the operating system that FFmpeg means when it returns them.
+const MEANT: [c_int; 8] = [EAGAIN, EINVAL, EIO, ENOENT, ENOMEM, ENOSYS, ENOTSUP, ERANGE];
+
+/// Width and height of a picture that FFmpeg found too large, by what it logged.
+pub(super) fn refused_size(said: &str) -> Option<(u32, u32)> {
+    let (_, rest) = said.split_once("Picture size ")?;
+    let (width, height) = rest.split_whitespace().next()?.split_once('x')?;
+    Some((width.parse().ok()?, height.parse().ok()?))
 }
 
 /// What the machine ran out of, if that is the error.
@@ -89,5 +128,32 @@ pub(super) fn shortage(e: &ffmpeg_next::Error) -> Option<Shortage> {
     match e {
         ffmpeg_next::Error::Other { errno } => Shortage::of(&io::Error::from_raw_os_error(*errno)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_mean_nothing_are_no_errors_of_the_system() {
+        let other = |errno| ffmpeg_next::Error::Other { errno };
+        for (errno, wrong) in [(1, "permitted"), (16, "busy"), (13, "denied")] {
+            let text = words(&other(errno), Some("bad header"));
+            assert!(text == "the data are refused (bad header)" && !text.contains(wrong), "{text}");
+            assert!(!words(&other(errno), None).contains(wrong));
+        }
+        assert_eq!(words(&other(EINVAL), None), "Invalid argument");
+        assert!(words(&other(ENOMEM), Some("no frame")).ends_with(" (no frame)"));
+    }
+
+    #[test]
+    fn sizes_are_read_from_messages() {
+        assert_eq!(refused_size("Picture size 40000x30000 is invalid"), Some((40_000, 30_000)));
+        let long = "packet 0: Invalid argument (Picture size 2048x1536 exceeds specified max pixel count 9, see";
+        assert_eq!(refused_size(long), Some((2048, 1536)));
+        for text in ["", "Picture size ", "Picture size x", "Picture size 5x-7 is invalid", "no size"] {
+            assert_eq!(refused_size(text), None, "{text}");
+        }
     }
 }

@@ -65,6 +65,13 @@ pub struct VideoFacts {
     /// Frames that decoded with damage: FFmpeg marks them or, if its decoder has no marks, logs an error at their
     /// packets.
     pub damaged_frames: u32,
+    /// Frames whose time is not the one that the container gives their packets: it gives none, gives it twice, or gives the
+    /// times at which packets are decoded.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub guessed_times: u32,
+    /// Frames whose time in the container is not after that of the frame that the decoder returned before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unordered_times: u32,
     /// Frames that were not decoded, because no wanted frame needs them. They are counted by their packets, and damage
     /// in them stays unknown. Always 0 with [`Decode::All`](super::Decode::All).
     pub undecoded_frames: u32,

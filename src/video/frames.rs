@@ -11,8 +11,8 @@ pub struct SampledFrame {
     pub image: Planes,
     /// Presentation time in units of [`SampledVideo::time_base`].
     ///
-    /// FFmpeg's best-effort timestamp. Where a file has none, the time of the frame before plus its duration, and 0 for
-    /// a first frame.
+    /// The time that the file gives, where it can be right; see [what counts as a frame](crate::video#what-counts-as-a-frame).
+    /// Where a file has none, and FFmpeg no guess, it is the time of the frame before plus its duration, and 0 for a first frame.
     pub pts: i64,
     /// Ordinal of the frame among all frames that decode, from 0.
     pub source_index: u32,

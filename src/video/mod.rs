@@ -9,6 +9,12 @@
 //! last. vidrec does not trust headers: they claim frames that do not exist. Frames that an edit list hides do not
 //! count. The presentation time identifies a frame ([`SampledFrame::pts`], in the stream's time base).
 //!
+//! The time of a frame is the one that the container gives its packet, where all frames have one and no two the same, and
+//! frames are in the order of their times. If packets ascend in time although the decoder reorders their pictures, these are
+//! times of decoding, and frames get them in the order in which they come out. If frames lack a time, share one, or the
+//! clock begins again on the way, they come in the decoder's order, at the times that FFmpeg guesses.
+//! [`VideoFacts::guessed_times`] and [`VideoFacts::unordered_times`] count such frames.
+//!
 //! A decoder marks a frame as damaged if part of it was missing or made no sense. (We checked the marks on broken
 //! files: the marked pictures do have holes, and no good picture has the mark.) Only the decoders of H.264, MPEG-1 to
 //! MPEG-4, H.263 and VC-1 set such marks. With all others, a frame counts as damaged if FFmpeg logs an error at the
@@ -45,7 +51,8 @@
 //!
 //! * The codec is H.264 or HEVC in a container that stores parameter sets separately (MP4, Matroska, FLV), VP8, VP9,
 //!   ProRes or DNxHD. The headers of every packet are understood, and show one picture, or one that is never shown.
-//! * The container gives every packet a presentation time, no time occurs twice, no packet is marked as damaged,
+//! * The container gives every packet a presentation time, no time occurs twice, times are not those of decoding and do not
+//!   begin again, no packet is marked as damaged,
 //!   reading ends without a returned or logged error, all checksums match, and the number of packets is the claimed
 //!   one, if the container claims one.
 //! * Decoding can begin with the first packet, key flags agree with the packets' own headers, no packet changes the

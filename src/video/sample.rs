@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::container::{Input, Packets, StreamInfo, VideoFile};
 use super::decode::{DecodePass, Keep, Make, PacketMap, PassResult};
-use super::error::{Stage, VideoError};
+use super::error::{Stage, VideoError, refused_size};
 use super::frames::{SampledFrame, SampledVideo};
 use super::libraries::init;
 use super::options::{Decode, VideoOptions};
@@ -162,17 +162,19 @@ fn run<T>(video: Video, choose: Choose<'_>, make: Make<'_, T>) -> Result<Sampled
         return Ok(found.into_video(&stream, &packets));
     }
     let wanted = wanted.unwrap_or_default();
-    let first = pass.run(&wanted, Keep::Intact, make)?;
-    let (keep, truth) = first.what_to_keep(&stream);
+    let mut first = pass.run(&wanted, (Keep::Intact, None), make)?;
+    let (keep, presentation) = first.what_to_keep(&stream, &packets);
+    let truth = presentation.timeline(&stream);
     if truth.pts.is_empty() {
-        return Err(nothing_decodes(first.first_error.or(packets.first_error())));
+        return Err(nothing_decodes(first.first_error.or(packets.first_error()), &options));
     }
     let truly_wanted = chosen(choose, &truth).map_err(|e| VideoError::new(Stage::Sample, e))?;
-    if keep == Keep::Intact && truly_wanted == wanted {
+    if keep == Keep::Intact && presentation.is_as_guessed && truly_wanted == wanted {
+        first.flaws = presentation.flaws;
         return Ok(first.into_video(&stream, &packets));
     }
     drop(first); // before the second pass fills memory too
-    let second = pass.run(&truly_wanted, keep, make)?;
+    let second = pass.run(&truly_wanted, (keep, Some(&presentation)), make)?;
     if second.count() != truth.frame_count() {
         let error =
             Error::decode("two decodes differ").expected(format!("{} frames", truth.pts.len())).found(second.count());
@@ -214,7 +216,10 @@ fn chosen(choose: Choose<'_>, timeline: &Timeline) -> Result<Vec<u32>> {
     Ok(wanted)
 }
 
-fn nothing_decodes(first_error: Option<String>) -> VideoError {
+fn nothing_decodes(first_error: Option<String>, options: &VideoOptions) -> VideoError {
+    if let Some(Err(too_large)) = first_error.as_deref().and_then(refused_size).map(|size| options.check_pixels(size)) {
+        return too_large;
+    }
     let why = first_error.unwrap_or_else(|| "the stream holds no picture data".to_owned());
     VideoError::new(Stage::Decode, Error::decode(format!("no frame decodes; {why}")))
 }

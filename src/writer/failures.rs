@@ -9,11 +9,12 @@ use crate::Result;
 use crate::disk::{AtomicFile, Temporary};
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::FailuresJson;
+use crate::format::file_name::FileName;
 use crate::format::names;
 
 impl Writer {
     /// Adds the list, which has `count` lines of JSON, to the data set. Returns the final name of its file.
-    pub(crate) fn set_failures(&mut self, count: u64, lines: &str) -> Result<String> {
+    pub(crate) fn set_failures(&mut self, count: u64, lines: &str) -> Result<FileName> {
         let (file, listed) = stage_failures(&self.dir, count, lines)?;
         let name = listed.file.clone();
         self.failures = Some((file, listed));
@@ -27,6 +28,6 @@ pub(crate) fn stage_failures(dir: &Path, count: u64, lines: &str) -> Result<(Tem
     file.write_all(lines.as_bytes())?;
     file.sync()?;
     let sha256: [u8; 32] = Sha256::digest(lines).into();
-    let name = names::with_digest("failures", &sha256, "jsonl");
+    let name = FileName::of_failures(&sha256);
     Ok((file.seal(), FailuresJson { file: name, count, sha256: hex(&sha256) }))
 }

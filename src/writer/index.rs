@@ -10,6 +10,7 @@ use crate::disk::AtomicFile;
 use crate::format::clip_entry::{self, ClipEntry, StringRef};
 use crate::format::data_binding::{DataBinding, hex};
 use crate::format::dataset_json::{ShardJson, TrackFileJson};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::frame_entry::{self, FrameEntry};
 use crate::format::header::{self, Header};
 use crate::format::meta::Meta;
@@ -52,11 +53,12 @@ pub(crate) struct FinishedIndex {
 
 impl FinishedIndex {
     /// The description in `dataset.json` of the shard of this index and its record file.
-    pub fn listed(&self, record_file: String, binding: &DataBinding) -> ShardJson {
+    pub fn listed(&self, record_file: FileName, binding: &DataBinding) -> ShardJson {
+        let stem = names::stem(&record_file);
         ShardJson {
-            index_file: names::with_digest(names::stem(&record_file), &self.sha256, "vidx"),
+            index_file: FileName::with_digest(stem, &self.sha256, FileKind::Index),
             track_file: self.tracks.as_ref().map(|tracks| TrackFileJson {
-                file: names::with_digest(names::stem(&record_file), &tracks.sha256, "vtrk"),
+                file: FileName::with_digest(stem, &tracks.sha256, FileKind::Tracks),
                 bytes: tracks.length,
                 sha256: hex(&tracks.sha256),
             }),
@@ -138,6 +140,12 @@ impl IndexWriter {
             let written = serde_json::to_string(&clip.attributes);
             written.map_err(|e| Error::usage(format!("{}: attributes: {e}", clip.source)))?
         };
+        let text = clip.source.len() + clip.class.len() + attributes.len();
+        if text as u64 > limits::MAX_CLIP_TEXT_BYTES {
+            let e =
+                Error::limit("source, class and attributes of a clip are too long together").in_clip(self.clip_count);
+            return Err(e.expected(format!("at most {} bytes", limits::MAX_CLIP_TEXT_BYTES)).found(text));
+        }
         Ok(ClipEntry {
             first_frame,
             frame_count: frames as u32,

@@ -1,11 +1,13 @@
 //! Which files a new data set replaces, and how its files and its `dataset.json` are staged.
 
+use std::fs;
 use std::path::Path;
 
 use crate::dataset::listing;
 use crate::disk::publication::{Replaced, Staged};
 use crate::disk::{FolderLock, Temporary};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::names;
 use crate::{Error, Hint, Result};
 
@@ -20,16 +22,16 @@ pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Res
     if listing::is_plan(dir) {
         return Err(refused("this folder has a plan and its parts", &dir.join(names::PLAN)));
     }
-    let left = listing::names_in(dir, names::is_ours)?;
-    if !listing.exists() {
-        let is_shard = |name: &&String| !name.starts_with("failures");
-        return match left.iter().find(is_shard) {
-            Some(shard) if !overwrite => {
-                let what = "this folder has shards but no dataset.json";
-                Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite))
-            }
-            _ => Ok(Replaced { files: left.clone(), removable: left }),
-        };
+    let is_there = fs::symlink_metadata(&listing).is_ok();
+    let mut left = listing::files_in(dir, FileName::is_ours)?;
+    if !is_there {
+        if let Some(shard) = left.iter().find(|name| name.kind() != Some(FileKind::Failures)).filter(|_| !overwrite) {
+            let what = "this folder has shards but no dataset.json";
+            return Err(refused(what, &dir.join(shard)).hint(Hint::Repair).hint(Hint::Overwrite));
+        }
+        // A list without digits may be anybody's.
+        left.retain(|name| overwrite || **name != *names::FAILURES);
+        return Ok(Replaced { files: left.clone(), removable: left });
     }
     if !overwrite && lock.completed {
         return Err(Error::usage("an interrupted run had nearly written this data set; it is complete now")
@@ -43,11 +45,12 @@ pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Res
     let Ok(json) = listing::read(&listing) else {
         return Ok(Replaced { files: left.clone(), removable: left });
     };
-    let files: Vec<String> = json.file_names().map(str::to_owned).collect();
+    let mut files: Vec<FileName> = json.file_names().cloned().collect();
     // Record files of other programs were indexed in place, and stay.
-    let is_removable = |name: &&String| names::is_ours(name) || name.ends_with(".vidx");
-    let unlisted = left.iter().filter(|name| *name == names::FAILURES);
-    let removable = files.iter().filter(is_removable).chain(unlisted).cloned().collect();
+    let given = files.iter().filter(|name| name.is_given());
+    let unlisted = left.iter().filter(|name| ***name == *names::FAILURES);
+    let removable = given.chain(unlisted).cloned().collect();
+    files.extend(left);
     Ok(Replaced { files, removable })
 }
 
@@ -55,11 +58,9 @@ pub(crate) fn replaceable(dir: &Path, overwrite: bool, lock: &FolderLock) -> Res
 pub(crate) fn stage(
     dir: &Path,
     lock: FolderLock,
-    files: Vec<(Temporary, String)>,
+    files: Vec<(Temporary, FileName)>,
     json: &DatasetJson,
     replaced: Replaced,
 ) -> Result<Staged> {
-    let is_listed = |name: &String| name == FILE_NAME || json.file_names().any(|listed| listed == name);
-    let removable = replaced.removable.into_iter().filter(|name| !is_listed(name)).collect();
-    Staged::new(dir, lock, files, &json.to_bytes(), Replaced { removable, ..replaced })
+    Staged::new(dir, lock, files, &json.to_bytes(), replaced.but_for(json))
 }

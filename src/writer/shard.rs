@@ -12,6 +12,7 @@ use super::track_file::TrackWriter;
 use super::written::Written;
 use crate::disk::{AtomicFile, Temporary};
 use crate::format::dataset_json::ShardJson;
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::Meta;
 use crate::format::record_header::{self, RecordHeader};
@@ -191,7 +192,7 @@ impl ShardWriter {
         let binding = self.records.binding();
         let (track_file, tracks) = self.tracks.map(|file| file.finish(schema)).transpose()?.unzip();
         let index = self.index.finish(&binding, tracks.as_ref(), meta)?;
-        let json = index.listed(names::with_digest(&self.stem, &binding.sha256, "rec"), &binding);
+        let json = index.listed(FileName::with_digest(&self.stem, &binding.sha256, FileKind::Records), &binding);
         let done = ShardDone { json, index_length: index.length };
         let files = [self.record.seal(), index.file.seal()].into_iter().chain(track_file).collect();
         Ok(FinishedShard { files, done })

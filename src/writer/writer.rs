@@ -11,6 +11,7 @@ use super::track::{EncodedTrack, Track};
 use crate::disk::publication::{self, Replaced, Staged};
 use crate::disk::{FolderLock, Temporary, remove_temporaries};
 use crate::format::dataset_json::{DatasetJson, FailuresJson};
+use crate::format::file_name::FileName;
 use crate::format::meta::Meta;
 use crate::format::names;
 use crate::format::track::directory::NewTrack;
@@ -100,7 +101,7 @@ impl Writer {
 
     /// Starts more shards of the data set in `dir`, whose present `dataset.json` is `before`.
     pub(crate) fn extend(dir: &Path, meta: Meta, lock: FolderLock, before: DatasetJson) -> Result<Self> {
-        let replaced = Replaced { files: before.file_names().map(str::to_owned).collect(), removable: Vec::new() };
+        let replaced = Replaced { files: before.file_names().cloned().collect(), removable: Vec::new() };
         Self::begin(dir, meta, lock, Some(before), replaced)
     }
 
@@ -271,10 +272,10 @@ impl Writer {
             },
         };
         let named = |shard: FinishedShard| {
-            let names: Vec<String> = shard.done.json.file_names().map(str::to_owned).collect();
+            let names: Vec<FileName> = shard.done.json.file_names().cloned().collect();
             shard.files.into_iter().zip(names)
         };
-        let mut files: Vec<(Temporary, String)> = finished.into_iter().flat_map(named).collect();
+        let mut files: Vec<(Temporary, FileName)> = finished.into_iter().flat_map(named).collect();
         files.extend(failures.map(|(file, json)| (file, json.file)));
         if keep {
             files.iter_mut().for_each(|(file, _)| file.keep());
@@ -320,9 +321,10 @@ pub(crate) fn lock_with_leftovers(dir: &Path) -> Result<FolderLock> {
 
 /// Removes what killed processes staged in `dir`, which the caller has locked, but not files whose final names are used.
 pub(crate) fn remove_leftovers(dir: &Path, is_used: impl Fn(&str) -> bool) -> Result<()> {
+    let is_given = |name: &str| name.parse().is_ok_and(|name: FileName| name.is_given());
     remove_temporaries(dir, |name| {
-        let is_ours = names::is_ours(name) || name == publication::PLAN;
-        (is_ours || name.ends_with(".vidx") || name.ends_with(".broken")) && !is_used(name)
+        let file = name.strip_suffix(".broken").unwrap_or(name);
+        ([names::LISTING, publication::PLAN].contains(&file) || is_given(file)) && !is_used(name)
     })
 }
 

@@ -1,4 +1,4 @@
-//! `vidrec cache` from outside, on a cache whose files are made here, as ARCHITECTURE.md and `src/cache/` describe them.
+//! `vidrec cache` from outside, on a cache whose files are made here, as `src/cache/` and design note 0018 describe them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ fn it_is_shown_as_it_is() {
         lines[0].split_whitespace().collect::<Vec<_>>(),
         ["here", "of", "share", "last", "used", "location", "version"]
     );
-    assert_eq!(lines[1].trim(), "4.0 KiB   4.0 KiB   100%   1 day ago  gs://other/\u{fffd}[2Jc.rec     v1");
-    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec  v1");
+    assert_eq!(lines[1].trim(), "4.0 KiB   4.0 KiB   100%   1 day ago  gs://other/\\u{1b}[2Jc.rec  v1");
+    assert_eq!(lines[3].trim(), "36.0 KiB  80.0 KiB    45%  3 days ago  s3://bucket/train/a.rec    v1");
     assert_eq!(lines[4], "3 objects, 52.0 KiB here");
     let report = json("cache show cache --json", dir.path());
     assert_eq!(

@@ -192,7 +192,7 @@ fn save(shell: &Shell, line: &str, status: i32, file: &str) {
 
 fn sources(shell: &Shell, set: &str) -> Vec<String> {
     let set = vidrec::Dataset::open(shell.at(set)).unwrap();
-    set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect()
+    set.clips().map(|clip| clip.unwrap().source().unwrap()).collect()
 }
 
 #[test]

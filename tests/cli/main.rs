@@ -7,6 +7,8 @@ mod check;
 mod common;
 mod edit;
 mod fetch;
+mod hostile;
+mod hostile_text;
 mod look;
 mod monitor;
 mod program;

@@ -263,8 +263,15 @@ fn when_nothing_can_be_packed_there_is_a_report_and_no_set() {
     let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
     let report = json(&run, 1);
     assert_eq!((&report["clips"], &report["failed"]), (&0.into(), &1.into()));
-    let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(names, ["failures.jsonl"]);
+    let list = out.join(report["failures_file"].as_str().unwrap());
+    let names: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(names, [list.clone()]);
+    assert_eq!(list, file(&out, "failures.jsonl"));
+    // Somebody's own list of this name stays, and the one of the pack goes with the next.
+    fs::write(out.join("failures.jsonl"), "mine").unwrap();
+    let run = vidrec().arg("pack").arg(&broken).arg("--json").arg("-o").arg(&out).output().unwrap();
+    json(&run, 1);
+    assert_eq!(fs::read(out.join("failures.jsonl")).unwrap(), b"mine");
 }
 
 #[test]
@@ -376,6 +383,13 @@ fn bench_takes_every_way_of_loading() {
         let sum = |key| bench["epochs"].as_array().unwrap().iter().filter_map(|epoch| epoch[key].as_u64()).sum::<u64>();
         let stats = &bench["stats"];
         assert_eq!((&sum("frames").into(), &sum("hits").into()), (&stats["frames"], &stats["decoded_cache"]["hits"]));
+        // Many epochs take no more memory than some.
+        let many = ["--batch", "4", "--size", "32", "--crop", "center", "--epochs", "130"];
+        let bench = report("bench", &videos.out("set"), &[&many[..], &cache].concat());
+        let epochs = bench["epochs"].as_array().unwrap();
+        assert_eq!((epochs.len(), &epochs[98]["epochs"]), (100, &1.into()));
+        let others = ["epoch", "epochs", "frames", "hits"].map(|key| epochs[99][key].as_u64().unwrap());
+        assert_eq!(others, [99, 31, 31 * 32, 31 * 32]);
         let text = vidrec().arg("bench").arg(videos.out("set")).args(crop).args(cache).output().unwrap();
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         assert!(text.contains("epoch 2: ") && text.contains("100 % decoded before"), "{text}");

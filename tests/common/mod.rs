@@ -11,6 +11,7 @@ pub mod skip;
 pub mod small_disk;
 pub mod until;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +91,19 @@ pub fn damage(dir: &Path, clip: u64, frame: u32) {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[offset + 32 + length / 2] ^= 4;
     std::fs::write(&path, bytes).unwrap();
+}
+
+/// The files below a folder, by their paths.
+pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.append(&mut tree(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
 }
 
 /// What a measurement says of this process beside the time: seconds of its processors so far, and the most memory that it

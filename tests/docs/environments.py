@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 # Fixtures in conftest.py start these.
@@ -26,9 +25,9 @@ def pythons():
 
 @functools.lru_cache(maxsize=None)
 def has_modules(python, names):
-    """Those of some modules that a Python has."""
-    command = [python, "-c", FIND, *names]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tempfile.gettempdir())
+    """Those of some modules that a Python has installed. A folder of the same name in the current one is none."""
+    command = [python, "-I", "-c", FIND, *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return frozenset(done.stdout.split())
 
 

@@ -151,6 +151,14 @@ def test_a_page_without_what_it_needs_is_skipped(page, monkeypatch):
     assert python == sys.executable
 
 
+def test_a_folder_with_the_name_of_a_module_is_none(tmp_path, monkeypatch):
+    # Ray leaves such a folder where temporary files are.
+    (tmp_path / "left_by_ray").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert environments.has_modules(sys.executable, ("left_by_ray", "json")) == {"json"}
+
+
 def test_options_of_a_skipped_page_do_not_hide_its_rules(page):
     (found,) = pages.mistakes(page("---\nneeds: [no_such_module]\n---\n```\nx\n```\n"))
     assert "page.md:4" in found

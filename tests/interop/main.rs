@@ -278,7 +278,7 @@ fn names_that_are_not_utf8_stay_apart() {
         let clip = clip.unwrap();
         assert_eq!(clip.frame_count(), 1, "folders are not taken for one");
         let jpeg = clip.frame(0).unwrap().jpeg().to_vec();
-        found.push((clip.source().unwrap().to_owned(), clip.class().unwrap().to_owned(), jpeg));
+        found.push((clip.source().unwrap(), clip.class().unwrap(), jpeg));
     }
     found.sort();
     let expected = [

@@ -70,7 +70,7 @@ fn content(path: &Path) -> Vec<Vec<String>> {
         let mut tracks: Vec<String> = tracks
             .iter()
             .map(|track| {
-                let texts: Option<Vec<&str>> = track.texts().map(Iterator::collect);
+                let texts: Option<Vec<String>> = track.texts().map(Iterator::collect);
                 let times = (track.starts_ns(), track.ends_ns(), track.rate());
                 format!("{:?} {} {:?} {texts:?} {times:?}", track.schema(), track.len(), track.number_bytes())
             })

@@ -343,7 +343,7 @@ fn read_all(dir: &Path) {
 
 /// The sources of a data set's clips.
 fn sources(set: &Dataset) -> Vec<String> {
-    set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect()
+    set.clips().map(|clip| clip.unwrap().source().unwrap()).collect()
 }
 
 #[test]

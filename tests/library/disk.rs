@@ -53,7 +53,9 @@ fn only_one_room_writes() {
             continue;
         }
         let text = fs::read_to_string(path).unwrap();
-        for (n, line) in code(&text).filter(|(_, line)| CALLS.iter().any(|call| line.contains(call))) {
+        // A question, and no call.
+        let does = |line: &str, call: &str| line.replace("is_symlink(", "").contains(call);
+        for (n, line) in code(&text).filter(|(_, line)| CALLS.iter().any(|call| does(line, call))) {
             if name.starts_with("disk") {
                 inside += 1;
             } else {

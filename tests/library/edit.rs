@@ -172,7 +172,7 @@ fn a_split_by_ratio_is_stratified() {
     edit::split(&set, &by(1), place.at("1"), &keep(), &mut no_progress).unwrap();
     assert_eq!(counts(&place.at("1/train"))[&Some(0)], 80);
     let sources =
-        |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect::<Vec<_>>();
+        |dir| Dataset::open(dir).unwrap().clips().map(|c| c.unwrap().source().unwrap()).collect::<Vec<_>>();
     assert_ne!(sources(place.at("0/val")), sources(place.at("1/val")));
 
     let shares = |shares: &[f64]| {
@@ -198,7 +198,7 @@ fn clips_of_one_source_are_never_in_two_parts() {
     let sources = |part: &str| -> std::collections::BTreeSet<String> {
         let set = Dataset::open(place.at("out").join(part)).unwrap();
         assert_eq!(set.len(), 30);
-        set.clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect()
+        set.clips().map(|c| c.unwrap().source().unwrap()).collect()
     };
     assert!(sources("a").is_disjoint(&sources("b")));
 }
@@ -427,7 +427,7 @@ fn relabeling_with_new_numbers_writes_them_into_the_records_too() {
     assert_verifies(&place.at("out"));
     let out = Dataset::open(place.at("out")).unwrap();
     assert_eq!(out.classes(), ["run", "walk", "jump", "swim"]);
-    let label = |i| out.clip(i).map(|c| (c.label(), c.class().unwrap().to_owned())).unwrap();
+    let label = |i| out.clip(i).map(|c| (c.label(), c.class().unwrap())).unwrap();
     assert_eq!(label(0), (Some(3), "swim".into()));
     assert_eq!(label(4), (Some(2), "jump".into()));
     assert_eq!(out.clip(0).unwrap().frame(0).unwrap().jpeg(), set.clip(0).unwrap().frame(0).unwrap().jpeg());

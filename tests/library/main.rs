@@ -6,6 +6,8 @@ mod dataset;
 mod disk;
 mod edit;
 mod hostile;
+#[cfg(feature = "interop")]
+mod importers;
 mod jpeg;
 mod repair;
 mod stats;

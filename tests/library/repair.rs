@@ -72,7 +72,7 @@ impl Original {
         let dir = temp.path().join("original");
         rich.write(&dir);
         let set = Dataset::open(&dir).unwrap();
-        let shards: Vec<String> = set.to_json().shards.iter().map(|s| s.record_file.clone()).collect();
+        let shards: Vec<String> = set.to_json().shards.iter().map(|s| s.record_file.to_string()).collect();
         let counts: Vec<u64> = set.to_json().shards.iter().map(|s| s.clips).collect();
         let mut known = Vec::new();
         let mut ordinal = 0;
@@ -337,7 +337,7 @@ fn a_lost_index_is_rebuilt_beside_its_record_file() {
     assert_verifies(&dir);
     let set = Dataset::open(&dir).unwrap();
     let clip = set.clip(5).unwrap();
-    assert_eq!((clip.label(), clip.class().unwrap(), clip.source().unwrap()), (Some(2), "jump", ""));
+    assert_eq!((clip.label(), &*clip.class().unwrap(), &*clip.source().unwrap()), (Some(2), "jump", ""));
     assert_eq!((clip.width(), clip.height()), (24, 16));
     assert_eq!(clip.frame(0).unwrap().jpeg(), original.clips[5].jpegs[0]);
     assert_eq!(clips(&dir)[..4], original.clips[..4].iter().map(|c| c.all.clone()).collect::<Vec<_>>());

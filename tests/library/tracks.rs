@@ -76,12 +76,12 @@ fn said(set: &Dataset) -> Vec<(String, Vec<String>)> {
             .iter()
             .map(|t| {
                 let times: Vec<i64> = (0..t.len()).map(|i| t.time_ns(i).unwrap()).collect();
-                let texts: Option<Vec<&str>> = t.texts().map(Iterator::collect);
+                let texts: Option<Vec<String>> = t.texts().map(Iterator::collect);
                 format!("{:?} {:?} {texts:?} {times:?} {:?} {:?}", t.schema(), t.number_bytes(), t.ends_ns(), t.rate())
             })
             .collect();
         words.sort();
-        (clip.source().unwrap().to_owned(), words)
+        (clip.source().unwrap(), words)
     };
     let mut all: Vec<_> = set.clips().map(|clip| of(clip.unwrap())).collect();
     all.sort();

@@ -205,7 +205,7 @@ fn labels_are_joined_separate_or_given() {
         for (source, clip, label, _) in stream {
             let (at, ordinal) = mix.place(clip).unwrap();
             assert_eq!(at, source as usize);
-            let class = mix.sources()[at].clip(ordinal).unwrap().class().unwrap().to_owned();
+            let class = mix.sources()[at].clip(ordinal).unwrap().class().unwrap();
             found.push((mix.names()[at].clone(), class, label));
         }
         found.sort();

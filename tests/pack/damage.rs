@@ -119,3 +119,81 @@ fn a_picture_that_is_too_large_is_refused_with_its_size() {
     let said = String::from_utf8(run.stderr).unwrap();
     assert!(["stage limit", "64x48", "1000"].iter().all(|word| said.contains(word)), "{said}");
 }
+
+/// Decoders that return -1 would otherwise quote an error of the system.
+#[test]
+fn what_a_decoder_refuses_is_no_error_of_the_system() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("in");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.join("a.ogv");
+    if !ffmpeg("testsrc2=s=96x64:r=25:d=1 -c:v libtheora", &path) {
+        return;
+    }
+    // The second header of the stream, in a page whose checksum no longer fits.
+    change(&path, |bytes| bytes.windows(7).position(|w| w == b"\x82theora").unwrap() + 60);
+    let run = pack(&folder, &dir.path().join("set"), &[]);
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(said.contains("cannot decode theora: the data are refused") && !said.contains("permitted"), "{said}");
+}
+
+/// The file says less than the pictures do.
+#[test]
+fn a_picture_that_only_its_decoder_finds_too_large_is_refused_with_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("in");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.join("a.mov");
+    if !ffmpeg("testsrc2=s=1024x768:r=5:d=1 -c:v svq1", &path) {
+        return;
+    }
+    let bytes = fs::read(&path).unwrap();
+    let replace = |bytes: &[u8], from: &[u8], to: &[u8]| -> Vec<u8> {
+        let at = bytes.windows(from.len()).position(|w| w == from).expect("the size is there");
+        [&bytes[..at], to, &bytes[at + from.len()..]].concat()
+    };
+    // In the header of the track, and in the description of its samples.
+    let bytes = replace(&bytes, &[4, 0, 0, 0, 3, 0, 0, 0], &[0, 64, 0, 0, 0, 48, 0, 0]);
+    fs::write(&path, replace(&bytes, &[4, 0, 3, 0], &[0, 64, 0, 48])).unwrap();
+    let run = pack(&folder, &dir.path().join("set"), &["--max-pixels", "10000"]);
+    let said = String::from_utf8(run.stderr).unwrap();
+    let words = ["stage limit", "too large", "1024x768", "10000"];
+    assert!(words.iter().all(|word| said.contains(word)), "{said}");
+}
+
+#[test]
+fn times_that_are_guessed_or_out_of_order_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("in");
+    fs::create_dir(&folder).unwrap();
+    if !ffmpeg("testsrc2=s=96x64:r=25:d=1 -c:v mpeg4 -bf 2", &folder.join("a.avi")) {
+        return;
+    }
+    let counts = |out: &str, status: i32| -> (Value, String) {
+        let run = pack(&folder, &dir.path().join(out), &[]);
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(status), "{said}");
+        (serde_json::from_slice(&run.stdout).unwrap(), said)
+    };
+    // A container without times is no fault of the video.
+    let (report, said) = counts("guessed", 0);
+    assert!(report["guessed_times"].as_u64().unwrap() > 0 && report["unordered_times"] == 0, "{report}");
+    assert!(said.contains("at times that their files do not give"), "{said}");
+    let attributes = |out: &str| -> Value {
+        let set = Dataset::open(dir.path().join(out)).unwrap();
+        set.clip(0).unwrap().attributes().unwrap().get("video").unwrap().unwrap()
+    };
+    assert_eq!(attributes("guessed")["guessed_times"], report["guessed_times"]);
+
+    fs::remove_file(folder.join("a.avi")).unwrap();
+    if !ffmpeg(
+        "testsrc2=s=96x64:r=25:d=1 -c:v libx264 -pix_fmt yuv420p -bf 2 -bsf:v setts=pts=DTS-STARTDTS:dts=DTS-STARTDTS",
+        &folder.join("a.mp4"),
+    ) {
+        return;
+    }
+    let (report, said) = counts("unordered", 3);
+    assert!(report["unordered_times"].as_u64().unwrap() > 0, "{report}");
+    assert!(said.contains("times out of order"), "{said}");
+    assert_eq!(attributes("unordered")["unordered_times"], report["unordered_times"]);
+}

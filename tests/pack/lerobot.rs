@@ -265,6 +265,21 @@ fn other_versions_and_ways_out_of_the_folder_are_refused() {
 }
 
 #[test]
+#[cfg(unix)]
+fn links_out_of_the_folder_fail_their_episodes_unless_asked_for() {
+    let robot = Robot::new();
+    let elsewhere = robot.path("elsewhere.mp4");
+    fs::rename(robot.video("wrist"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, robot.video("wrist")).unwrap();
+    let run = robot.pack(&[]);
+    assert!(run.status.code() == Some(3) && said(&run).contains("leads out"), "{}", said(&run));
+    assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 4);
+    let run = robot.pack(&["--force", "--outside"]);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    assert_eq!(Dataset::open(robot.path("set")).unwrap().len(), 8);
+}
+
+#[test]
 fn cut_and_changed_tables_are_errors_and_no_crashes() {
     let robot = Robot::new();
     for file in ["meta/episodes/chunk-000/file-000.parquet", "data/chunk-000/file-000.parquet"] {

@@ -7,6 +7,9 @@ mod common;
 mod confined;
 mod damage;
 mod depth;
+mod encrypted;
+#[cfg(unix)]
+mod hostile;
 mod inputs;
 mod lerobot;
 mod memory;
@@ -17,4 +20,6 @@ mod roots;
 #[path = "../faults/shim.rs"]
 mod shim;
 mod sound;
+#[cfg(unix)]
+mod stopping;
 mod tracks;

@@ -448,10 +448,25 @@ fn a_second_pack_into_the_folder_is_refused() {
         assert_eq!(run.status.code(), Some(1), "{}", show(&run));
         assert!(stderr(&run).contains("another process"), "{}", show(&run));
     }
+    // A reader says so, too, and nothing of resuming.
+    let inspect =
+        || stderr(&Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("inspect").arg(videos.path("set")).output().unwrap());
+    let said = inspect();
+    assert!(said.contains("a pack that is running") && !said.contains("--resume"), "{said}");
     first.kill().unwrap();
     first.wait().unwrap();
+    let said = inspect();
+    assert!(said.contains("an interrupted pack") && said.contains("--resume"), "{said}");
     let run = videos.pack("set", &["--resume"]);
     assert_eq!(run.status.code(), Some(3), "a lock of a dead process holds nobody up: {}", show(&run));
+    // The data set is whole while another one is packed in its place.
+    let mut next = start(&videos, "set", &["--force", "-n", "2"], "hang:odd/0019.mp4");
+    let run = Command::new(env!("CARGO_BIN_EXE_vidrec")).arg("inspect").arg(videos.path("set")).output().unwrap();
+    next.kill().unwrap();
+    next.wait().unwrap();
+    let said = show(&run);
+    assert!(run.status.success() && said.contains("a pack into this folder is running"), "{said}");
+    assert!(!said.contains("--resume") && !said.contains("interrupted"), "{said}");
 }
 
 #[test]
@@ -459,7 +474,7 @@ fn shards_are_balanced_or_bounded_and_in_order() {
     let videos = Videos::make(10);
     let sources = |out: &str| -> Vec<String> {
         let set = vidrec::Dataset::open(videos.path(out)).unwrap();
-        set.clips().map(|c| c.unwrap().source().unwrap().to_owned()).collect()
+        set.clips().map(|c| c.unwrap().source().unwrap()).collect()
     };
     let shards = |out: &str| -> Vec<(u64, u64)> {
         let json: Value = serde_json::from_slice(&videos.files(out)["dataset.json"]).unwrap();

@@ -23,7 +23,7 @@ fn vidrec(dir: &Path, line: &str) -> String {
 
 fn sources(set: PathBuf) -> Vec<(String, String)> {
     let set = Dataset::open(set).unwrap();
-    let of = |clip: vidrec::Clip<'_>| (clip.source().unwrap().to_owned(), clip.class().unwrap().to_owned());
+    let of = |clip: vidrec::Clip<'_>| (clip.source().unwrap(), clip.class().unwrap());
     set.clips().map(|clip| of(clip.unwrap())).collect()
 }
 

@@ -156,7 +156,7 @@ fn tracks_of_every_timing_are_packed() {
         assert_eq!(f32_values(&clip, "gaze"), (0..5).flat_map(|k| [i as f32, k as f32]).collect::<Vec<_>>());
         assert_eq!(times(&clip, "gaze"), [0, 200, 400, 600, 800].map(|t| t * MS));
         let caption = clip.track("caption").unwrap().unwrap();
-        assert_eq!([caption.text(0), caption.text(1)], [Some(&*format!("first {i}")), Some("then ü")]);
+        assert_eq!([caption.text(0), caption.text(1)], [Some(format!("first {i}")), Some("then ü".into())]);
         assert_eq!(f32_values(&clip, "weight").len(), 10);
         assert_eq!(times(&clip, "weight")[9], 900 * MS);
         let attributes = clip.attributes().unwrap();
@@ -191,7 +191,7 @@ fn segments_have_their_part_of_the_tracks() {
     let frames: Vec<_> = clip.frames().map(|frame| frame.unwrap().source_index().unwrap()).collect();
     assert_eq!((frames, f32_values(&clip, "own")), (vec![4, 5, 6, 7], vec![1.0, 2.0, 3.0, 4.0]));
     let words = clip.track("words").unwrap().unwrap();
-    assert_eq!((words.len(), words.text(0), words.text(1)), (2, Some("x"), Some("y")));
+    assert_eq!((words.len(), words.text(0), words.text(1)), (2, Some("x".into()), Some("y".into())));
     assert_eq!(words.time_ns(0).unwrap(), 400 * MS, "cut at the start of the segment");
 }
 

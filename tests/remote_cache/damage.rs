@@ -4,8 +4,12 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use vidrec::{Dataset, Loader, cache};
+use vidrec::{
+    ClipInfo, Dataset, FrameData, Hint, JsonObject, Loader, Track, TrackTimes, TrackValues, VerifyOptions, Writer,
+    WriterOptions, cache, verify,
+};
 
+use crate::common::jpeg;
 use crate::disk_use::{Watch, page_files, when_unused};
 use crate::orders;
 use crate::served::{PAGE, Served, cached, epoch, write};
@@ -39,6 +43,144 @@ fn a_flipped_byte_is_found_and_its_page_is_fetched_once_more() {
     assert!(came <= 3 * PAGE + 2 * 25_000, "{came} bytes");
     assert!(read());
     assert_eq!(served.downloaded(), (3, 3 * PAGE), "what came is kept");
+}
+
+/// Every region of every file that the cache has, one after the other: heads, tables, texts, ends, records, tracks. The set
+/// opens, its clips and tracks are right, and it verifies; what was wrong comes once more, and then is right for good.
+#[test]
+fn no_byte_of_the_cache_can_make_a_remote_data_set_look_damaged() {
+    let served = Served::of(with_tracks);
+    let folder = tempfile::tempdir().unwrap();
+    let storage = || cached(folder.path(), served.all_bytes() * 4 + (64 << 20));
+    let expected = everything(&served.set).unwrap();
+    let verify = || {
+        let options = VerifyOptions { storage: storage(), ..VerifyOptions::default() };
+        verify(served.url(), options, &mut vidrec::no_progress)
+    };
+    // All of it comes to the cache.
+    Dataset::open_with(served.url(), storage()).unwrap().warm(&mut vidrec::no_progress).unwrap();
+    assert!(verify().unwrap().ok);
+    let mut flipped = 0;
+    for file in page_files(folder.path()) {
+        let length = file.metadata().unwrap().len();
+        let step = (length / 24).max(1);
+        let places = (0..length).step_by(step as usize).chain([1, 9, 20, 61, length - 3, length - 30, length - 60]);
+        for (i, at) in places.filter(|&at| at < length).enumerate() {
+            let before = flip(&file, at);
+            let what = format!("byte {at} of {length} of {}", file.display());
+            if i % 2 == 0 {
+                let set = Dataset::open_with(served.url(), storage()).unwrap_or_else(|e| panic!("{what}: {e:#}"));
+                assert!(everything(&set).unwrap_or_else(|e| panic!("{what}: {e:#}")) == expected, "{what}");
+                // What nobody reads, such as padding, is not found: it must not be counted with what comes next.
+                restore(&file, at, before);
+            } else {
+                let report = verify().unwrap_or_else(|e| panic!("{what}: {e:#}"));
+                assert!(report.ok, "{what}: {:?}", report.problems);
+            }
+            flipped += 1;
+        }
+    }
+    assert!(flipped > 100, "{flipped}");
+    // Everything is right now, and nothing but the first bytes of each file comes from the server.
+    let healed = Dataset::open_with(served.url(), storage()).unwrap();
+    assert!(everything(&healed).unwrap() == expected && verify().unwrap().ok);
+}
+
+#[test]
+fn what_was_wrong_is_fetched_once_more_and_no_more() {
+    let served = Served::of(with_tracks);
+    let folder = tempfile::tempdir().unwrap();
+    let read = || {
+        served.server.reset_counts();
+        let found = everything(&served.open(cached(folder.path(), served.all_bytes() * 4))).unwrap();
+        (found, served.server.counts().body_bytes)
+    };
+    let (expected, _) = read();
+    let (again, least) = read();
+    assert!(again == expected);
+    let is_of =
+        |file: &&PathBuf, ending| fs::read_to_string(file.with_file_name("object.json")).unwrap().contains(ending);
+    for ending in [".vidx\"", ".rec\"", ".vtrk\""] {
+        let files = page_files(folder.path());
+        let file = files.iter().find(|file| is_of(file, ending)).unwrap();
+        let length = file.metadata().unwrap().len().next_multiple_of(PAGE);
+        flip(file, file.metadata().unwrap().len() - 30);
+        let (healed, came) = read();
+        assert!(healed == expected, "{ending}");
+        // At most all of the file, and what opening it a second time brings.
+        assert!(came > least && came <= least + length + 4 * PAGE, "{ending} {came} {least} {length}");
+        let (healed, came) = read();
+        assert!(healed == expected && came == least, "{ending}: what came is kept");
+    }
+}
+
+/// An object that is damaged on the server cannot be repaired there, and the error does not say so.
+#[test]
+fn no_error_about_a_remote_data_set_advises_to_repair_it() {
+    let served = Served::small();
+    for ending in ["vidx", "rec", "json"] {
+        let files = fs::read_dir(served.dir()).unwrap().map(|entry| entry.unwrap().path());
+        let file = files.filter(|file| file.extension().is_some_and(|e| e == ending)).min().unwrap();
+        let whole = fs::read(&file).unwrap();
+        let mut wrong = whole.clone();
+        wrong[3] ^= 1;
+        fs::write(&file, wrong).unwrap();
+        let e = Dataset::open_with(served.url(), vidrec::Storage::default()).unwrap_err();
+        let report = verify(served.url(), VerifyOptions::default(), &mut vidrec::no_progress).unwrap();
+        assert!(!e.to_string().contains("repair") && !e.hints().contains(&Hint::Repair), "{e}");
+        assert!(!report.ok && !report.hints.contains(&Hint::Repair), "{report:?}");
+        assert!(report.problems.iter().all(|problem| !problem.message.contains("repair")), "{report:?}");
+        fs::write(&file, whole).unwrap();
+    }
+}
+
+/// Clips with text, attributes, tracks, and frames, in two shards.
+fn with_tracks(dir: &Path) {
+    let mut writer = Writer::create(dir, WriterOptions::default()).unwrap();
+    for c in 0..60 {
+        let attributes =
+            JsonObject::of(serde_json::json!({"score": c, "caption": "x".repeat(c as usize * 5)})).unwrap();
+        let source = format!("dir/é{c}.mp4");
+        let info = ClipInfo { source, attributes, label: Some(c % 5), width: 16, height: 16, ..ClipInfo::default() };
+        let jpegs: Vec<_> = (0..3).map(|t| jpeg((16, 16), c * 10 + t)).collect();
+        let frames: Vec<_> = (0..).zip(&jpegs).map(|(pts, jpeg)| FrameData { jpeg, pts, source_index: None }).collect();
+        let values = TrackValues::I16((0..500).map(|i| (i * 37 + c as i16 * 13) % 7001).collect());
+        let times = TrackTimes::Rate { first_ns: 0, rate: (1000, 1) };
+        let track = Track { name: "sound".into(), values, times, ..Track::default() };
+        writer.append_with_tracks(&info, &frames, &[track]).unwrap();
+        if c == 40 {
+            writer.next_shard().unwrap();
+        }
+    }
+    writer.finish().unwrap();
+}
+
+/// All that is known of each clip: text, numbers of its track, JPEGs.
+fn everything(set: &Dataset) -> vidrec::Result<Vec<(String, Vec<i16>, Vec<Vec<u8>>)>> {
+    let clip = |clip: vidrec::Result<vidrec::Clip<'_>>| {
+        let clip = clip?;
+        let text = format!("{} {:?} {}", clip.source()?, clip.label(), clip.attributes_json()?);
+        let numbers = clip.track("sound")?.unwrap().numbers::<i16>().unwrap().to_vec();
+        let frames = clip.frames().map(|frame| frame.and_then(|frame| frame.check().map(|()| frame.jpeg().to_vec())));
+        Ok((text, numbers, frames.collect::<vidrec::Result<Vec<_>>>()?))
+    };
+    set.clips().map(clip).collect()
+}
+
+/// Flips a bit, and returns the byte as it was.
+fn flip(file: &Path, at: u64) -> u8 {
+    let mut bytes = [0];
+    let mut open = fs::OpenOptions::new().read(true).write(true).open(file).unwrap();
+    open.seek(SeekFrom::Start(at)).unwrap();
+    open.read_exact(&mut bytes).unwrap();
+    restore(file, at, bytes[0] ^ 16);
+    bytes[0]
+}
+
+fn restore(file: &Path, at: u64, byte: u8) {
+    let mut file = fs::OpenOptions::new().write(true).open(file).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(&[byte]).unwrap();
 }
 
 /// Gives the shards of a data set names without a checksum, and returns where they are.

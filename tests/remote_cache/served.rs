@@ -22,8 +22,13 @@ pub struct Served {
 impl Served {
     /// Shards of so many clips each, of `frames` frames of about `bytes` bytes.
     pub fn new(shards: &[u32], frames: u32, bytes: u32) -> Self {
+        Served::of(|dir| write(dir, shards, frames, bytes, 1))
+    }
+
+    /// What `write` makes in a folder.
+    pub fn of(write: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        write(&folder.path().join("set"), shards, frames, bytes, 1);
+        write(&folder.path().join("set"));
         let server = Origin::serve(folder.path()).unwrap();
         let set = Dataset::open(folder.path().join("set")).unwrap();
         Served { folder, server, set }

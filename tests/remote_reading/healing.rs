@@ -16,7 +16,7 @@ fn a_flipped_byte_in_any_one_answer_is_healed_or_nothing_to_anyone() {
     let served = Served::new(sets::small(&[20, 10]));
     let expected = epoch(&served.local(), &o, 0).unwrap();
     let describe =
-        |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect::<Vec<_>>();
+        |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap()).collect::<Vec<_>>();
     let sources = describe(&served.local());
     let (mut faults, mut tried) = (0, 0);
     for path in [".vidx", ".rec", "dataset.json"] {

@@ -69,7 +69,7 @@ fn single_files_of_a_set_can_be_named() {
         format!("{}/{}", served.url(), file.file_name().unwrap().to_str().unwrap())
     };
     let sources =
-        |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap().to_owned()).collect::<Vec<_>>();
+        |set: &Dataset| set.clips().map(|clip| clip.unwrap().source().unwrap()).collect::<Vec<_>>();
     let of = |location: &str| sources(&Dataset::open_with(location, storage()).unwrap());
     let all = sources(&local);
     assert_eq!(of(&url("dataset.json")), all);

@@ -16,6 +16,7 @@ mod locations;
 mod memory;
 mod mix;
 mod passing;
+mod redirects;
 mod replaced;
 mod served;
 mod sets;

@@ -420,6 +420,14 @@ fn bad_folders(bad: &mut Bad) {
     bad.folder("dataset-json.failures", When::Open, named_by_digest(), |json| {
         json.replace("\"failures-", "\"../failures-")
     });
+    bad.folder("dataset-json.name", When::Open, named_by_digest(), |json| {
+        let mut value: Value = serde_json::from_str(&json).unwrap();
+        value["failures"]["file"] = ".bashrc".into();
+        value.to_string()
+    });
+    bad.folder("dataset-json.kind", When::Open, files(), |json| {
+        json.replace(r#""index_file": "shard-00000.vidx""#, r#""index_file": "shard-00001.rec""#)
+    });
     bad.folder("failures-digest", When::Verify, named_by_digest(), |json| {
         let mut value: Value = serde_json::from_str(&json).unwrap();
         value["failures"]["sha256"] = hex(&[0; 32]).into();

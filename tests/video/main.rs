@@ -14,3 +14,4 @@ mod manifest;
 mod names;
 mod needed;
 mod support;
+mod times;

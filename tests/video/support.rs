@@ -90,6 +90,18 @@ pub fn probe_times(path: &Path) -> Vec<i64> {
     text.lines().filter_map(|l| l.parse().ok()).collect()
 }
 
+/// Presentation and decoding time of each packet of the first video stream, in the file's order.
+pub fn packet_times(path: &Path) -> Vec<(i64, i64)> {
+    let mut probe = Command::new("ffprobe");
+    probe.args(["-v", "error", "-select_streams", "V:0", "-show_entries", "packet=pts,dts", "-of", "csv=p=0"]);
+    let text = String::from_utf8(probe.arg(path).output().unwrap().stdout).unwrap();
+    let numbers = |line: &str| {
+        let (pts, dts) = line.split_once(',')?;
+        Some((pts.parse().ok()?, dts.trim_end_matches(',').parse().ok()?))
+    };
+    text.lines().filter_map(numbers).collect()
+}
+
 /// The lowest PSNR, in dB over R, G and B, of the video's frames against the `ffmpeg` program's own pictures at the same
 /// size: autorotated, scaled with the same filter, chroma position as vidrec reports it.
 pub fn psnr(path: &Path, video: &SampledVideo) -> f64 {

@@ -98,6 +98,11 @@ class PackReport(Result):
     """Parts of containers whose checksum is wrong."""
     size_changes: int
     """Times that videos changed to another picture size on the way."""
+    guessed_times: int
+    """Frames whose time is not the one that the file gives their packet: there is none, or it is that of decoding, or of two
+    packets."""
+    unordered_times: int
+    """Frames whose time in the file is not after that of the frame that the decoder returned before."""
     cut_off: int
     """Videos of which clearly less decodes than their containers claim."""
     without_audio: int

@@ -12,7 +12,7 @@ use vidrec::Dataset;
 use vidrec::check::FoundClip;
 use vidrec::edit::ClipList;
 
-use crate::output::count;
+use crate::output::{self, count};
 use crate::table;
 
 /// The clips that a file names:
@@ -38,7 +38,7 @@ pub fn read(path: &Path, set: &Dataset) -> Result<ClipList, String> {
         }
     }
     if found.unnamed > 0 {
-        eprintln!("vidrec: {}: {} without a clip", path.display(), count(found.unnamed, "item"));
+        output::tell(format_args!("{}: {} without a clip", path.display(), count(found.unnamed, "item")));
     }
     Ok(found.list)
 }
@@ -103,8 +103,8 @@ impl Found<'_> {
         if self.shards.is_empty() {
             let mut start = 0;
             for shard in self.set.to_json().shards {
-                self.shards.extend([(shard.record_file, start), (shard.index_file, start)]);
-                self.shards.extend(shard.track_file.map(|tracks| (tracks.file, start)));
+                self.shards.extend([(shard.record_file.into(), start), (shard.index_file.into(), start)]);
+                self.shards.extend(shard.track_file.map(|tracks| (tracks.file.into(), start)));
                 start += shard.clips;
             }
         }
@@ -150,7 +150,7 @@ impl Found<'_> {
         }
         let names: std::collections::HashSet<&str> = names.iter().copied().collect();
         // An entry that cannot be read may be one to exclude.
-        Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(source))))
+        Ok(self.set.clips().flatten().any(|clip| clip.source().is_ok_and(|source| names.contains(&*source))))
     }
 }
 

@@ -6,7 +6,7 @@ use vidrec::Sharding;
 use vidrec::edit::{EditOptions, EditReport, RetileReport};
 
 use crate::outcome::{Outcome, Run};
-use crate::output::{self, bytes, count};
+use crate::output::{self, bytes, count, printable};
 use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::StorageArgs;
 
@@ -112,10 +112,10 @@ fn render(r: &EditReport) -> String {
         text += &render_retiled(retiled, r.clips);
     }
     for note in &r.notes {
-        text += &format!("  {note}\n");
+        text += &format!("  {}\n", printable(note));
     }
     for name in r.not_found.iter().take(SHOWN) {
-        text += &format!("  not in the data set: {name}\n");
+        text += &format!("  not in the data set: {}\n", printable(name));
     }
     if r.not_found.len() > SHOWN {
         text += &format!("  and {} more (--json lists them)\n", r.not_found.len() - SHOWN);

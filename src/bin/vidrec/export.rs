@@ -1,13 +1,12 @@
 //! `vidrec export`: write data sets in other projects' formats.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use vidrec::Dataset;
 use vidrec::interop::{ExportReport, frames, gulp, lerobot, mds, metadata, mxnet, webdataset};
 
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, printable};
 use crate::storage::StorageArgs;
 use crate::words::words;
 use crate::{Outcome, Run, output, watch};
@@ -144,7 +143,7 @@ pub fn run(args: &Args) -> Run {
     };
     let path = to.output.display();
     if let Some(note) = report.left_out_note(&path.to_string()) {
-        let _ = writeln!(io::stderr(), "vidrec: {note}");
+        output::tell(note);
     }
     output::print(to.json, &report, |r| render(r, &path.to_string()))?;
     Ok(Outcome::Done)
@@ -154,7 +153,7 @@ fn render(r: &ExportReport, to: &str) -> String {
     let size = format!("{}, {}", count(r.clips, "clip"), count(r.frames, "frame"));
     let mut text = format!("exported {size} to {to}: {}, {}\n", count(r.files, "file"), bytes(r.bytes));
     for note in &r.notes {
-        text += &format!("  {note}\n");
+        text += &format!("  {}\n", printable(note));
     }
     text
 }

@@ -7,7 +7,7 @@ use vidrec::ProgressFn;
 use vidrec::interop::mxnet::Ids;
 use vidrec::interop::{ImportOptions, ImportReport, frames, gulp, mxnet, webdataset};
 
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, printable};
 use crate::remote_output::{Output, RemoteArgs};
 use crate::storage::OutputStorageArgs;
 use crate::words::words;
@@ -88,6 +88,9 @@ struct Webdataset {
 struct Frames {
     /// The folder that contains the folders.
     folder: PathBuf,
+    /// Follow links that lead out of the folder. Set it if you trust whoever made the folder.
+    #[arg(long)]
+    outside: bool,
     /// The folder to make the data set in, or a location such as s3://bucket/train.
     #[arg(short, long)]
     output: PathBuf,
@@ -140,6 +143,7 @@ impl How {
             check: self.check,
             reencode: self.reencode,
             time_base: self.fps.unwrap_or((1, 1)),
+            ..ImportOptions::default()
         }
     }
 
@@ -167,12 +171,16 @@ pub fn run(args: &Args) -> Run {
             (report, &a.how, Some(&a.output))
         }
         Format::Frames(a) => {
-            let report = a.how.write(&a.output, |out, how| frames::import(&a.folder, out, how, progress))?;
+            let import = |out: &Path, how: &ImportOptions| {
+                let how = ImportOptions { outside: a.outside, ..how.clone() };
+                frames::import(&a.folder, out, &how, progress)
+            };
+            let report = a.how.write(&a.output, import)?;
             (report, &a.how, Some(&a.output))
         }
     };
     for left in &report.left_out {
-        eprintln!("vidrec: {}: skipped: {}", left.source, left.error);
+        output::tell(format_args!("{}: skipped: {}", left.source, left.error));
     }
     let to = out.map_or_else(|| "beside the record file".into(), |out| format!("into {}", out.display()));
     output::print(how.json, &report, |r| render(r, &to))?;
@@ -221,7 +229,7 @@ fn render(r: &ImportReport, to: &str) -> String {
     line(r.reencoded, "image", "encoded as JPEG");
     line(r.left_out.len() as u64, "fault", "skipped");
     for note in &r.notes {
-        text += &format!("  {note}\n");
+        text += &format!("  {}\n", printable(note));
     }
     text
 }

@@ -8,7 +8,7 @@ use vidrec::dataset_json::ShardJson;
 use vidrec::{Clip, Dataset, JsonObject, Result, TrackSchema, TrackView};
 
 use crate::outcome::{Outcome, Run};
-use crate::output::{self, bytes, count, grouped};
+use crate::output::{self, bytes, count, grouped, printable};
 use crate::storage::StorageArgs;
 
 /// Say what is in a data set, or all about one clip.
@@ -66,9 +66,9 @@ struct ClassCount<'a> {
 #[derive(Serialize)]
 struct ClipReport<'a> {
     clip: u64,
-    source: &'a str,
+    source: String,
     label: Option<u32>,
-    class: &'a str,
+    class: String,
     width: u32,
     height: u32,
     short: bool,
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Run {
         output::print(args.json, &overview, render)?;
     }
     for leftover in dataset.leftovers() {
-        eprintln!("vidrec: {}", leftover.note);
+        output::tell(&leftover.note);
         output::tell_next(&leftover.hints);
     }
     Ok(Outcome::Done)
@@ -208,50 +208,50 @@ fn render(o: &Overview<'_>) -> String {
     let mut text = format!(
         "vidrec format {}, written by {}\n{} of {per_clip} frames, {} in all, {}\n",
         o.format_version,
-        if o.tool.is_empty() { "an unnamed program" } else { &o.tool },
+        if o.tool.is_empty() { "an unnamed program".into() } else { printable(&o.tool) },
         count(o.clips, "clip"),
         count(o.frames, "frame"),
         bytes(o.bytes),
     );
     if !o.classes.is_empty() {
-        text += &format!("{} classes: {}\n", o.classes.len(), o.classes.join(", "));
+        text += &format!("{} classes: {}\n", o.classes.len(), printable(&o.classes.join(", ")));
     }
     for s in &o.shards {
         text += &format!(
             "shard {}: {}, {}, {}\n",
-            s.record_file,
+            printable(&s.record_file),
             count(s.clips, "clip"),
             count(s.frames, "frame"),
             bytes(s.bytes)
         );
     }
     for track in &o.tracks {
-        text += &format!("track {}: {}\n", track.name, kind(track));
+        text += &format!("track {}: {}\n", printable(&track.name), kind(track));
     }
     let settings: Vec<String> = plain_values(&o.settings).map(|(name, value)| format!("{name} {value}")).collect();
     if !settings.is_empty() {
-        text += &format!("settings: {}\n", settings.join(", "));
+        text += &format!("settings: {}\n", printable(&settings.join(", ")));
     }
     if let Some(ffmpeg) = &o.ffmpeg {
-        text += &format!("decoded with {ffmpeg}\n");
+        text += &format!("decoded with {}\n", printable(ffmpeg));
     }
     for c in o.clips_per_class.iter().flatten() {
         let label = c.label.map_or("none".into(), |l| l.to_string());
-        text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), c.class);
+        text += &format!("{:>8}  {label:>6}  {}\n", grouped(c.clips), printable(c.class));
     }
     text
 }
 
 fn render_clip(c: &ClipReport<'_>) -> String {
     let label = c.label.map_or("no label".into(), |l| format!("label {l}"));
-    let class = if c.class.is_empty() { String::new() } else { format!(" ({})", c.class) };
-    let mut text = format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, c.source, c.width, c.height);
+    let class = if c.class.is_empty() { String::new() } else { format!(" ({})", printable(&c.class)) };
+    let mut text = format!("clip {}: {}\n{label}{class}, {}x{} pixels", c.clip, printable(&c.source), c.width, c.height);
     if c.short {
         text += ", source has fewer frames than asked for";
     }
     text += "\n";
     for (name, value) in plain_values(&c.attributes) {
-        text += &format!("{name}: {value}\n");
+        text += &format!("{}: {}\n", printable(name), printable(&value));
     }
     text += "frame     seconds  source frame        offset     bytes       crc32\n";
     for f in &c.frames {
@@ -265,7 +265,12 @@ fn render_clip(c: &ClipReport<'_>) -> String {
         let seconds = |ns: i64| ns as f64 / 1e9;
         let times = t.first_ns.zip(t.last_ns);
         let times = times.map_or(String::new(), |(a, b)| format!(", {:.3} to {:.3} s", seconds(a), seconds(b)));
-        text += &format!("track {}: {}, {}{times}\n", t.schema.name, kind(t.schema), count(t.values as u64, "value"));
+        text += &format!(
+            "track {}: {}, {}{times}\n",
+            printable(&t.schema.name),
+            kind(t.schema),
+            count(t.values as u64, "value")
+        );
     }
     text
 }

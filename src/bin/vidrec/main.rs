@@ -193,7 +193,7 @@ pub fn run(start: Vec<OsString>, args: impl IntoIterator<Item = OsString>) -> u8
     match run {
         // The output may contain zeros instead of data that was lost.
         Ok(Outcome::Done) if vidrec::lost_pages() > 0 => {
-            eprintln!("vidrec: a file was truncated while it was read, or its disk is failing; do not use the output");
+            output::tell("a file was truncated while it was read, or its disk is failing; do not use the output");
             1
         }
         Ok(Outcome::Done) => 0,

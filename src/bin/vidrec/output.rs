@@ -1,6 +1,8 @@
 //! Printing results and errors.
 
+use std::borrow::Cow;
 use std::error::Error;
+use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use serde::Serialize;
@@ -10,10 +12,10 @@ use vidrec::Hint;
 pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> String) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     if json {
-        serde_json::to_writer_pretty(&mut out, report)?;
+        out.write_all(printable_json(&serde_json::to_string_pretty(report)?).as_bytes())?;
         out.write_all(b"\n")?;
     } else {
-        out.write_all(text(report).as_bytes())?;
+        out.write_all(printable_lines(&text(report)).as_bytes())?;
     }
     out.flush()
 }
@@ -22,10 +24,16 @@ pub fn print<T: Serialize>(json: bool, report: &T, text: impl FnOnce(&T) -> Stri
 pub fn print_error(e: &(dyn Error + 'static)) {
     let text = match e.downcast_ref::<vidrec::Error>() {
         Some(e) => e.worded(flags),
-        None => e.to_string(),
+        None => printable_lines(&e.to_string()),
     };
     // If standard error is closed, there is nothing to do.
     let _ = writeln!(io::stderr(), "vidrec: {text}");
+}
+
+/// Says something beside the result: one line on standard error.
+pub fn tell(what: impl Display) {
+    // If standard error is closed, there is nothing to do.
+    let _ = writeln!(io::stderr(), "vidrec: {}", printable(&what.to_string()));
 }
 
 /// A hint of the library in terms of flags and commands.
@@ -115,14 +123,40 @@ pub fn bytes(n: u64) -> String {
     if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
 }
 
-/// Text from a file without control characters, which must not go to the terminal.
+/// Text that somebody else wrote, in one line and without what a terminal would obey.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    vidrec::printable(text).into_owned()
+}
+
+/// The same for text of several lines.
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(vidrec::printable).collect::<Vec<_>>().join("\n")
+}
+
+/// JSON with escapes for what a terminal would obey, and JSON leaves as it is.
+fn printable_json(text: &str) -> String {
+    let shown = |c: char| match vidrec::printable(c.encode_utf8(&mut [0; 4])) {
+        Cow::Owned(_) if c != '\n' => format!("\\u{:04x}", u32::from(c)),
+        _ => c.to_string(),
+    };
+    if vidrec::printable(text) == text { text.to_owned() } else { text.chars().map(shown).collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_says_the_same_without_what_a_terminal_obeys() {
+        let value = serde_json::json!({"a\u{202e}": ["\u{9b}31m", "\u{1b}", "é\u{7f}\n"]});
+        let text = printable_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(
+            !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')) && text.contains('é'),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(printable_lines("one\ntwo\u{1b}\n"), "one\ntwo\\u{1b}\n");
+    }
 
     #[test]
     fn numbers_are_readable() {

@@ -44,8 +44,8 @@ pub fn run(args: &Args) -> Run {
     options.input.storage = args.storage.storage()?;
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Where standard error is closed there is nobody to tell.
-    let _ = columns::tell(&plan.manifests, &plan.notes);
-    let _ = report::tell_ignored(&plan.passed_over, &mut std::io::stderr());
+    columns::tell(&plan.manifests, &plan.notes);
+    report::tell_ignored(&plan.passed_over);
     let written = write_plan(&plan, &args.output, args.parts, &options)?;
     output::print(args.json, &written, |w| render(w, args))?;
     Ok(Outcome::Done)

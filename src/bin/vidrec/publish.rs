@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> Run {
     (options.allow_missing, options.overwrite) = (args.allow_missing, args.force);
     (options.read_all, options.only_publisher) = (args.read_all, args.publisher.only_publisher);
     let published = with_bar(|progress| plan.publish(&options, progress))?;
-    let _ = report::tell(&published);
+    report::tell(&published);
     let out = args.output.as_ref().unwrap_or(&args.plan);
     output::print(args.json, &published, |r| report::render_published(r, out))?;
     Ok(if published.is_clean() { Outcome::Done } else { Outcome::Problems })

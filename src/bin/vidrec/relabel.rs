@@ -118,7 +118,7 @@ fn changed_label(row: &Row, set: &Dataset, clip: u64) -> Result<Option<String>, 
     let now = set.clip(clip).map_err(|e| e.to_string())?;
     let (label_now, class_now) = (now.label().map(|label| label.to_string()), now.class().map_err(|e| e.to_string())?);
     let number = row.text("label").filter(|label| Some(label) != label_now.as_ref());
-    let class = row.text("class").filter(|class| class != class_now);
+    let class = row.text("class").filter(|class| *class != class_now);
     let Some(number) = number else { return Ok(class) };
     // By its name, because other rows may have names that are new, which do not go together with numbers.
     let label = match number.parse::<usize>().ok().and_then(|label| set.classes().get(label)) {

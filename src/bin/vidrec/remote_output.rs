@@ -9,6 +9,8 @@ use vidrec::{PushReport, RemoteOutput};
 
 #[cfg(not(feature = "remote"))]
 use crate::no_remote;
+#[cfg(feature = "remote")]
+use crate::output;
 use crate::storage::HEADING;
 #[cfg(feature = "remote")]
 use crate::watch;
@@ -18,7 +20,7 @@ use crate::watch;
 pub struct RemoteArgs {
     /// Where OUTPUT is in object storage: make the data set in a folder in DIR first, which needs room for all of it. The
     /// folder is removed when the data set is there. After an interruption, the same command continues with it.
-    /// [default: the system's folder for temporary files]
+    /// [default: $TMPDIR, or else $XDG_CACHE_HOME/vidrec or ~/.cache/vidrec]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     scratch: Option<PathBuf>,
     #[command(flatten)]
@@ -89,6 +91,19 @@ impl RemoteArgs {
         Err(no_remote::why().into())
     }
 
+    /// The folder of this machine in which an output in object storage is made first.
+    #[cfg(feature = "pack")]
+    pub fn scratch_folder(&self) -> PathBuf {
+        #[cfg(feature = "remote")]
+        {
+            let mut how = RemoteOutput::default();
+            how.scratch = self.scratch.clone();
+            how.scratch_folder()
+        }
+        #[cfg(not(feature = "remote"))]
+        std::env::temp_dir()
+    }
+
     /// The scratch folder that was given.
     #[cfg(feature = "pack")]
     pub fn scratch(&self) -> Option<&Path> {
@@ -125,5 +140,5 @@ impl RemoteArgs {
 /// Says on standard error what could not be done after the output was there.
 #[cfg(feature = "remote")]
 pub fn tell(pushed: &PushReport) {
-    pushed.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
+    pushed.notes.iter().for_each(output::tell);
 }

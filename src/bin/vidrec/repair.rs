@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use vidrec::{LostClip, PartlyLost, RepairOptions, RepairReport, repair};
 
-use crate::output::{count, grouped};
+use crate::output::{count, grouped, printable};
 use crate::{Outcome, Run, output, watch};
 
 /// Save the intact clips of a damaged data set, and list exactly what is lost.
@@ -56,7 +56,7 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     if r.whole && r.written.is_empty() {
         return format!("nothing to repair: {} intact\n", count(r.clips, "clip"));
     }
-    let mut text: String = r.damage.iter().map(|damage| format!("{damage}\n")).collect();
+    let mut text: String = r.damage.iter().map(|damage| format!("{}\n", printable(damage))).collect();
     text += &list(&r.lost, lost);
     text += &list(&r.partly_lost, partly_lost);
     let can = if dry_run || r.needs_output { "can be saved" } else { "saved" };
@@ -80,7 +80,7 @@ fn render(r: &RepairReport, dry_run: bool) -> String {
     }
     if !r.needs_import.is_empty() {
         let changed = if r.written.is_empty() { "nothing was changed: " } else { "" };
-        let files = r.needs_import.join(", ");
+        let files = printable(&r.needs_import.join(", "));
         text += &format!("{changed}`vidrec import mxnet --in-place --force` rebuilds the index of {files}\n");
     }
     text
@@ -95,17 +95,17 @@ fn list<T>(items: &[T], line: impl Fn(&T) -> String) -> String {
 }
 
 fn lost(l: &LostClip) -> String {
-    let source = l.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
+    let source = l.source.as_ref().map(|s| format!(" ({})", printable(s))).unwrap_or_default();
     let clips = match l.clips {
         1 => format!("clip {}", l.clip),
         n => format!("clips {} to {}", l.clip, l.clip + n - 1),
     };
     let frames: Vec<String> = l.frames.iter().map(u32::to_string).collect();
     let frames = if frames.is_empty() { String::new() } else { format!(": frames {}", frames.join(", ")) };
-    format!("lost: {}, {clips}{source}: {}{frames}\n", l.shard, l.reason)
+    format!("lost: {}, {clips}{source}: {}{frames}\n", printable(&l.shard), printable(&l.reason))
 }
 
 fn partly_lost(p: &PartlyLost) -> String {
-    let source = p.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
-    format!("partly saved: {}, clip {}{source}: {}\n", p.shard, p.clip, p.repair)
+    let source = p.source.as_ref().map(|s| format!(" ({})", printable(s))).unwrap_or_default();
+    format!("partly saved: {}, clip {}{source}: {}\n", printable(&p.shard), p.clip, printable(&p.repair.to_string()))
 }

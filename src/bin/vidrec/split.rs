@@ -8,7 +8,7 @@ use vidrec::edit::{self, KeepTogether, RatioSplit, SplitBy};
 
 use crate::edit::{OutputArgs, parse_file_pair, tell_all};
 use crate::outcome::Run;
-use crate::output::{count, grouped};
+use crate::output::{self, count, grouped};
 use crate::remote_output::RemoteArgs;
 use crate::storage::StorageArgs;
 use crate::{clip_list, watch};
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Run {
     })?;
     let in_none = set.len().saturating_sub(reports.iter().map(|r| r.clips).sum());
     if in_none > 0 {
-        eprintln!("vidrec: {} of {} in no part", count(in_none, "clip"), grouped(set.len()));
+        output::tell(format_args!("{} of {} in no part", count(in_none, "clip"), grouped(set.len())));
     }
     tell_all(&reports, args.how.json)
 }

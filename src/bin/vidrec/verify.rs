@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use vidrec::{VerifyOptions, VerifyReport};
 
-use crate::output::count;
+use crate::output::{count, printable};
 use crate::storage::StorageArgs;
 use crate::{Outcome, Run, output, watch};
 
@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Run {
         VerifyOptions { deep: args.deep, storage: args.storage.storage()? },
         &mut watch::of("frames"),
     )?;
-    report.notes.iter().for_each(|note| eprintln!("vidrec: {note}"));
+    report.notes.iter().for_each(output::tell);
     output::print(args.json, &report, |r| render(r, args.deep))?;
     output::tell_next(&report.hints);
     Ok(if report.ok { Outcome::Done } else { Outcome::Problems })
@@ -45,7 +45,7 @@ fn render(r: &VerifyReport, deep: bool) -> String {
     }
     let mut text = String::new();
     for p in &r.problems {
-        text += &format!("{}: {}\n", p.kind, p.message);
+        text += &format!("{}: {}\n", p.kind, printable(&p.message));
     }
     text + &format!("{} in {size}\n", count(r.problems.len() as u64, "problem"))
 }

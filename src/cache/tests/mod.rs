@@ -6,6 +6,7 @@
 mod damage;
 mod full;
 mod model;
+mod owner;
 mod processes;
 mod removal;
 pub(super) mod support;

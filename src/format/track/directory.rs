@@ -100,7 +100,7 @@ impl Entry {
 }
 
 /// The size of the directory that begins with `head`, and the clip that its block is of; `None` for none that there is.
-#[cfg(feature = "pack")]
+#[cfg(any(feature = "pack", feature = "fuzzing", test))]
 pub fn head(head: &[u8]) -> Option<(usize, u64)> {
     let head = head.first_chunk::<HEAD_BYTES>()?;
     let count = LE::read_u32(&head[..4]) as usize;

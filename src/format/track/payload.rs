@@ -166,13 +166,13 @@ impl<'a> Payload<'a> {
         &self.bytes[self.values_range()]
     }
 
-    /// Text `i`; `None` if there is none.
-    pub fn text(&self, i: usize) -> Option<&'a str> {
+    /// A copy of text `i`; `None` if there is none.
+    pub fn text(&self, i: usize) -> Option<String> {
         if self.schema.kind != TrackType::Utf8 || i >= self.count() {
             return None;
         }
         let texts = self.bytes.get(self.texts_range())?;
-        std::str::from_utf8(texts.get(self.offset(i)..self.offset(i + 1))?).ok()
+        String::from_utf8(texts.get(self.offset(i)..self.offset(i + 1))?.to_vec()).ok()
     }
 
     /// The times of timing `times`, or the starts of timing `spans`.
@@ -214,9 +214,11 @@ impl<'a> Payload<'a> {
                 "the offsets of texts do not begin with 0, do not rise, or do not end where the texts do",
             ));
         }
-        let texts = &self.bytes[self.texts_range()];
-        let whole = std::str::from_utf8(texts).map_err(|e| fault("a text is not UTF-8").found(e))?;
-        match offsets.iter().position(|&at| !whole.is_char_boundary(at as u32 as usize)) {
+        let texts = self.bytes.get(self.texts_range()).unwrap_or_default();
+        std::str::from_utf8(texts).map_err(|e| fault("a text is not UTF-8").found(e))?;
+        // Not of a `str`: texts in a mapped file may stop being UTF-8 at any time.
+        let is_inside = |at: usize| texts.get(at).is_some_and(|&byte| byte & 0xC0 == 0x80);
+        match offsets.iter().position(|&at| is_inside(at as u32 as usize)) {
             None => Ok(()),
             Some(i) => Err(fault("a text is not UTF-8").found(format!("an end within a character, before text {i}"))),
         }

@@ -186,7 +186,9 @@ impl Schema {
             Error::format("track-schema", "the schema is not the expected JSON").section("schema").found(found)
         };
         // Parsed as objects first, because serde would also accept arrays of the fields in order.
-        let mut object: Map<String, Value> = serde_json::from_slice(bytes).map_err(|e| fault(e.to_string()))?;
+        // Of a copy: text in a mapped file may stop being UTF-8 at any time.
+        let bytes = bytes.to_vec();
+        let mut object: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|e| fault(e.to_string()))?;
         let list: Vec<Map<String, Value>> = serde_json::from_value(object.remove("tracks").unwrap_or_default())
             .map_err(|e| fault(format!("tracks: {e}")))?;
         if list.len() > limits::MAX_TRACKS {

@@ -1,13 +1,15 @@
 //! Importing folders of images.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use super::layout::CLIP_FILE;
-use crate::interop::clip_json::{self, ClipJson};
+use crate::disk::inside::Inside;
+use crate::interop::clip_json::{self, ClipJson, META_FILE};
 use crate::interop::sink::{self, Sink};
 use crate::interop::tracks::{self, TrackJson};
 use crate::interop::{ImportOptions, ImportReport, text};
@@ -20,14 +22,18 @@ use crate::{Error, Result, Track, limits, source_name};
 /// Each clip gets all images of its folder as frames, in the natural order of their names: `img_9.jpg` comes before
 /// `img_10.jpg`. Hidden images and folders, whose names begin with a dot, are ignored. If folders with images are inside
 /// other folders, the first folder level is the class; otherwise there are no labels. If an export wrote a `clip.json`, it
-/// gives the rest, with the tracks whose files are beside it.
+/// gives the rest, with the tracks whose files are beside it. A link that leads out of `root` is an error, unless
+/// [`outside`](ImportOptions::outside) is set.
 ///
 /// # Errors
 ///
 /// The first fault, such as an image that is not a JPEG, unless [`salvage`](ImportOptions::salvage) is set.
 /// [`Io`](crate::ErrorKind::Io), [`Usage`](crate::ErrorKind::Usage).
 pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut ProgressFn<'_>) -> Result<ImportReport> {
-    let folders = folders(root)?;
+    let limits = if options.outside { None } else { Some(RefCell::new(Inside::new(root)?)) };
+    let check = |path: &Path| limits.as_ref().map_or(Ok(()), |limits| limits.borrow_mut().check(path));
+    check(&root.join(META_FILE))?;
+    let folders = folders(root, &check)?;
     if folders.is_empty() {
         return Err(Error::usage("there are no folders with images here").file(root).expected(".jpg or .png files"));
     }
@@ -39,7 +45,7 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
         let picture = |file: &PathBuf| text::read_bytes(file, limits::MAX_RECORD_BYTES).map(Cow::Owned);
         let pictures = files.iter().map(picture).collect::<Result<Vec<_>>>();
         let clip = clip(root, folder, &classes, options);
-        let with_tracks = clip.and_then(|clip| Ok((read_tracks(root, folder, &clip)?, clip)));
+        let with_tracks = clip.and_then(|clip| Ok((read_tracks(root, folder, &clip, &check)?, clip)));
         match with_tracks.and_then(|(tracks, clip)| Ok((clip, pictures?, tracks))) {
             Ok((clip, pictures, tracks)) => {
                 let name = |e: Error| match e.frame().and_then(|t| files.get(t as usize)) {
@@ -54,21 +60,35 @@ pub fn import(root: &Path, out: &Path, options: &ImportOptions, progress: &mut P
     sink.finish()
 }
 
+/// Refuses a path that leads out of the folder, if none may.
+type Check<'a> = dyn Fn(&Path) -> Result<()> + 'a;
+
 /// The tracks of a clip that an export wrote.
-fn read_tracks(root: &Path, folder: &str, clip: &ClipJson) -> Result<Vec<Track>> {
+fn read_tracks(root: &Path, folder: &str, clip: &ClipJson, check: &Check<'_>) -> Result<Vec<Track>> {
     let folder = root.join(source_name::to_path(folder));
-    let file = |name: &str| text::read_bytes(&folder.join(name), limits::MAX_TRACK_BLOCK_BYTES).map(Cow::Owned);
+    let file = |name: &str| {
+        let path = folder.join(name);
+        check(&path)?;
+        text::read_bytes(&path, limits::MAX_TRACK_BLOCK_BYTES).map(Cow::Owned)
+    };
     let track = |json: &TrackJson| tracks::read(json, &file).map_err(|e| e.file(&folder));
     clip.tracks.iter().map(track).collect()
 }
 
 /// The folders that have images, and the images. The paths of the folders are relative to `root`, as names of sources.
-fn folders(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
+///
+/// # Errors
+///
+/// `check` refuses a link.
+fn folders(root: &Path, check: &Check<'_>) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     let walk = WalkDir::new(root).follow_links(true).into_iter();
     for entry in walk.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
         let entry = entry.map_err(|e| Error::io("list the folder", root, e.into()))?;
         let path = entry.path();
+        if entry.depth() > 0 && entry.path_is_symlink() {
+            check(path)?;
+        }
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         if entry.file_type().is_file() && matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png")) {
             let folder = path.parent().and_then(|p| p.strip_prefix(root).ok()).unwrap_or(Path::new(""));

@@ -174,7 +174,7 @@ impl Chunk {
                         video begins";
             return Err(text::malformed(self.data()?, what));
         };
-        if fs::File::open(path).is_ok_and(|mut f| std::io::Read::read(&mut f, &mut [0; 1]).is_ok_and(|n| n == 0)) {
+        if fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
             return Err(text::malformed(path, "the file is empty"));
         }
         let text =

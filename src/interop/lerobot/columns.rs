@@ -66,7 +66,7 @@ fn numbers<T: TrackNumber>(track: &TrackView<'_>, places: &[Option<usize>], clip
 }
 
 fn texts(track: &TrackView<'_>, places: &[Option<usize>]) -> Vec<String> {
-    let text = |place: &Option<usize>| place.and_then(|i| track.text(i)).unwrap_or_default().to_owned();
+    let text = |place: &Option<usize>| place.and_then(|i| track.text(i)).unwrap_or_default();
     places.iter().map(text).collect()
 }
 

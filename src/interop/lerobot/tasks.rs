@@ -41,7 +41,7 @@ impl<'a> TaskSource<'a> {
         let attributes = clip.attributes()?.0;
         let whole = match attributes.get("task") {
             Some(Value::String(task)) => task.clone(),
-            _ => match (clip.class()?, clip.label()) {
+            _ => match (&*clip.class()?, clip.label()) {
                 ("", Some(label)) => label.to_string(),
                 (class, _) => class.to_owned(),
             },

@@ -125,8 +125,7 @@ fn lines(shard: &Shard, all: &mut All, counter: &mut Counter<'_, '_>) -> Result<
     let mut buffer = Vec::new();
     for c in 0..shard.clip_count() {
         let clip = shard.clip(c)?;
-        let strings =
-            shard.index.strings(&shard.index_bytes, &clip).map_err(|e| e.file(&shard.index_path).in_clip(c))?;
+        let strings = shard.strings(&clip).map_err(|e| e.in_clip(c))?;
         let source = strings[0].replace(['\t', '\n', '\r'], " ");
         all.renamed |= source != strings[0];
         for t in 0..clip.frame_count {

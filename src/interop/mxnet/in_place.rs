@@ -13,10 +13,11 @@ use crate::disk::{FolderLock, folder_of};
 use crate::format::crc32;
 use crate::format::data_binding::{DataBinding, edge_crc32};
 use crate::format::dataset_json::{self, DatasetJson, ShardJson};
+use crate::format::file_name::{FileKind, FileName};
 use crate::format::frame_entry::{FrameEntry, UNKNOWN_SOURCE_INDEX};
 use crate::format::meta::{FOREIGN_RECORDS, Meta};
+use crate::interop::ImportReport;
 use crate::interop::sink::{self, Kind};
-use crate::interop::{ImportReport, text};
 use crate::jpeg::Decoder;
 use crate::progress::{Counter, ProgressFn};
 use crate::writer::{FinishedIndex, IndexWriter};
@@ -46,8 +47,14 @@ pub fn import_in_place(
     if let Some(other) = files.iter().find(|f| folder_of(f) != folder) {
         return Err(Error::usage("record files of one data set must be in one folder").file(other));
     }
-    if let Some(other) = files.iter().find(|f| f.extension().is_none_or(|e| e != "rec")) {
-        return Err(Error::usage("a record file that is indexed in place must have the ending .rec").file(other));
+    let is_records = |file: &&PathBuf| FileName::of(file).is_ok_and(|name| name.kind() == Some(FileKind::Records));
+    if let Some(other) = files.iter().find(|file| !is_records(file)) {
+        return Err(Error::usage("a record file that is indexed in place needs a name that a data set can list")
+            .file(other)
+            .expected(
+                "a name that ends in .rec, does not begin with a dot, and has no backslash and no control character",
+            )
+            .help("give the file another name"));
     }
     let lock = writer::lock(folder)?;
     let listing = folder.join(dataset_json::FILE_NAME);
@@ -68,7 +75,7 @@ pub fn import_in_place(
         ready.push((index, json));
     }
     if is_whole_folder {
-        publish(folder, lock, ready, index_paths)?;
+        publish(folder, lock, ready, index_paths, overwrite)?;
     } else if let [_] = files {
         ready.into_iter().try_for_each(|(index, _)| index.file.publish())?;
         let note = "no dataset.json is written, because the folder has other record files: open each .rec by itself";
@@ -87,11 +94,16 @@ fn publish(
     lock: FolderLock,
     indexes: Vec<(FinishedIndex, ShardJson)>,
     earlier: Vec<PathBuf>,
+    overwrite: bool,
 ) -> Result<()> {
-    let replaced = writer::replaceable(folder, true, &lock)?;
+    let mut replaced = writer::replaceable(folder, true, &lock)?;
+    if overwrite {
+        replaced.files.extend(indexes.iter().map(|(_, json)| json.index_file.clone()));
+    }
     // Indexes that an earlier import without a dataset.json wrote.
-    let earlier = earlier.iter().filter(|path| path.exists()).map(|path| text::name(path));
-    let replaced = Replaced { removable: replaced.removable.into_iter().chain(earlier).collect(), ..replaced };
+    let earlier = earlier.iter().filter(|path| path.exists()).map(|path| FileName::of(path));
+    let removable = replaced.removable.into_iter().map(Ok).chain(earlier).collect::<Result<_>>()?;
+    let replaced = Replaced { removable, ..replaced };
     let json = DatasetJson::new(&meta(), indexes.iter().map(|(_, json)| json.clone()).collect());
     let files = indexes.into_iter().map(|(index, json)| (index.file.seal(), json.index_file)).collect();
     publication::publish(vec![writer::stage(folder, lock, files, &json, replaced)?])
@@ -146,7 +158,7 @@ fn index_of(
         edge_crc32: edge_crc32(&file.bytes),
     };
     let index = index.finish(&binding, None, &meta())?;
-    let json = index.listed(text::name(path), &binding);
+    let json = index.listed(FileName::of(path)?, &binding);
     Ok((index, json))
 }
 

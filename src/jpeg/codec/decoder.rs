@@ -5,10 +5,10 @@ use std::fmt;
 use turbojpeg::raw;
 
 use super::picture::RgbPicture;
-use super::turbo::{Decompressor, RawHeader, Yuv420};
-use crate::jpeg::markers::Markers;
+use super::private::PrivateCopy;
+use super::turbo::{Decompressor, OpenJpeg, RawHeader, Yuv420};
 use crate::jpeg::scale::Scale;
-use crate::{Error, Planes, Result, allocation, limits};
+use crate::{Error, Planes, Result, allocation};
 
 /// The resolution at which a JPEG stores its chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +32,9 @@ pub enum Subsampling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JpegHeader {
-    /// Width in pixels, 1 to [`limits::MAX_SIDE`].
+    /// Width in pixels, 1 to [`limits::MAX_SIDE`](crate::limits::MAX_SIDE).
     pub width: u32,
-    /// Height in pixels, 1 to [`limits::MAX_SIDE`].
+    /// Height in pixels, 1 to [`limits::MAX_SIDE`](crate::limits::MAX_SIDE).
     pub height: u32,
     /// Resolution of the chroma.
     pub subsampling: Subsampling,
@@ -52,6 +52,9 @@ impl JpegHeader {
 /// It decodes whatever libjpeg-turbo decodes to RGB: baseline and progressive, gray and color. Damaged or cut data is
 /// an error, never a half-gray picture.
 ///
+/// It decodes a copy of its own, so another process may change a mapped file meanwhile. What it returns is then one
+/// picture or an error.
+///
 /// ```
 /// # let mut jpeg = Vec::new();
 /// # vidrec::jpeg::Encoder::new(90)?.encode(&vidrec::Planes::new(32, 32)?, &mut jpeg)?;
@@ -64,6 +67,7 @@ impl JpegHeader {
 /// ```
 pub struct Decoder {
     decompressor: Decompressor,
+    copy: PrivateCopy,
     /// Luma with even sides, for pictures whose own are odd.
     padded: Vec<u8>,
 }
@@ -75,16 +79,17 @@ impl Decoder {
     ///
     /// No memory.
     pub fn new() -> Result<Self> {
-        Ok(Decoder { decompressor: Decompressor::new()?, padded: Vec::new() })
+        Ok(Decoder { decompressor: Decompressor::new()?, copy: PrivateCopy::default(), padded: Vec::new() })
     }
 
     /// Reads the header of `jpeg`.
     ///
     /// # Errors
     ///
-    /// Not a JPEG, or a picture beyond [`limits`].
+    /// Not a JPEG, or a picture beyond [`limits`](crate::limits).
     pub fn header(&mut self, jpeg: &[u8]) -> Result<JpegHeader> {
-        let RawHeader { width, height, subsampling, .. } = read_header(&mut self.decompressor, jpeg)?;
+        let open = self.decompressor.open(self.copy.of_header(jpeg)?)?;
+        let &RawHeader { width, height, subsampling, .. } = open.header();
         let subsampling = match subsampling {
             raw::TJSAMP_TJSAMP_444 => Subsampling::S444,
             raw::TJSAMP_TJSAMP_422 => Subsampling::S422,
@@ -102,11 +107,14 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// Not a JPEG, damaged data, a picture beyond [`limits`], a `pitch` under `3 * width`, or an `out` shorter than
+    /// Not a JPEG, damaged data, a picture beyond [`limits`](crate::limits), a `pitch` under `3 * width`, or an `out` shorter than
     /// `(height - 1) * pitch + 3 * width`.
     pub fn decode_rgb(&mut self, jpeg: &[u8], out: &mut [u8], pitch: usize) -> Result<()> {
-        read_header(&mut self.decompressor, jpeg)?;
-        self.decompressor.rgb(jpeg, out, pitch)
+        self.open(jpeg)?.rgb(out, pitch)
+    }
+
+    fn open(&mut self, jpeg: &[u8]) -> Result<OpenJpeg<'_>> {
+        self.decompressor.open(self.copy.of(jpeg)?)
     }
 
     /// Decodes to a new RGB picture. [`decode_picture_into`](Self::decode_picture_into) reuses the memory of one.
@@ -124,23 +132,24 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// Not a JPEG, damaged data, a picture beyond [`limits`], or no memory.
+    /// Not a JPEG, damaged data, a picture beyond [`limits`](crate::limits), or no memory.
     pub fn decode_picture_into(&mut self, jpeg: &[u8], picture: &mut RgbPicture) -> Result<()> {
-        let header = self.header(jpeg)?;
-        (picture.width, picture.height) = (header.width, header.height);
-        allocation::resize(&mut picture.pixels, header.rgb_len(), 0, "a decoded picture")?;
-        self.decompressor.rgb(jpeg, &mut picture.pixels, header.width as usize * 3)
+        let open = self.open(jpeg)?;
+        (picture.width, picture.height) = (open.header().width, open.header().height);
+        let pitch = picture.width as usize * 3;
+        allocation::resize(&mut picture.pixels, pitch * picture.height as usize, 0, "a decoded picture")?;
+        open.rgb(&mut picture.pixels, pitch)
     }
 
     /// Decodes a 4:2:0 JPEG to its planes, without upsampling or color conversion; `planes` takes the JPEG's size.
     ///
     /// # Errors
     ///
-    /// Not a JPEG, damaged data, a picture beyond [`limits`], or one that is not 4:2:0 YCbCr.
+    /// Not a JPEG, damaged data, a picture beyond [`limits`](crate::limits), or one that is not 4:2:0 YCbCr.
     pub fn decode_planes(&mut self, jpeg: &[u8], planes: &mut Planes) -> Result<()> {
-        let header = read_header(&mut self.decompressor, jpeg)?;
-        let (width, height) = (header.width, header.height);
-        if !header.has_planes() {
+        let open = self.decompressor.open(self.copy.of(jpeg)?)?;
+        let (width, height) = (open.header().width, open.header().height);
+        if !open.header().has_planes() {
             return Err(Error::decode("not a 4:2:0 YCbCr JPEG, so it has no planes to give").help("decode it to RGB"));
         }
         fit(planes, width, height)?;
@@ -149,7 +158,7 @@ impl Decoder {
         let luma = if odd { &mut self.padded } else { &mut planes.y };
         allocation::resize(luma, even_width * even_height, 0, "a decoded picture")?;
         let target = Yuv420 { width, height, planes: [&mut luma[..], &mut planes.cb, &mut planes.cr] };
-        self.decompressor.yuv420(jpeg, Scale::Full, target)?;
+        open.yuv420(Scale::Full, target)?;
         if odd {
             let rows = planes.y.chunks_exact_mut(width as usize);
             rows.zip(self.padded.chunks_exact(even_width)).for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
@@ -162,30 +171,6 @@ impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder").finish_non_exhaustive()
     }
-}
-
-/// Reads the header of `jpeg`, and refuses a picture beyond [`limits`].
-pub(crate) fn read_header(decompressor: &mut Decompressor, jpeg: &[u8]) -> Result<RawHeader> {
-    // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
-    if !Markers::new(jpeg).any(|segment| segment.is_frame_header()) {
-        return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
-    }
-    let header = decompressor.header(jpeg)?;
-    check_limits(header.width, header.height)?;
-    Ok(header)
-}
-
-/// Refuses a picture beyond [`limits`].
-pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
-    if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
-        let sides = format!("{width}x{height}");
-        return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
-    }
-    if u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
-        let sides = format!("{width}x{height}");
-        return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
-    }
-    Ok(())
 }
 
 /// Gives `planes` this size, with planes of the right lengths; keeps its memory if the size is the same already.

@@ -3,13 +3,14 @@
 mod decoder;
 mod encoder;
 mod picture;
+mod private;
 mod turbo;
 
 pub use decoder::{Decoder, JpegHeader, Subsampling};
-pub(super) use decoder::{check_limits, read_header};
 pub use encoder::Encoder;
 pub(super) use encoder::restart_interval;
 pub use picture::RgbPicture;
+pub(super) use private::{PrivateCopy, PrivateJpeg};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) use turbo::Compressor;
-pub(super) use turbo::{Decompressor, Transformer, Yuv420};
+pub(super) use turbo::{Decompressor, Transformer, Yuv420, check_limits};

@@ -5,6 +5,9 @@ use std::ptr::NonNull;
 
 use turbojpeg::raw;
 
+use super::private::PrivateJpeg;
+use crate::jpeg::between_reads::between_reads;
+use crate::jpeg::markers::Markers;
 use crate::jpeg::scale::Scale;
 use crate::machine::Shortage;
 use crate::{Error, Result, limits};
@@ -174,8 +177,19 @@ impl Decompressor {
         Ok(handle)
     }
 
-    /// Reads the header. `jpeg` must hold a frame header (SOFn): without one TurboJPEG reports the previous file's.
-    pub fn header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
+    /// Reads the header of `jpeg`, and refuses a picture beyond [`limits`].
+    pub fn open<'a>(&'a mut self, jpeg: PrivateJpeg<'a>) -> Result<OpenJpeg<'a>> {
+        // A file of tables alone is well-formed JPEG, and TurboJPEG would report the previous file's size for it.
+        if !Markers::new(jpeg.bytes()).any(|segment| segment.is_frame_header()) {
+            return Err(Error::decode("not a JPEG picture: no frame header in its first segments"));
+        }
+        let header = self.header(jpeg.bytes())?;
+        check_limits(header.width, header.height)?;
+        between_reads();
+        Ok(OpenJpeg { handle: &mut self.0, jpeg: jpeg.bytes(), header })
+    }
+
+    fn header(&mut self, jpeg: &[u8]) -> Result<RawHeader> {
         // SAFETY: pointer and length are those of one slice, which the library only reads.
         let status = unsafe { raw::tj3DecompressHeader(self.0.0.as_ptr(), jpeg.as_ptr(), jpeg.len() as _) };
         if let Err(e) = self.0.check(status) {
@@ -192,10 +206,23 @@ impl Decompressor {
             colorspace: self.0.get(raw::TJPARAM_TJPARAM_COLORSPACE),
         })
     }
+}
 
-    /// Decodes to RGB, 3 bytes a pixel, rows `pitch` bytes apart. Reads the header first to prove that `out` suffices.
-    pub fn rgb(&mut self, jpeg: &[u8], out: &mut [u8], pitch: usize) -> Result<()> {
-        let header = self.header(jpeg)?;
+/// A JPEG whose header was read, and which nothing changes before it is decoded.
+pub(crate) struct OpenJpeg<'a> {
+    handle: &'a mut Handle,
+    jpeg: &'a [u8],
+    header: RawHeader,
+}
+
+impl OpenJpeg<'_> {
+    pub fn header(&self) -> &RawHeader {
+        &self.header
+    }
+
+    /// Decodes to RGB, 3 bytes a pixel, rows `pitch` bytes apart.
+    pub fn rgb(self, out: &mut [u8], pitch: usize) -> Result<()> {
+        let OpenJpeg { handle, jpeg, header } = self;
         let (width, height) = (header.width as usize, header.height as usize);
         let row = width.checked_mul(3).filter(|&row| row != 0 && height != 0 && row <= pitch);
         let needed = row.and_then(|row| (height - 1).checked_mul(pitch)?.checked_add(row));
@@ -203,41 +230,39 @@ impl Decompressor {
             let message = format!("{} bytes in rows of {pitch} cannot hold a picture of {width}x{height}", out.len());
             return Err(Error::usage(message));
         };
-        self.0.scale(Scale::Full)?;
-        // SAFETY: the library reads `jpeg` within its length and takes the size from the header just read, from the
-        // same unchanged bytes, without scaling; it writes `width * 3` bytes at the start of each of `height` rows,
-        // which is within `out` (checked above).
+        handle.scale(Scale::Full)?;
+        // SAFETY: the library reads `jpeg` within its length and takes the size from its header, without scaling. That
+        // is the header that `open` read: a `PrivateJpeg` does not change while it is borrowed. The library writes
+        // `width * 3` bytes at the start of each of `height` rows, which is within `out` (checked above).
         let status = unsafe {
-            let (handle, format) = (self.0.0.as_ptr(), raw::TJPF_TJPF_RGB as c_int);
-            raw::tj3Decompress8(handle, jpeg.as_ptr(), jpeg.len() as _, out.as_mut_ptr(), pitch, format)
+            let (instance, format) = (handle.0.as_ptr(), raw::TJPF_TJPF_RGB as c_int);
+            raw::tj3Decompress8(instance, jpeg.as_ptr(), jpeg.len() as _, out.as_mut_ptr(), pitch, format)
         };
-        self.0.check(status)
+        handle.check(status)
     }
 
     /// Decodes a 4:2:0 YCbCr JPEG to its planes, each side divided by `scale` and rounded up; padding repeats the edge.
-    /// Reads the header first to prove that they fit.
-    pub fn yuv420(&mut self, jpeg: &[u8], scale: Scale, out: Yuv420<&mut [u8]>) -> Result<()> {
-        let header = self.header(jpeg)?;
-        sides(header.width, header.height)?;
+    pub fn yuv420(self, scale: Scale, out: Yuv420<&mut [u8]>) -> Result<()> {
+        let OpenJpeg { handle, jpeg, header } = self;
         let scaled = (scale.side(header.width), scale.side(header.height));
         let lengths = [out.planes[0].len(), out.planes[1].len(), out.planes[2].len()];
         if !header.has_planes() || scaled != (out.width, out.height) || lengths != plane_lengths(out.width, out.height)
         {
             return Err(Error::usage("planes that do not fit the JPEG's size and subsampling"));
         }
-        self.0.scale(scale)?;
+        handle.scale(scale)?;
         let [luma, blue, red] = out.planes;
         let mut planes = [luma.as_mut_ptr(), blue.as_mut_ptr(), red.as_mut_ptr()];
-        // SAFETY: the library reads `jpeg` within its length and takes size and subsampling from the header just
-        // read, from the same unchanged bytes, and the scale just set, which rounds up as `Scale::side` does; null
-        // strides mean its own plane widths, and each plane has exactly as many bytes as those need (checked above).
-        // The three slices are disjoint, being `&mut`.
+        // SAFETY: the library reads `jpeg` within its length and takes size and subsampling from its header. That is the
+        // header that `open` read: a `PrivateJpeg` does not change while it is borrowed. The scale is the one just set,
+        // which rounds up as `Scale::side` does; null strides mean the library's own plane widths, and each plane has
+        // exactly as many bytes as those need (checked above). The three slices are disjoint, being `&mut`.
         let status = unsafe {
-            let handle = self.0.0.as_ptr();
+            let instance = handle.0.as_ptr();
             let strides = std::ptr::null_mut();
-            raw::tj3DecompressToYUVPlanes8(handle, jpeg.as_ptr(), jpeg.len() as _, planes.as_mut_ptr(), strides)
+            raw::tj3DecompressToYUVPlanes8(instance, jpeg.as_ptr(), jpeg.len() as _, planes.as_mut_ptr(), strides)
         };
-        self.0.check(status)?;
+        handle.check(status)?;
         repeat_edge(luma, out.width as usize, out.height as usize);
         Ok(())
     }
@@ -277,7 +302,8 @@ impl Transformer {
     /// MCUs, and returns the length. Other marker segments are copied.
     ///
     /// `jpeg` must hold a frame header (SOFn). An `out` that is too small is an error (not an overrun).
-    pub fn restart(&mut self, jpeg: &[u8], restart: u16, out: &mut [u8]) -> Result<usize> {
+    pub fn restart(&mut self, jpeg: PrivateJpeg<'_>, restart: u16, out: &mut [u8]) -> Result<usize> {
+        let jpeg = jpeg.bytes();
         self.0.set(raw::TJPARAM_TJPARAM_RESTARTBLOCKS, restart.into())?;
         let transform = raw::tjtransform {
             r: raw::tjregion { x: 0, y: 0, w: 0, h: 0 },
@@ -288,7 +314,7 @@ impl Transformer {
         };
         let mut target = out.as_mut_ptr();
         let mut length = out.len() as _;
-        // SAFETY: the library reads `jpeg` within its length. There is one transform, and one pointer and one length
+        // SAFETY: the library reads `jpeg`, which does not change, within its length. There is one transform, and one pointer and one length
         // for its target, which describe `out`; NOREALLOC makes the library stop with an error at its end and never
         // replace the pointer. No filter is called.
         let status = unsafe {
@@ -302,15 +328,24 @@ impl Transformer {
 
 /// Both sides as C integers, proven to be within [`limits`], so that no product of them can overflow.
 fn sides(width: u32, height: u32) -> Result<(c_int, c_int)> {
-    let within = |side: u32| (1..=limits::MAX_SIDE).contains(&side);
-    if !within(width) || !within(height) || u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
-        return Err(Error::limit(format!("a JPEG of {width}x{height} pixels")).help(format!(
-            "sides are limited to {}, pixels to {}",
-            limits::MAX_SIDE,
-            limits::MAX_PIXELS
-        )));
+    if width == 0 || height == 0 {
+        return Err(Error::usage(format!("a picture of {width}x{height} pixels")));
     }
+    check_limits(width, height)?;
     Ok((width as c_int, height as c_int))
+}
+
+/// Refuses a picture beyond [`limits`].
+pub(crate) fn check_limits(width: u32, height: u32) -> Result<()> {
+    if width > limits::MAX_SIDE || height > limits::MAX_SIDE {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; sides are limited to {}", limits::MAX_SIDE)));
+    }
+    if u64::from(width) * u64::from(height) > limits::MAX_PIXELS {
+        let sides = format!("{width}x{height}");
+        return Err(Error::limit(format!("a JPEG of {sides} pixels; at most {} in all", limits::MAX_PIXELS)));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -368,12 +403,13 @@ mod tests {
         let jpeg = gray(20, 10);
         let mut decompressor = Decompressor::new().unwrap();
         for (length, pitch) in [(599, 60), (600, 59), (0, 60), (600, 1 << 40), (600, usize::MAX)] {
-            let e = decompressor.rgb(&jpeg, &mut vec![0; length], pitch).unwrap_err();
+            let e = decompressor.open((&jpeg).into()).unwrap().rgb(&mut vec![0; length], pitch).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Usage, "{length} {pitch}");
         }
-        decompressor.rgb(&jpeg, &mut [0; 600], 60).unwrap();
+        decompressor.open((&jpeg).into()).unwrap().rgb(&mut [0; 600], 60).unwrap();
         let planes = [&mut [0u8; 200][..], &mut [0; 50], &mut [0; 49]];
-        let e = decompressor.yuv420(&jpeg, Scale::Full, Yuv420 { width: 20, height: 10, planes }).unwrap_err();
+        let out = Yuv420 { width: 20, height: 10, planes };
+        let e = decompressor.open((&jpeg).into()).unwrap().yuv420(Scale::Full, out).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Usage);
     }
 
@@ -386,11 +422,12 @@ mod tests {
             let picture = Yuv420 { width, height, planes: [&planes[0][..], &planes[1], &planes[2]] };
             let mut jpeg = vec![0; 1 << 16];
             let length = Compressor::new(90).unwrap().compress(&picture, 1, &mut jpeg).unwrap();
+            jpeg.truncate(length);
 
             let (width, height) = (scale.side(width), scale.side(height));
             let mut planes = plane_lengths(width, height).map(|n| vec![0; n]);
             let out = Yuv420 { width, height, planes: planes.each_mut().map(|plane| &mut plane[..]) };
-            Decompressor::new().unwrap().yuv420(&jpeg[..length], scale, out).unwrap();
+            Decompressor::new().unwrap().open((&jpeg).into()).unwrap().yuv420(scale, out).unwrap();
             let rows: Vec<_> = planes[0].chunks(width.next_multiple_of(2) as usize).collect();
             assert!(rows.iter().all(|row| row[row.len() - 1] == row[width as usize - 1]), "{width} {scale:?}");
             assert!(rows[rows.len() - 1] == rows[height as usize - 1], "{height} {scale:?}");
@@ -401,7 +438,7 @@ mod tests {
     fn rows_keep_their_pitch() {
         let jpeg = gray(20, 10);
         let mut out = vec![7; 9 * 64 + 60];
-        Decompressor::new().unwrap().rgb(&jpeg, &mut out, 64).unwrap();
+        Decompressor::new().unwrap().open((&jpeg).into()).unwrap().rgb(&mut out, 64).unwrap();
         for row in out.chunks(64) {
             assert!(row[..60].iter().all(|&b| b == 128));
             assert!(row[60..].iter().all(|&b| b == 7));

@@ -317,6 +317,9 @@ impl Engine {
         if let Some(failure) = self.decoded.as_ref().and_then(Cache::failure) {
             warnings.push(format!("the cache of decoded frames is not used, or not any more: {failure}"));
         }
+        if let Some(notice) = self.decoded.as_ref().and_then(Cache::notice) {
+            warnings.push(format!("the cache of decoded frames is elsewhere: {notice}"));
+        }
         for BatchShape { frames, size: (width, height), .. } in self.schedule.empty_buckets() {
             warnings.push(format!("no clip is in the bucket of {frames} frames of {width}x{height} pixels"));
         }

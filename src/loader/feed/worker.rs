@@ -4,7 +4,8 @@ use super::kept::{Look, frame_key, look_up};
 use crate::allocation;
 use crate::dataset::Clip;
 use crate::decoded::{Cache, Found, FrameKey, Kept};
-use crate::jpeg::{Cut, DecodedPart, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, make_room};
+use crate::jpeg::between_reads::between_reads;
+use crate::jpeg::{Cut, DecodedPart, JpegDecoder, Parts, Pixels, Region, RegionDecoder, Scale, changed, make_room};
 use crate::loader::kernel::{Decoded, Kernel, PictureSlot, SampleType, Scratch, Wanted};
 use crate::{Error, Result};
 
@@ -240,14 +241,18 @@ impl Worker {
         let picture = self.decoder.format(jpeg)?;
         let tables = tables(kernel, picture.size, other);
         let kernel = tables.kernel();
+        between_reads();
         let (cut, pitches, decoded, planes) = match kernel.wants(picture.pixels) {
             (Wanted::Planes(scale), region) => {
                 let planes = self.decode_planes(jpeg, region, scale, cache)?;
-                let DecodedPart { cut, tiles, .. } = planes.part;
+                let DecodedPart { cut, tiles, grid } = planes.part;
+                if grid.size != picture.size {
+                    return Err(changed());
+                }
                 (cut, pitches(&cut, scale), tiles, Some(planes))
             }
             (Wanted::Rgb, region) => {
-                let (cut, pitches) = self.decode_rgb(jpeg, region)?;
+                let (cut, pitches) = self.decode_rgb(jpeg, picture.size, region)?;
                 (cut, pitches, cut.tiles, None)
             }
         };
@@ -291,11 +296,14 @@ impl Worker {
         let part = self.decoder.planes_without(jpeg, region, scale, &mut self.planes, is_here)?;
         // Where libjpeg-turbo had to decode, it decoded all tiles.
         let from_cache = if part.tiles < part.cut.tiles { from_cache } else { 0 };
+        if from_cache > 0 && self.found.grid() != Some(part.grid) {
+            return Err(changed());
+        }
         Ok(Planes { part, scale, region, from_cache })
     }
 
-    fn decode_rgb(&mut self, jpeg: &[u8], region: Region) -> Result<(Cut, [usize; 3])> {
-        let cut = self.decoder.rgb(jpeg, region, &mut self.rgb)?;
+    fn decode_rgb(&mut self, jpeg: &[u8], size: (u32, u32), region: Region) -> Result<(Cut, [usize; 3])> {
+        let cut = self.decoder.rgb(jpeg, size, region, &mut self.rgb)?;
         let pixels = cut.region.width as usize * cut.region.height as usize;
         let rgb = &self.rgb.as_chunks().0[..pixels];
         for (c, plane) in self.planes.iter_mut().enumerate() {

@@ -1,10 +1,11 @@
 //! The files of a plan in a folder, which machines may share.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::disk::regular_file::{Links, open_regular, read_if_there};
 use crate::disk::{
     AtomicFile, FolderLock, give_name, name_instead, name_once, remove_file, sync_folder, whole_folder, write_file,
 };
@@ -27,27 +28,14 @@ impl Folder {
     }
 
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let path = self.path(name);
-        let io = |e| Error::io("read the file", &path, e);
-        let file = match fs::File::open(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(io)?,
-        };
-        let mut bytes = Vec::new();
-        let read = file.take(MOST + 1).read_to_end(&mut bytes).map_err(io)?;
-        if read as u64 > MOST {
-            return Err(Error::usage("the file is too long for what its name says").file(path).found(read));
-        }
-        Ok(Some(bytes))
+        read_if_there(&self.path(name), MOST, Links::Refuse)
     }
 
     pub fn read_range(&self, name: &str, start: u64, length: u64) -> Result<Vec<u8>> {
         let path = self.path(name);
         let mut bytes = Vec::new();
-        let read = fs::File::open(&path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(start))?;
-            file.take(length).read_to_end(&mut bytes)
-        });
+        let mut file = open_regular(&path, Links::Refuse)?;
+        let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.take(length).read_to_end(&mut bytes));
         read.map_err(|e| Error::io("read the file", &path, e))?;
         if bytes.len() as u64 != length {
             return Err(Error::usage("the file is shorter than the plan says")

@@ -8,6 +8,7 @@ use super::pack_all::pack_all;
 use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use super::write::write_plan;
+use crate::disk::regular_file::refuse_link;
 use crate::disk::{FolderLock, publication, whole_folder};
 use crate::format::names::{PARTS, PLAN};
 #[cfg(feature = "remote")]
@@ -96,6 +97,7 @@ fn finished(plan: &PackPlan, out: &Path, divided: &PartsPlan, options: &PackOpti
 /// Does what the options say with an interrupted run.
 fn begin(dir: &Path, options: &PackOptions) -> Result<()> {
     refuse_retry(options)?;
+    refuse_link(dir)?;
     match options.run.interrupted {
         _ if !dir.exists() => Ok(()),
         Interrupted::Resume => Ok(()),

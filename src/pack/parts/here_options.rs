@@ -21,7 +21,7 @@ pub struct InParts {
     /// Number of parts that are packed at a time.
     pub jobs: u32,
     /// For a data set in object storage: a folder on this machine to pack in, with room for the parts that are packed at a
-    /// time. Default `None`: the system's folder for temporary files.
+    /// time. Default `None`: `TMPDIR`, or else the user's cache folder (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
     /// As [`PublishOptions::only_publisher`](super::PublishOptions::only_publisher). Off by default.
     pub only_publisher: bool,

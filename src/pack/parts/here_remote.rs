@@ -13,6 +13,7 @@ use super::publish_options::PublishOptions;
 use super::write::write_plan_in;
 use super::{note, receipt};
 use crate::format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
+use crate::format::file_name::FileName;
 use crate::pack::options::PackOptions;
 use crate::pack::plan::PackPlan;
 use crate::pack::run::{Interrupted, PackReport};
@@ -79,11 +80,11 @@ fn begin(place: &Place, options: &PackOptions) -> Result<bool> {
 /// Removes the files of parts that belong to no data set.
 fn remove_shards(plan: &PartsPlan) -> Result<()> {
     let Place::Bucket(there) = &plan.place else { return Ok(()) };
-    let listing = there.bucket.read(FILE_NAME, limits::MAX_META_BYTES)?;
+    let listing = there.bucket.read(FILE_NAME, limits::MAX_LISTING_BYTES)?;
     let listing = listing.map(|(bytes, _)| DatasetJson::prove(&bytes)).transpose()?;
-    let listed: HashSet<&str> = listing.iter().flat_map(DatasetJson::file_names).collect();
+    let listed: HashSet<&FileName> = listing.iter().flat_map(DatasetJson::file_names).collect();
     let shards: Vec<_> = plan.receipts()?.into_iter().flatten().flat_map(|receipt| receipt.shards).collect();
-    let names: Vec<&str> =
+    let names: Vec<&FileName> =
         shards.iter().flat_map(ShardJson::file_names).filter(|name| !listed.contains(name)).collect();
     in_order(names.len(), plan.place.at_once(), |i| there.bucket.remove(names[i])).map(drop)
 }

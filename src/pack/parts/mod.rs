@@ -43,7 +43,7 @@ mod publish;
 mod publish_options;
 #[cfg(feature = "remote")]
 mod publish_remote;
-mod receipt;
+pub(super) mod receipt;
 mod status;
 mod write;
 

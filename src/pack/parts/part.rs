@@ -11,6 +11,7 @@ use super::plan::PartsPlan;
 use super::receipt::Receipt;
 use crate::dataset::listing;
 use crate::format::dataset_json::{FILE_NAME, ShardJson};
+use crate::format::file_name::FileName;
 use crate::format::names;
 use crate::pack::pack::{Pack, pack_as};
 use crate::pack::plan::PackPlan;
@@ -34,7 +35,8 @@ pub struct PartOptions {
     /// How remote videos are read. A plan has nothing of it. Default: [`Storage::default`].
     pub storage: Storage,
     /// For a plan in object storage: a folder on this machine to pack in, with room for a part. An attempt resumes what another one with the
-    /// same folder left. Default `None`: the system's folder for temporary files.
+    /// same folder left. Default `None`: `TMPDIR`, or else the user's cache folder
+    /// (`$XDG_CACHE_HOME/vidrec`, `~/.cache/vidrec`).
     pub scratch: Option<PathBuf>,
 }
 
@@ -204,8 +206,8 @@ impl PartsPlan {
         for (i, shard) in shards.iter_mut().enumerate() {
             let tracks = shard.track_file.as_mut().map(|tracks| &mut tracks.file);
             for name in [&mut shard.record_file, &mut shard.index_file].into_iter().chain(tracks) {
-                let own = names::of_part(part, i, name);
-                files.push((set.join(&*name), own.clone()));
+                let own: FileName = names::of_part(part, i, name).parse()?;
+                files.push((set.join(&*name), own.to_string()));
                 *name = own;
             }
         }

@@ -88,13 +88,13 @@ impl Place {
             Place::Folder(folder) => Ok(folder.dir.join("attempts")),
             // Another plan may have been here before.
             #[cfg(feature = "remote")]
-            Place::Bucket(_) => Ok(self.scratch(scratch).join(&plan[..16])),
+            Place::Bucket(_) => Ok(self.scratch(scratch)?.join(&plan[..16])),
         }
     }
 
     #[cfg(feature = "remote")]
-    fn scratch(&self, given: Option<&Path>) -> PathBuf {
-        crate::upload::folder_for(given, self.location()).join("parts")
+    fn scratch(&self, given: Option<&Path>) -> Result<PathBuf> {
+        Ok(crate::upload::own_folder_for(given, self.location())?.join("parts"))
     }
 
     /// Whether a file of the plan shows that an attempt died: where attempts on other machines leave no mark.
@@ -117,7 +117,7 @@ impl Place {
         match self {
             Place::Folder(folder) => folder.draft(),
             #[cfg(feature = "remote")]
-            Place::Bucket(_) => InBucket::draft(&self.scratch(scratch)),
+            Place::Bucket(_) => InBucket::draft(&self.scratch(scratch)?),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::disk::publication::{self, Replaced};
 use crate::disk::{FolderLock, Temporary, share};
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::{DatasetJson, FILE_NAME, ShardJson};
+use crate::format::file_name::FileName;
 use crate::pack::plan::PackPlan;
 use crate::pack::run::{Failure, PackReport, lines};
 use crate::pack::work::PackStage;
@@ -193,15 +194,15 @@ impl PartsPlan {
         let is_here = self.is_here(out)?;
         let replaced =
             if is_here { replaced_here(out, overwrite)? } else { writer::replaceable(out, overwrite, &lock)? };
-        let mut files: Vec<(Temporary, String)> = Vec::new();
+        let mut files: Vec<(Temporary, FileName)> = Vec::new();
         if !is_here {
             for name in json.file_names() {
-                files.push((share(&self.place.shard_path(name), &out.join(name))?.0, name.to_owned()));
+                files.push((share(&self.place.shard_path(name), &out.join(name))?.0, name.clone()));
             }
         }
         if report.failed > 0 {
             let (file, listed) = writer::stage_failures(out, report.failed, &lines(&report.failures)?)?;
-            report.failures_file = Some(listed.file.clone());
+            report.failures_file = Some(listed.file.to_string());
             files.push((file, listed.file.clone()));
             json.failures = Some(listed);
         }
@@ -233,5 +234,5 @@ fn replaced_here(dir: &Path, overwrite: bool) -> Result<Replaced> {
     }
     let before = listing::read(&path)?;
     let removable = before.failures.iter().map(|failures| failures.file.clone()).collect();
-    Ok(Replaced { files: before.file_names().map(str::to_owned).collect(), removable })
+    Ok(Replaced { files: before.file_names().cloned().collect(), removable })
 }

@@ -11,7 +11,7 @@ use super::plan::PartsPlan;
 use super::publish_options::PublishOptions;
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::{DatasetJson, FailuresJson, ShardJson};
-use crate::format::names;
+use crate::format::file_name::FileName;
 use crate::location::{is_remote, split};
 use crate::pack::run::{PackReport, lines};
 use crate::progress::ProgressFn;
@@ -29,7 +29,7 @@ pub(super) fn publish(
     let out = elsewhere(from.bucket.location(), options)?;
     let failures = list_failures(report)?;
     if let Some((listed, _)) = &failures {
-        report.failures_file = Some(listed.file.clone());
+        report.failures_file = Some(listed.file.to_string());
         json.failures = Some(listed.clone());
     }
     let listing = json.to_bytes();
@@ -82,7 +82,7 @@ fn copy(plan: &PartsPlan, from: &InBucket, target: &upload::Place, json: &Datase
     if target.bucket.look(PLAN)?.is_some() {
         return Err(Error::usage("this folder has a plan and its parts").file(target.bucket.path(PLAN)));
     }
-    let names: Vec<&str> = json.shards.iter().flat_map(ShardJson::file_names).collect();
+    let names: Vec<&FileName> = json.shards.iter().flat_map(ShardJson::file_names).collect();
     in_order(names.len(), plan.place.at_once(), |i| target.bucket.copy(&from.bucket.path(names[i]), names[i]))?;
     Ok(())
 }
@@ -94,6 +94,6 @@ fn list_failures(report: &PackReport) -> Result<Option<(FailuresJson, String)>> 
     }
     let text = lines(&report.failures)?;
     let sha256: [u8; 32] = Sha256::digest(&text).into();
-    let file = names::with_digest("failures", &sha256, "jsonl");
+    let file = FileName::of_failures(&sha256);
     Ok(Some((FailuresJson { file, count: report.failed, sha256: hex(&sha256) }, text)))
 }

@@ -46,12 +46,10 @@ impl Receipt {
     /// Refuses files that no part has, and numbers that do not fit. What the files are, publishing looks at.
     fn check(&self) -> Result<()> {
         for (i, shard) in self.shards.iter().enumerate() {
-            let tracks = shard.track_file.iter().map(|tracks| (&tracks.file, ".vtrk"));
-            for (name, ending) in [(&shard.record_file, ".rec"), (&shard.index_file, ".vidx")].into_iter().chain(tracks)
-            {
-                if names::stem(name) != names::stem_of_part(self.part, i) || !name.ends_with(ending) {
-                    return Err(Error::usage("the receipt names a file that is not of its part").found(name));
-                }
+            let stem = names::stem_of_part(self.part, i);
+            let other = shard.misnamed().or_else(|| shard.file_names().find(|name| names::stem(name) != stem));
+            if let Some(name) = other {
+                return Err(Error::usage("the receipt names a file that is not of its part").found(name));
             }
         }
         let sum = |of: fn(&ShardJson) -> u64| self.shards.iter().map(of).try_fold(0u64, u64::checked_add);
@@ -80,11 +78,17 @@ impl Receipt {
             return Ok(());
         }
         let files =
-            |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.clone()).collect::<Vec<_>>().join(", ");
+            |receipt: &Self| receipt.shards.iter().map(|s| s.record_file.to_string()).collect::<Vec<_>>().join(", ");
         Err(Error::usage(format!("another attempt made something else of part {}", self.part))
             .file(place.path(&name))
             .expected("the same bytes and failures from every attempt")
             .found(format!("this attempt made {}, {} failures", files(self), self.report.failures.len()))
             .help("look for a machine with failing memory or disk, remove the receipt, and pack the part again"))
     }
+}
+/// Reads a receipt from any bytes.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn prove(bytes: &[u8]) {
+    let _ =
+        serde_json::from_slice::<Receipt>(bytes).map(|receipt| receipt.check().is_ok() && receipt.is_same(&receipt));
 }

@@ -11,6 +11,7 @@ use super::found::FoundVideo;
 use super::labels::Label;
 use super::passed_over::{PassedOverTally, kind_by_ending, kind_of_special};
 use super::pictures::is_picture;
+use crate::disk::inside::{Inside, LEADS_OUT};
 use crate::natural_order::is_hidden;
 use crate::{Error, ErrorKind, Result, source_name};
 
@@ -20,6 +21,8 @@ struct Contents {
     pictures: PassedOverTally,
     videos: u64,
     folders: u64,
+    /// Why its pictures are no clip, if one of them leads out of the input.
+    fault: Option<String>,
 }
 
 impl Contents {
@@ -30,16 +33,35 @@ impl Contents {
 }
 
 /// Adds the clips below `root` in the order of their paths, and counts the files that belong to none. What cannot be
-/// looked at (a link that leads nowhere, a folder that cannot be listed) is a clip with a fault in its place.
+/// looked at (a link that leads nowhere, a folder that cannot be listed) is a clip with a fault in its place, and so is a
+/// link that leads out of `root`, unless `outside` is set.
 ///
 /// # Errors
 ///
 /// `root` itself cannot be listed, or the machine has not enough of something to list folders.
-pub(super) fn walk(root: &Path, found: &mut Vec<FoundVideo>, passed_over: &mut PassedOverTally) -> Result<()> {
+pub(super) fn walk(
+    root: &Path,
+    outside: bool,
+    found: &mut Vec<FoundVideo>,
+    passed_over: &mut PassedOverTally,
+) -> Result<()> {
     let mut walk = Walk { root, folders: BTreeMap::new(), entries: Vec::new(), passed_over };
+    let mut inside = if outside { None } else { Some(Inside::new(root)?) };
+    let mut leads_out = |entry: &DirEntry| {
+        entry.depth() > 0
+            && entry.path_is_symlink()
+            && inside.as_mut().is_some_and(|inside| !inside.holds(entry.path()))
+    };
     let entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
-    for entry in entries.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name())) {
+    let mut entries = entries.filter_entry(|e| e.depth() == 0 || !is_hidden(e.file_name()));
+    while let Some(entry) = entries.next() {
         match entry {
+            Ok(entry) if leads_out(&entry) => {
+                if entry.file_type().is_dir() {
+                    entries.skip_current_dir();
+                }
+                walk.take_outside(entry);
+            }
             Ok(entry) => walk.take(entry),
             Err(e) => walk.take_unreadable(Unreadable::new(root, e)?),
         }
@@ -96,6 +118,17 @@ impl Walk<'_> {
         }
     }
 
+    /// Whatever a link leads to that leads out.
+    fn take_outside(&mut self, entry: DirEntry) {
+        let fault = LEADS_OUT.to_owned();
+        if !entry.file_type().is_dir() && is_picture(entry.path()) {
+            let name = below(self.root, entry.path());
+            self.folder_of(entry.path()).fault.get_or_insert_with(|| format!("{name}: {fault}"));
+        }
+        let (path, is_folder) = (entry.path().to_owned(), entry.file_type().is_dir());
+        self.take_unreadable(Unreadable { path, is_folder, fault });
+    }
+
     fn add_picture(&mut self, path: &Path) {
         let name = below(self.root, path);
         self.folder_of(path).pictures.add(kind_by_ending(path), || name);
@@ -109,7 +142,11 @@ impl Walk<'_> {
         for entry in self.entries {
             match entry {
                 FolderEntry::Folder(path) if !self.folders.get(&path).is_some_and(Contents::is_clip) => {}
-                FolderEntry::Folder(path) | FolderEntry::Video(path) => found.push(clip(self.root, path)),
+                FolderEntry::Folder(path) => {
+                    let fault = self.folders.get(&path).and_then(|contents| contents.fault.clone());
+                    found.push(FoundVideo { fault, ..clip(self.root, path) });
+                }
+                FolderEntry::Video(path) => found.push(clip(self.root, path)),
                 FolderEntry::Unreadable(unreadable) => found.push(unreadable.clip(self.root)),
             }
         }

@@ -1,7 +1,7 @@
 //! What to pack: from inputs to a list of videos with labels.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::found::FoundVideo;
 use super::job::Job;
@@ -128,7 +128,7 @@ impl Gathered {
         if meta.is_dir() {
             return self.add_folder(path, options);
         }
-        if !self.add_list(path, None, options)? {
+        if !self.add_list(path, None, None, options)? {
             let source = source_name::of_os_str(path.file_name().unwrap_or_default());
             let root = self.roots.number(path.parent().unwrap_or(Path::new("")))?;
             self.found.push(FoundVideo { root, ..FoundVideo::new(path.to_owned(), source, Label::None) });
@@ -156,7 +156,8 @@ impl Gathered {
         let lists = video_folder::lists(path)?;
         if !lists.is_empty() {
             let before = self.found.len();
-            lists.into_iter().try_for_each(|(list, split)| self.add_list(&list, split, options).map(drop))?;
+            let add = |(list, split): (PathBuf, _)| self.add_list(&list, split, Some(path), options).map(drop);
+            lists.into_iter().try_for_each(add)?;
             // Their sources begin with the split, and so below this folder.
             if options.root.is_none() {
                 self.set_root(before, path)?;
@@ -164,7 +165,7 @@ impl Gathered {
             return Ok(());
         }
         let before = self.found.len();
-        folders::walk(path, &mut self.found, &mut self.passed_over)?;
+        folders::walk(path, options.outside, &mut self.found, &mut self.passed_over)?;
         // A folder of frames by itself is called by its own name.
         let is_clip = self.found.get(before).is_some_and(|found| found.path == path);
         self.set_root(before, if is_clip { path.parent().unwrap_or(path) } else { path })
@@ -200,9 +201,16 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds what a manifest lists; false for a file that is no manifest. Rows that name no split get `split`.
-    fn add_list(&mut self, path: &Path, split: Option<String>, options: &InputOptions) -> Result<bool> {
-        let Some(mut manifest) = manifest::read(path, options)? else { return Ok(false) };
+    /// Adds what a manifest lists; false for a file that is no manifest. Rows that name no split get `split`. One that was
+    /// found in the input `folder`, and not named, leads nowhere else.
+    fn add_list(
+        &mut self,
+        path: &Path,
+        split: Option<String>,
+        folder: Option<&Path>,
+        options: &InputOptions,
+    ) -> Result<bool> {
+        let Some(mut manifest) = manifest::read(path, folder, options)? else { return Ok(false) };
         if let Some(split) = split {
             for found in manifest.videos.iter_mut().filter(|f| f.split.is_none()) {
                 found.attributes.insert("split", split.as_str());

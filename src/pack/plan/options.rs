@@ -22,6 +22,11 @@ pub struct InputOptions {
     pub shuffle_seed: Option<u64>,
     /// Which columns of manifests become tracks. Default: none.
     pub tracks: Vec<TrackSpec>,
+    /// Take also what lies outside the folders that are named as inputs: what links in them lead to, and absolute paths, paths
+    /// with `..` and remote locations of lists that were found in them. Off by default, because a folder from somewhere else
+    /// may hold links and lists that lead to any file of this machine, and to any server with your credentials. What you
+    /// name yourself, a list or a [`root`](Self::root), may always lead anywhere.
+    pub outside: bool,
     /// How remote videos are read: its options and its timeout. Default: [`Storage::default`]. A cache is not used.
     pub storage: Storage,
 }

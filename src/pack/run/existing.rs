@@ -1,7 +1,6 @@
 //! A data set that was packed before from the same inputs: which videos gave which clips, and which failed.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,13 +13,14 @@ use super::options::{Interrupted, RunOptions};
 use super::outcome::{Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
 use crate::dataset::listing;
+use crate::disk::regular_file::{Links, read_if_there, read_regular};
 use crate::format::data_binding::hex;
 use crate::format::dataset_json::{self, FailuresJson};
 use crate::format::names;
 use crate::pack::plan::{Job, PackPlan};
 use crate::pack::work::{Copies, video_facts};
 use crate::video::VideoFacts;
-use crate::{Dataset, Error, Hint, Result, edit};
+use crate::{Dataset, Error, Hint, Result, edit, limits};
 
 /// A finished data set, beside the plan that it was packed from.
 pub(crate) struct Existing {
@@ -89,7 +89,7 @@ impl Existing {
         let listing = listing::read(&out.join(dataset_json::FILE_NAME))?;
         let failures = read_failures(out, listing.failures.as_ref())?;
         let draws = u64::from(set.meta().and_then(|meta| meta.draws).unwrap_or(1));
-        let failures_file = listing.failures.map(|listed| listed.file);
+        let failures_file = listing.failures.map(|listed| listed.file.into());
         let existing = Existing { set, failures, failures_file, draws };
         existing.check(out, plan)?;
         Ok(Some(existing))
@@ -184,11 +184,14 @@ impl Existing {
 
 /// The list of failures, as it is listed; data sets of earlier versions have one that is not.
 fn read_failures(out: &Path, listed: Option<&FailuresJson>) -> Result<BTreeMap<u64, Failure>> {
-    let path = out.join(listed.map_or(names::FAILURES, |listed| &listed.file));
-    let text = match fs::read_to_string(&path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound && listed.is_none() => return Ok(BTreeMap::new()),
-        text => text.map_err(|e| Error::io("read", &path, e))?,
+    let path = out.join(listed.map_or(names::FAILURES, |listed| &*listed.file));
+    let most = limits::MAX_SMALL_OBJECT_BYTES;
+    let text = match listed {
+        Some(_) => read_regular(&path, most, Links::Follow)?,
+        None => read_if_there(&path, most, Links::Follow)?.unwrap_or_default(),
     };
+    let text =
+        String::from_utf8(text).map_err(|e| Error::usage("the list of failures is no text").file(&path).found(e))?;
     if listed.is_some_and(|listed| listed.sha256 != hex(&Sha256::digest(&text))) {
         return Err(Error::format("failures-digest", "the list of failures is not the one that dataset.json lists")
             .file(path)

@@ -11,7 +11,7 @@
 //! only costs time.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,12 @@ use serde::{Deserialize, Serialize};
 use super::fingerprint::RunFingerprint;
 use super::outcome::Done;
 use crate::disk::LogFile;
-use crate::disk::publication::FolderPlan;
+use crate::disk::publication::{FolderPlan, plan_of_given_names};
+use crate::disk::regular_file::{Links, open_if_there};
+use crate::format::file_name::FileName;
 use crate::format::{crc32, names};
 use crate::writer::{Checkpoint, ShardDone, Written};
-use crate::{Error, Hint, Result};
+use crate::{Error, Result};
 
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 256 << 20;
@@ -46,10 +48,11 @@ pub(crate) enum JournalEntry {
 /// What is left to do at the end, and what to report then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Completion {
+    #[serde(deserialize_with = "plan_of_given_names")]
     pub plan: FolderPlan,
     pub written: Written,
     /// Name of the list of failures.
-    pub failures_file: Option<String>,
+    pub failures_file: Option<FileName>,
 }
 
 impl JournalEntry {
@@ -122,11 +125,8 @@ impl JournalLines {
     /// `None` if there is no journal.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(names::JOURNAL);
-        match File::open(&path) {
-            Ok(file) => Ok(Some(JournalLines { input: BufReader::new(file), path, end: 0 })),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("open", &path, e)),
-        }
+        let file = open_if_there(&path, Links::Refuse)?;
+        Ok(file.map(|file| JournalLines { input: BufReader::new(file), path, end: 0 }))
     }
 
     /// The next entry; `None` at the end of what can be trusted.
@@ -136,11 +136,9 @@ impl JournalLines {
         read.map_err(|e| Error::io("read", &self.path, e))?;
         let Some(text) = checked(&line) else { return Ok(None) };
         let entry = serde_json::from_slice(text).map_err(|e| {
-            Error::usage("the journal of another version of vidrec")
-                .file(&self.path)
-                .found(e)
-                .help("finish with that version")
-                .hint(Hint::Restart)
+            Error::usage("this is not the journal of this version of vidrec").file(&self.path).found(e).help(
+                "if another version wrote it, finish with that; if the folder is somebody else's, remove the file",
+            )
         })?;
         self.end += line.len() as u64;
         Ok(Some(entry))

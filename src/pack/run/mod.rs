@@ -9,7 +9,7 @@
 
 mod existing;
 mod fingerprint;
-mod journal;
+pub(super) mod journal;
 mod options;
 mod outcome;
 mod report;

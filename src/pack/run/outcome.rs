@@ -80,6 +80,11 @@ pub(crate) struct Troubles {
     pub failed_checksums: u64,
     #[serde(default)]
     pub size_changes: u64,
+    /// No trouble by themselves: where a file has no times, there is nothing but a guess.
+    #[serde(default)]
+    pub guessed_times: u64,
+    #[serde(default)]
+    pub unordered_times: u64,
     pub cut_off: bool,
     /// Whether sound was asked for and there is none.
     #[serde(default)]
@@ -107,6 +112,8 @@ impl Troubles {
             logged_errors: facts.logged_errors,
             failed_checksums: facts.failed_checksums,
             size_changes: u64::from(facts.size_changes),
+            guessed_times: u64::from(facts.guessed_times),
+            unordered_times: u64::from(facts.unordered_times),
             cut_off: facts.is_cut_off(),
             without_audio: facts.audio.as_ref().is_some_and(|audio| audio.codec.is_empty()),
             audio_errors: facts.audio.as_ref().map_or(0, AudioFacts::errors),
@@ -120,6 +127,7 @@ impl Troubles {
             (troubles.damaged_frames, "damaged frame", "damaged frames"),
             (troubles.logged_errors, "logged error", "logged errors"),
             (troubles.size_changes, "change of the picture size", "changes of the picture size"),
+            (troubles.unordered_times, "time out of order", "times out of order"),
             (troubles.audio_errors, "error in the sound", "errors in the sound"),
             (troubles.audio_gaps, "gap or overlap in the sound", "gaps or overlaps in the sound"),
         ];

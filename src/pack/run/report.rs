@@ -37,6 +37,13 @@ pub struct PackReport {
     pub failed_checksums: u64,
     /// Times that videos changed to another picture size on the way.
     pub size_changes: u64,
+    /// Frames whose time is not the one that the file gives their packet: there is none, or it is that of decoding, or of two
+    /// packets.
+    #[serde(default)]
+    pub guessed_times: u64,
+    /// Frames whose time in the file is not after that of the frame that the decoder returned before.
+    #[serde(default)]
+    pub unordered_times: u64,
     /// Videos of which clearly less decodes than their containers claim.
     pub cut_off: u64,
     /// Videos without sound, where it was asked for.
@@ -123,6 +130,8 @@ impl PackReport {
             logged_errors: 0,
             failed_checksums: 0,
             size_changes: 0,
+            guessed_times: 0,
+            unordered_times: 0,
             cut_off: 0,
             without_audio: 0,
             audio_errors: 0,
@@ -181,6 +190,8 @@ impl PackReport {
                 self.logged_errors += troubles.logged_errors;
                 self.failed_checksums += troubles.failed_checksums;
                 self.size_changes += troubles.size_changes;
+                self.guessed_times += troubles.guessed_times;
+                self.unordered_times += troubles.unordered_times;
                 self.cut_off += u64::from(troubles.cut_off);
                 self.without_audio += u64::from(troubles.without_audio);
                 self.audio_errors += troubles.audio_errors;
@@ -242,6 +253,8 @@ impl PackReport {
         self.logged_errors = self.logged_errors.saturating_add(next.logged_errors);
         self.failed_checksums = self.failed_checksums.saturating_add(next.failed_checksums);
         self.size_changes = self.size_changes.saturating_add(next.size_changes);
+        self.guessed_times = self.guessed_times.saturating_add(next.guessed_times);
+        self.unordered_times = self.unordered_times.saturating_add(next.unordered_times);
         self.cut_off = self.cut_off.saturating_add(next.cut_off);
         self.without_audio = self.without_audio.saturating_add(next.without_audio);
         self.audio_errors = self.audio_errors.saturating_add(next.audio_errors);

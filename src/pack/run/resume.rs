@@ -89,7 +89,7 @@ fn resume(
         complete.plan.carry_out(out)?;
         Journal::remove(out)?;
         report.bytes = complete.written.bytes;
-        report.failures_file = complete.failures_file;
+        report.failures_file = complete.failures_file.map(String::from);
         report.resumed_at = Some(report.videos());
         return Ok(Beginning::Published(Box::new(report)));
     }

@@ -3,13 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
+use sha2::{Digest, Sha256};
+
 use super::journal::{Completion, Journal, JournalEntry};
 use super::options::{OnError, RunOptions};
 use super::outcome::{Done, Failure, Outcome, Stored, Troubles};
 use super::report::PackReport;
 use crate::disk::free_space::Watch;
 use crate::disk::write_file;
-use crate::format::{names, record_header};
+use crate::format::file_name::FileName;
+use crate::format::record_header;
 use crate::pack::plan::PackPlan;
 use crate::pack::work::{ClipFailure, Event, Flow, PackStage, PackedClip, PackedVideo};
 use crate::progress::{Progress, ProgressFn, tell};
@@ -228,17 +231,17 @@ impl<'a> PackRun<'a> {
         let failures = lines(&report.failures)?;
         if report.clips == 0 {
             let _lock = writer.discard();
-            write_file(&out.join(names::FAILURES), failures.as_bytes())?;
-            report.failures_file = Some(names::FAILURES.into());
+            report.failures_file = Some(put_failures(out, failures.as_bytes())?.into());
             Journal::remove(out)?;
             return Ok(report);
         }
+        let mut failures_file = None;
         if !failures.is_empty() {
-            report.failures_file = Some(writer.set_failures(report.failed, &failures)?);
+            failures_file = Some(writer.set_failures(report.failed, &failures)?);
+            report.failures_file = failures_file.as_deref().map(str::to_owned);
         }
         let ready = writer.complete()?;
         let (plan, _lock) = ready.staged.into_plan();
-        let failures_file = report.failures_file.clone();
         let complete = Box::new(Completion { plan, written: ready.written, failures_file });
         journal.mark(&JournalEntry::Complete(complete.clone()))?;
         complete.plan.carry_out(out)?;
@@ -248,7 +251,12 @@ impl<'a> PackRun<'a> {
     }
 }
 
-/// The content of `failures.jsonl`.
+/// Writes the list of failures where there is no data set.
+fn put_failures(out: &Path, lines: &[u8]) -> Result<FileName> {
+    let name = FileName::of_failures(&Sha256::digest(lines).into());
+    write_file(&out.join(&name), lines).map(|()| name)
+}
+
 /// The list of failures as text.
 pub(crate) fn lines(failures: &[Failure]) -> Result<String> {
     let mut lines = String::new();

@@ -20,6 +20,20 @@ mod spec;
 mod times;
 mod window;
 
+/// Reads a file of values of any kind: as rows of a track, with times and as spans.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn read_any(file: &std::path::Path) {
+    for words in ["a=x,rate=50", "a=x,times=t,unit=ms", "a=x,spans,unit=us", "a=x,frames,values=b"] {
+        let Ok(spec) = words.parse::<TrackSpec>() else { continue };
+        let cell = TrackCell { values: Given::File(file.to_owned()), times: None };
+        let _ = read::read(&spec, &cell);
+    }
+    let Ok(rows) = ParquetRows::open(file) else { return };
+    for column in ["a", "b", "t"] {
+        let _ = rows.has(column).then(|| rows.column(column, 0..rows.rows()));
+    }
+}
+
 pub(super) use given::{EpisodeRows, Given, RowTracks, TrackCell};
 pub(super) use planned::{PlannedTrack, plan};
 pub(super) use read::ParquetRows;

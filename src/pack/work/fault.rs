@@ -9,7 +9,7 @@ use super::video_store::VideoStore;
 fn planned(source: &str) -> Option<(String, String)> {
     let plan = std::env::var("VIDREC_DECODER_FAULT").ok().filter(|_| cfg!(debug_assertions))?;
     let (what, of) = plan.split_once(':')?;
-    let rest = of.strip_prefix(source)?;
+    let rest = of.strip_prefix(source).or_else(|| of.strip_prefix('*'))?;
     let rest = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
     Some((what.to_owned(), rest.to_owned()))
 }
@@ -39,7 +39,7 @@ pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailur
 }
 
 /// The same for what tests need to happen in the run, before it: `wait:SOURCE:PIPE` waits until there is a byte in a named
-/// pipe.
+/// pipe, and `wait:*:PIPE` does so at each video.
 pub(super) fn wait(source: &str) {
     if let Some((_, pipe)) = planned(source).filter(|(what, _)| what == "wait") {
         let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));

@@ -62,12 +62,14 @@ impl<R> SharedOrder<R> {
         (state, timeout.timed_out())
     }
 
-    /// No further item is begun.
+    /// No further item is begun. To ask for that again changes nothing.
     fn finish(&self) {
         let mut state = self.lock();
         // Of the last ones, some may be begun that come after one that is not: these are dropped.
-        let unbegun = state.last.drain(..).min();
-        state.end = unbegun.unwrap_or(state.next);
+        let unbegun = state.last.drain(..).min().unwrap_or(state.next);
+        // Once the last ones are dropped, `next` lies behind the end, and nothing may move the end back there: items that
+        // nobody begins would be waited for.
+        state.end = state.end.min(unbegun);
         drop(state);
         self.changed.notify_all();
     }
@@ -272,6 +274,40 @@ mod tests {
             let n = begun.into_inner();
             assert!((7..=11).contains(&n), "{n}");
             assert_eq!(seen, (3..3 + n).collect::<Vec<_>>());
+        }
+    }
+
+    /// Asks to finish at every event from the one on at which `first` items have come, and returns the items that came.
+    fn finished_from(first: usize, items: usize, threads: usize) -> Vec<usize> {
+        /// Events without a result, one every tenth of a second: only what hangs has as many.
+        const MOST_WAITS: usize = 600;
+        let (mut waits, mut seen) = (0, Vec::new());
+        let work = |i: usize| (0..i * 7919 % 5).for_each(|_| thread::yield_now());
+        let sink = |event| {
+            match event {
+                Event::Done(i, ()) => seen.push(i),
+                Event::Waiting => waits += 1,
+            }
+            assert!(waits < MOST_WAITS, "{items} items, {threads} threads, from {first}: {seen:?}");
+            if seen.len() >= first { Flow::Finish } else { Flow::Continue }
+        };
+        for_each(0..items, threads, 4 * threads, |i| i as u64 * 31 % 7, work, sink).unwrap();
+        seen
+    }
+
+    #[test]
+    fn it_ends_however_often_it_is_asked_to_and_however_few_items_there_are() {
+        for threads in [1, 2, 3, 8] {
+            for items in 1..=4 * threads {
+                for first in 0..=items {
+                    let seen = finished_from(first, items, threads);
+                    assert!(
+                        seen.len() >= first && seen.len() <= items,
+                        "{items} items, {threads} threads, from {first}"
+                    );
+                    assert_eq!(seen, (0..seen.len()).collect::<Vec<_>>());
+                }
+            }
         }
     }
 

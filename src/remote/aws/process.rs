@@ -74,6 +74,12 @@ impl ProcessCredentials {
     pub fn new(profile: String, command: String) -> Self {
         ProcessCredentials(Arc::new(Shared { profile, command, state: Mutex::default() }))
     }
+
+    /// Whether this output of the command has credentials.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn is_output(&self, output: &[u8]) -> bool {
+        self.0.read(output).is_ok()
+    }
 }
 
 /// Without the command, which may have a secret in it.

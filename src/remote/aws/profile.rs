@@ -66,7 +66,7 @@ impl Profile {
         Ok(profile)
     }
 
-    fn of(config: &str, credentials: &str, name: &str) -> Self {
+    pub(super) fn of(config: &str, credentials: &str, name: &str) -> Self {
         // Version 1 of the tools allowed both names for the default profile.
         let sections = [format!("profile {name}"), if name == "default" { name.to_owned() } else { String::new() }];
         let section = sections.into_iter().find_map(|name| section_of(config, &name));

@@ -9,7 +9,7 @@ use super::options::{AudioChannels, AudioOptions};
 use super::resample::{ToFloats, ToStored, count};
 use super::steady::Steady;
 use crate::video::container::{Input, NextPacket, VideoFile};
-use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout};
+use crate::video::error::{Stage, VideoError, ffmpeg_error, timeout, words};
 use crate::video::log;
 use crate::{Error, Result};
 
@@ -47,7 +47,7 @@ pub(crate) fn read(
     let mut facts = AudioFacts { codec: parameters.id().name().to_owned(), ..AudioFacts::default() };
     let fail = |e: ffmpeg_next::Error| {
         let what = format!("cannot decode the sound, {}", parameters.id().name());
-        VideoError::new(Stage::Decode, ffmpeg_error(&what, &e))
+        VideoError::new(Stage::Decode, ffmpeg_error(&what, &e, None))
     };
     let mut context = codec::Context::from_parameters(parameters.clone()).map_err(fail)?;
     let one = codec::threading::Config { kind: codec::threading::Type::None, count: 1, ..Default::default() };
@@ -66,7 +66,7 @@ pub(crate) fn read(
             }
             NextPacket::End(error) => {
                 facts.decode_errors += u64::from(error.is_some());
-                note(&mut facts, error.map(|e| e.to_string()));
+                note(&mut facts, error.map(|e| words(&e, None)));
                 feed(&mut decoder, None, &mut facts, &mut sound)?;
                 break;
             }
@@ -105,7 +105,7 @@ fn feed(
         facts.logged_errors += heard.errors;
         let error = result.err().filter(is_now);
         facts.decode_errors += u64::from(error.is_some());
-        note(facts, error.map(|e| e.to_string()).or(heard.first));
+        note(facts, error.map(|e| words(&e, None)).or(heard.first));
         error.is_some()
     };
     let (sent, heard) = log::listen(|| match packet {
@@ -169,7 +169,7 @@ struct Begun {
 }
 
 fn failed(e: ffmpeg_next::Error) -> VideoError {
-    VideoError::new(Stage::Decode, ffmpeg_error("cannot resample the sound", &e))
+    VideoError::new(Stage::Decode, ffmpeg_error("cannot resample the sound", &e, None))
 }
 
 /// Orders of channels that need no memory of the frame that has them.

@@ -25,13 +25,15 @@ pub(crate) struct Anatomy {
     pub shown: bool,
     /// Temporal layer; 0 in streams without layers.
     pub layer: u8,
+    /// Whether it may be shown before a picture that is decoded earlier.
+    pub moves_ahead: bool,
     /// Whether it holds parameter sets, which later pictures may need even if they do not refer to this one.
     pub parameter_sets: bool,
 }
 
 impl Anatomy {
     fn plain(role: PacketRole) -> Self {
-        Anatomy { role, shown: true, layer: 0, parameter_sets: false }
+        Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false }
     }
 }
 
@@ -122,7 +124,7 @@ impl<'a> Iterator for Units<'a> {
 /// have `nal_ref_idc` 0. A packet of two fields has two first slices and is not understood.
 fn h264(units: Units) -> Option<Anatomy> {
     let (mut pictures, mut slices, mut idr, mut unreferenced) = (0, 0, 0, 0);
-    let mut parameter_sets = false;
+    let (mut parameter_sets, mut moves_ahead) = (false, false);
     for unit in units {
         let unit = unit.ok()?;
         let &header = unit.first()?; // FFmpeg refuses packets with empty units
@@ -132,7 +134,9 @@ fn h264(units: Units) -> Option<Anatomy> {
                 idr += u32::from(kind == 5);
                 unreferenced += u32::from(header & 0x60 == 0);
                 // `first_mb_in_slice` is 0 where its Exp-Golomb code is a single 1.
-                pictures += u32::from(unit.get(1)? & 0x80 != 0);
+                let &start = unit.get(1)?;
+                pictures += u32::from(start & 0x80 != 0);
+                moves_ahead |= start & 0x80 != 0 && is_b_slice(start);
             }
             7 | 8 | 13 | 15 => parameter_sets = true,
             6 | 9 | 12 => {}
@@ -146,7 +150,12 @@ fn h264(units: Units) -> Option<Anatomy> {
         (n, 0) if n == slices => PacketRole::Restart,
         _ => return None, // slices that contradict each other
     };
-    Some(Anatomy { parameter_sets, ..Anatomy::plain(role) })
+    Some(Anatomy { moves_ahead, parameter_sets, ..Anatomy::plain(role) })
+}
+
+/// Whether the code that follows the first bit of a first slice is that of a B slice: 1 or 6 (`slice_type`, table 7-6).
+fn is_b_slice(start: u8) -> bool {
+    start & 0x70 == 0b010 << 4 || start & 0x7c == 0b00111 << 2
 }
 
 /// ITU-T H.265, 7.3.1.2 and table 7-1.
@@ -180,7 +189,9 @@ fn hevc(units: Units) -> Option<Anatomy> {
         0 | 2 | 4 | 6 | 8 => PacketRole::Disposable,
         _ => PacketRole::Reference,
     };
-    Some(Anatomy { layer, parameter_sets, ..Anatomy::plain(role) })
+    // Types of slices are behind parameters: only pictures at which decoding can begin are sure to move nowhere.
+    let moves_ahead = kind < 16;
+    Some(Anatomy { layer, moves_ahead, parameter_sets, ..Anatomy::plain(role) })
 }
 
 /// RFC 6386, 9.1. A key frame replaces all three references and every probability.
@@ -260,6 +271,16 @@ mod tests {
         assert_eq!(role(H264, &[0, 2, 0x41, 0x80]), Some(PacketRole::Reference));
         assert_eq!(role(H264, &[0, 1, 0x09, 0, 2, 0x01, 0x80, 0, 2, 0x01, 0x40]), Some(PacketRole::Disposable));
         assert!(H264.read(&[0, 1, 0x68, 0, 2, 0x41, 0x80]).unwrap().parameter_sets);
+    }
+
+    #[test]
+    fn pictures_that_may_be_shown_before_earlier_ones() {
+        let moves = |syntax: Syntax, data: &[u8]| syntax.read(data).unwrap().moves_ahead;
+        // The first bit says that the slice is the first one; its type follows: P, B, I, P, B, I.
+        let starts = [0b1100_0000, 0b1010_0000, 0b1011_0000, 0b1001_1000, 0b1001_1100, 0b1000_1000];
+        let expected = [false, true, false, false, true, false];
+        assert_eq!(starts.map(|start| moves(H264, &[0, 2, 0x41, start])), expected);
+        assert!(moves(HEVC, &[3, 1 << 1, 1, 0x80]) && !moves(HEVC, &[3, 21 << 1, 1, 0x80]));
     }
 
     #[test]

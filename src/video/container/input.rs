@@ -8,12 +8,14 @@ use std::time::Instant;
 
 use ffmpeg_next::format::context::{self, StreamIo};
 use ffmpeg_next::format::stream::Disposition;
+use ffmpeg_next::packet::side_data;
 use ffmpeg_next::{Dictionary, Packet, Stream, codec, ffi, format, media};
 
+use super::encryption::Encryption;
 use super::source::{ReadFailure, VideoFile};
 use super::stream::StreamInfo;
 use crate::Error;
-use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
+use crate::video::error::{Stage, VideoError, encrypted, ffmpeg_error, shortage, timeout};
 use crate::video::log::{self, Heard};
 
 /// Bytes that FFmpeg asks the file for at a time.
@@ -27,6 +29,7 @@ pub(crate) struct Input {
     file_bytes: u64,
     failure: ReadFailure,
     heard: Heard,
+    encryption: Encryption,
 }
 
 /// What the next read returns.
@@ -41,7 +44,8 @@ impl Input {
     /// Opens a file with its video stream.
     pub fn open(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
         let mut input = Input::open_any(file, deadline)?;
-        input.choose(choose_stream(&input.context)?);
+        let stream = choose_stream(&input.context)?;
+        input.choose(stream)?;
         Ok(input)
     }
 
@@ -49,20 +53,25 @@ impl Input {
     pub fn open_audio(file: &VideoFile, deadline: Instant) -> Result<Option<Self>, VideoError> {
         let mut input = Input::open_any(file, deadline)?;
         let best = input.context.streams().best(media::Type::Audio).map(|stream| stream.index());
-        Ok(best.map(|stream| {
-            input.choose(stream);
-            input
-        }))
+        best.map(|stream| input.choose(stream).map(|()| input)).transpose()
     }
 
-    fn choose(&mut self, stream: usize) {
+    /// Chooses a stream, unless it is encrypted.
+    fn choose(&mut self, stream: usize) -> Result<(), VideoError> {
         self.stream = stream;
         discard_others(&mut self.context, stream);
+        self.encryption.of_stream(&self.context, stream).map_or(Ok(()), |how| Err(self.refuse_encrypted(&how)))
+    }
+
+    fn refuse_encrypted(&self, how: &str) -> VideoError {
+        let medium = self.context.stream(self.stream).map(|stream| stream.parameters().medium());
+        encrypted(medium == Some(media::Type::Audio), how)
     }
 
     fn open_any(file: &VideoFile, deadline: Instant) -> Result<Self, VideoError> {
         let mut source = file.open()?;
         source.refuse_playlist()?;
+        let encryption = Encryption::of(&mut source, deadline)?;
         let (file_bytes, failure) = (source.bytes, source.failure.clone());
         let io = StreamIo::from_read_seek_with_capacity(source, READ_BYTES).map_err(|e| open_error(&e, None))?;
         let mut options = Dictionary::new();
@@ -80,7 +89,7 @@ impl Input {
         };
         let mut heard = Heard::default();
         heard.add(said, "opening");
-        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard })
+        Ok(Input { context, stream: 0, deadline, file_bytes, failure, heard, encryption })
     }
 
     /// Length of the file when it was opened.
@@ -126,14 +135,19 @@ impl Input {
             let (read, said) = log::listen(|| packet.read(&mut self.context));
             self.heard.add(said, "reading");
             match read {
-                Ok(()) if packet.stream() == self.stream => return Ok(NextPacket::Packet(packet)),
+                Ok(()) if packet.stream() == self.stream => {
+                    return match is_encrypted(&packet) {
+                        true => Err(self.refuse_encrypted("packets with vectors of Common Encryption")),
+                        false => Ok(NextPacket::Packet(packet)),
+                    };
+                }
                 Ok(()) => {}
                 Err(ffmpeg_next::Error::Other { errno }) if errno == ffmpeg_next::error::EAGAIN => {}
                 Err(ffmpeg_next::Error::Exit) => return Err(timeout("reading")),
                 Err(e) => {
                     self.failure.check(Stage::Decode)?;
                     if shortage(&e).is_some() {
-                        return Err(VideoError::new(Stage::Decode, ffmpeg_error("reading broke off", &e)));
+                        return Err(VideoError::new(Stage::Decode, ffmpeg_error("reading broke off", &e, None)));
                     }
                     return Ok(NextPacket::End((e != ffmpeg_next::Error::Eof).then_some(e)));
                 }
@@ -142,9 +156,14 @@ impl Input {
     }
 }
 
+/// Whether FFmpeg says of a packet how to decrypt it.
+fn is_encrypted(packet: &Packet) -> bool {
+    packet.side_data().any(|data| data.kind() == side_data::Type::EncryptionInfo)
+}
+
 fn open_error(e: &ffmpeg_next::Error, said: Option<&str>) -> VideoError {
     let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
-    VideoError::new(Stage::Open, ffmpeg_error(&format!("FFmpeg cannot open it as a video{said}"), e))
+    VideoError::new(Stage::Open, ffmpeg_error(&format!("FFmpeg cannot open it as a video{said}"), e, None))
 }
 
 /// The stream that FFmpeg ranks first, unless that is a cover picture and there is a real video.

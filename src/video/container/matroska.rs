@@ -1,4 +1,4 @@
-//! The checksums of Matroska and WebM files, which FFmpeg does not check.
+//! The checksums of Matroska and WebM files, which FFmpeg does not check, and which tracks are encrypted.
 //!
 //! An element may begin with a CRC-32 of its remaining data (RFC 8794, 11.3.1; RFC 9559, 6.2). FFmpeg's muxer writes
 //! one in each child of the segment. This checks the elements on which pictures and times depend; an edited cue or tag
@@ -7,14 +7,33 @@
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::time::Instant;
 
-use super::source::VideoFile;
+use super::source::{VideoFile, VideoSource};
 use crate::Error;
 use crate::video::error::{Stage, VideoError, timeout};
 
 const SEGMENT: u32 = 0x1853_8067;
 const CRC32: u32 = 0xbf;
 /// The checked children of a segment.
-const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (0x1654_ae6b, "Tracks"), (0x1f43_b675, "Cluster")];
+const CHECKED: [(u32, &str); 3] = [(0x1549_a966, "Info"), (TRACKS, "Tracks"), (CLUSTER, "Cluster")];
+
+const TRACKS: u32 = 0x1654_ae6b;
+const CLUSTER: u32 = 0x1f43_b675;
+const TRACK_ENTRY: u32 = 0xae;
+const TRACK_TYPE: u32 = 0x83;
+const CONTENT_ENCODINGS: u32 = 0x6d80;
+const CONTENT_ENCODING: u32 = 0x6240;
+const CONTENT_ENCRYPTION: u32 = 0x5035;
+const CONTENT_ENC_ALGO: u32 = 0x47e1;
+
+/// The first bytes of a file.
+pub(super) const START: [u8; 4] = [0x1a, 0x45, 0xdf, 0xa3];
+
+/// Types of tracks.
+pub(super) const VIDEO: u64 = 1;
+pub(super) const AUDIO: u64 = 2;
+
+/// As many tracks as FFmpeg takes.
+const MOST_TRACKS: usize = 1000;
 
 /// Bytes to read at a time.
 const READ_BYTES: usize = 128 << 10;
@@ -48,6 +67,26 @@ pub(crate) fn check(file: &VideoFile, container: &str, deadline: Instant) -> Res
         CheckStop::Io(e) => VideoError::new(Stage::Decode, Error::io("read the video", file.path(), e)),
         CheckStop::Late => timeout("reading"),
     })
+}
+
+/// A track of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Track {
+    /// [`VIDEO`], [`AUDIO`] or another type.
+    pub kind: u64,
+    /// Whether its frames are encrypted (RFC 9559, 5.1.4.1.31): more than signed.
+    pub encrypted: bool,
+}
+
+/// The tracks of a file in their order, if they come before its pictures. Nonsensical data ends the search.
+pub(super) fn tracks(source: &mut VideoSource, end: u64, deadline: Instant) -> Vec<Track> {
+    if source.rewind().is_err() {
+        return Vec::new();
+    }
+    let mut reader = ElementReader { inner: BufReader::new(source), at: 0, end, deadline };
+    let mut found = Vec::new();
+    let _ = reader.tracks(&mut found);
+    found
 }
 
 enum CheckStop {
@@ -123,6 +162,74 @@ impl<R: Read + Seek> ElementReader<R> {
         Ok(Some((u32::from_le_bytes(stored), hasher.finalize())))
     }
 
+    fn tracks(&mut self, found: &mut Vec<Track>) -> Result<(), CheckStop> {
+        while let Some(element) = self.element(self.end)? {
+            match (element.id, element.end) {
+                (SEGMENT, _) => {}
+                (CLUSTER, _) | (_, None) => break,
+                (TRACKS, Some(end)) => return self.entries(end, found),
+                (_, Some(end)) => self.seek(end)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, end: u64, found: &mut Vec<Track>) -> Result<(), CheckStop> {
+        while let Some((id, entry)) = self.child(end)? {
+            if id == TRACK_ENTRY && found.len() < MOST_TRACKS {
+                let track = self.entry(entry)?;
+                found.push(track);
+            }
+            self.seek(entry)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, end: u64) -> Result<Track, CheckStop> {
+        let mut track = Track { kind: 0, encrypted: false };
+        while let Some((id, child)) = self.child(end)? {
+            match id {
+                TRACK_TYPE => track.kind = self.unsigned(child)?,
+                CONTENT_ENCODINGS => track.encrypted |= self.has_cipher(child)?,
+                _ => {}
+            }
+            self.seek(child)?;
+        }
+        Ok(track)
+    }
+
+    /// Whether a cipher is named among the encodings of a track.
+    fn has_cipher(&mut self, end: u64) -> Result<bool, CheckStop> {
+        let mut found = false;
+        while let Some((id, child)) = self.child(end)? {
+            match id {
+                // What is inside follows.
+                CONTENT_ENCODING | CONTENT_ENCRYPTION => continue,
+                // 0 stands for a signature.
+                CONTENT_ENC_ALGO => found |= self.unsigned(child)? != 0,
+                _ => {}
+            }
+            self.seek(child)?;
+        }
+        Ok(found)
+    }
+
+    /// The id and the end of the next element, if it ends at `end` or before it.
+    fn child(&mut self, end: u64) -> Result<Option<(u32, u64)>, CheckStop> {
+        self.look_at_the_clock()?;
+        Ok(self.element(end)?.and_then(|element| Some((element.id, element.end?))))
+    }
+
+    /// The number that lies from here to `end`; 0 if it is too long.
+    fn unsigned(&mut self, end: u64) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        let length = usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let Some(number) = 8usize.checked_sub(length).and_then(|start| bytes.get_mut(start..)) else { return Ok(0) };
+        self.inner.read_exact(number)?;
+        self.at = end;
+        Ok(u64::from_be_bytes(bytes))
+    }
+
     /// The head of the next element that ends at `end` or before it.
     fn element(&mut self, end: u64) -> io::Result<Option<Element>> {
         let Some(id) = self.number(end, false)?.and_then(|(id, _)| u32::try_from(id).ok()) else { return Ok(None) };
@@ -181,7 +288,7 @@ mod tests {
         element(id, &[&[0xbf, 0x84][..], &crc, data].concat())
     }
 
-    const CLUSTER: [u8; 4] = [0x1f, 0x43, 0xb6, 0x75];
+    const CLUSTER: [u8; 4] = super::CLUSTER.to_be_bytes();
 
     /// A segment of unknown size behind its header.
     fn file(children: &[Vec<u8>]) -> Vec<u8> {
@@ -211,6 +318,38 @@ mod tests {
             failed(&bytes)
         };
         assert_eq!((changed(&[7; 800]), changed(b"none"), changed(b"tags")), (1, 0, 0));
+    }
+
+    fn tracks(bytes: &[u8]) -> Vec<Track> {
+        let deadline = Instant::now() + Duration::from_secs(100);
+        let mut found = Vec::new();
+        let end = bytes.len() as u64;
+        let _ = ElementReader { inner: Cursor::new(bytes), at: 0, end, deadline }.tracks(&mut found);
+        found
+    }
+
+    /// A track of a type, and the algorithm that it is encrypted with.
+    fn track(kind: u8, algorithm: Option<u8>) -> Vec<u8> {
+        let encryption = algorithm.map(|algorithm| element(&[0x50, 0x35], &element(&[0x47, 0xe1], &[algorithm])));
+        let order = element(&[0x50, 0x31], &[0]);
+        let encoding = encryption.map(|e| element(&[0x6d, 0x80], &element(&[0x62, 0x40], &[order, e].concat())));
+        element(&[0xae], &[element(&[0x83], &[kind]), encoding.unwrap_or_default()].concat())
+    }
+
+    #[test]
+    fn encrypted_tracks_are_told_from_others() {
+        let list = [track(1, None), track(1, Some(5)), track(2, Some(0)), track(2, Some(5))].concat();
+        let whole = file(&[element(&[0xec], &[0; 300]), with_crc(&[0x16, 0x54, 0xae, 0x6b], &list)]);
+        let expected = [(VIDEO, false), (VIDEO, true), (AUDIO, false), (AUDIO, true)];
+        assert_eq!(tracks(&whole), expected.map(|(kind, encrypted)| Track { kind, encrypted }));
+        for at in 0..whole.len() {
+            assert!(tracks(&whole[..at]).len() <= 4);
+            for value in [0, 0x01, 0x7f, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                assert!(tracks(&bytes).len() <= MOST_TRACKS);
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The packets of the video stream: read once to count them, then replayed as often as needed.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use ffmpeg_next::packet::{Ref, side_data};
@@ -10,7 +11,7 @@ use super::input::{Input, NextPacket};
 use super::matroska::{self, Checksums};
 use super::source::VideoFile;
 use super::stream::StreamInfo;
-use crate::video::error::VideoError;
+use crate::video::error::{VideoError, words};
 use crate::video::log::Heard;
 use crate::video::timeline::Timeline;
 
@@ -45,6 +46,49 @@ impl Note {
     fn promises(&self) -> bool {
         !self.hidden && self.anatomy.is_none_or(|a| a.shown)
     }
+}
+
+/// What the times of a stream's packets do from one packet to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PacketClock {
+    /// Presentation times only ascend: as if no picture were shown in another order than it is decoded.
+    Ascends,
+    /// Presentation times do not.
+    Reorders,
+    /// The times of decoding go back, and not only those of single packets: the clock begins again.
+    Restarts,
+}
+
+impl PacketClock {
+    fn of(notes: &[Note]) -> Self {
+        let pts = notes.iter().filter(|n| n.promises()).map(|n| n.pts);
+        let decoded: Vec<i64> = notes.iter().filter_map(|n| n.dts).collect();
+        if misplaced(&decoded) > (decoded.len() / FEW).max(2) {
+            PacketClock::Restarts
+        } else if pts.is_sorted_by(|a, b| a.is_some() && a < b) {
+            PacketClock::Ascends
+        } else {
+            PacketClock::Reorders
+        }
+    }
+}
+
+/// Of so many packets, one may lie elsewhere in time without a clock that begins again. Two may in any case: those whose
+/// times are swapped.
+const FEW: usize = 20;
+
+/// The least number of times without which the others ascend.
+fn misplaced(times: &[i64]) -> usize {
+    // For each length, the lowest last time of an ascending choice (the longest increasing subsequence by patience sorting).
+    let mut ends: Vec<i64> = Vec::new();
+    for &time in times {
+        let place = ends.partition_point(|&end| end <= time);
+        match ends.get_mut(place) {
+            Some(end) => *end = time,
+            None => ends.push(time),
+        }
+    }
+    times.len() - ends.len()
 }
 
 /// All packets of one stream, in the file's order.
@@ -115,6 +159,22 @@ impl Packets {
         Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero }
     }
 
+    pub fn clock(&self) -> PacketClock {
+        PacketClock::of(&self.notes)
+    }
+
+    /// Whether the data of a packet leave open that its picture is shown before one that is decoded earlier.
+    pub fn may_reorder(&self) -> bool {
+        self.notes.iter().any(|n| n.anatomy.is_none_or(|a| a.moves_ahead))
+    }
+
+    /// The times of the packets that the container marks as key frames, if it marks some and others not.
+    pub fn key_times(&self) -> Option<BTreeSet<i64>> {
+        let promising = || self.notes.iter().filter(|n| n.promises());
+        let marks_some = promising().any(|n| n.key) && promising().any(|n| !n.key);
+        marks_some.then(|| promising().filter(|n| n.key).filter_map(|n| n.pts.or(n.dts)).collect())
+    }
+
     /// Seconds from the first frame to the end of the last, by the times of the packets; `None` if they have none.
     pub fn seconds(&self, stream: &StreamInfo) -> Option<f64> {
         let times = || self.notes.iter().filter(|n| n.promises()).filter_map(|n| n.pts.or(n.dts));
@@ -125,7 +185,7 @@ impl Packets {
 
     /// The first flaw that reading the file revealed.
     pub fn first_error(&self) -> Option<String> {
-        let read_error = || self.read_error.map(|e| format!("reading: {e}"));
+        let read_error = || self.read_error.map(|e| format!("reading: {}", words(&e, None)));
         self.checksums.first.clone().or_else(|| self.heard.first.clone()).or_else(read_error)
     }
 
@@ -169,4 +229,43 @@ fn is_hidden(packet: &Packet) -> bool {
 /// Whether the packet brings new parameters for the decoder.
 fn changes_parameters(packet: &Packet) -> bool {
     packet.side_data().any(|d| matches!(d.kind(), side_data::Type::NewExtraData | side_data::Type::ParamChange))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: impl Iterator<Item = (i64, i64)>) -> PacketClock {
+        let note = |(pts, dts)| Note { pts: Some(pts), dts: Some(dts), key: false, hidden: false, anatomy: None };
+        PacketClock::of(&times.map(note).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn few_times_out_of_place_are_no_clock_that_begins_again() {
+        assert_eq!(clock((0..30).map(|i| (i, i))), PacketClock::Ascends);
+        assert_eq!(clock((0..30).map(|i| (i ^ 1, i))), PacketClock::Reorders);
+        let swapped = |i| {
+            if i == 7 {
+                21
+            } else if i == 21 {
+                7
+            } else {
+                i
+            }
+        };
+        assert_eq!(clock((0..30).map(|i| (swapped(i), swapped(i)))), PacketClock::Reorders);
+        assert_eq!(clock((0..30).map(|i| (i % 15, i % 15))), PacketClock::Restarts);
+        assert_eq!(clock((0..30).map(|i| (i % 25, i % 25))), PacketClock::Restarts);
+        assert_eq!(clock(std::iter::empty()), PacketClock::Ascends);
+    }
+
+    #[test]
+    fn what_is_misplaced_is_what_is_not_in_the_longest_ascent() {
+        assert_eq!(misplaced(&[]), 0);
+        assert_eq!(misplaced(&[1, 1, 2]), 0);
+        assert_eq!(misplaced(&[1, 3, 2, 4]), 1);
+        assert_eq!(misplaced(&[9, 1, 2, 3]), 1);
+        assert_eq!(misplaced(&[1, 9, 3, 4, 5, 2, 10]), 2);
+        assert_eq!(misplaced(&[4, 3, 2, 1]), 3);
+    }
 }

@@ -29,6 +29,10 @@ pub(crate) struct StreamInfo {
     /// Pictures that the decoder will hold back to reorder them, if the stream does not state it for sure: FFmpeg
     /// guesses the number for H.264, and loses pictures that come later than that.
     pub reorder: Option<usize>,
+    /// Whether all pictures of the codec stand alone.
+    pub intra_only: bool,
+    /// Pictures that the decoder holds back to reorder them, as far as the container and the first packets tell.
+    pub delay: usize,
     /// Width, height and bits per pixel of the pictures according to the container; 24 bits if it does not say.
     pub picture: (u32, u32, u32),
 }
@@ -40,6 +44,7 @@ impl StreamInfo {
         let parameters = stream.parameters();
         // SAFETY: `parameters` keeps the context alive, and these are plain fields of it.
         let (own_sar, of_codec) = unsafe { ((*stream.as_ptr()).sample_aspect_ratio, &*parameters.as_ptr()) };
+        let delay = usize::try_from(of_codec.video_delay).unwrap_or(0);
         let sar = if own_sar.num > 0 { own_sar } else { of_codec.sample_aspect_ratio };
         StreamInfo {
             codec: parameters.id().name(),
@@ -58,7 +63,9 @@ impl StreamInfo {
                 .side_data()
                 .find(|d| d.kind() == packet::side_data::Type::DisplayMatrix)
                 .and_then(|d| matrix_from_bytes(d.data())),
-            reorder: (parameters.id() == codec::Id::H264).then_some(usize::try_from(of_codec.video_delay).unwrap_or(0)),
+            reorder: (parameters.id() == codec::Id::H264).then_some(delay),
+            intra_only: is_intra_only(parameters.id()),
+            delay,
             picture: (unsigned(of_codec.width), unsigned(of_codec.height), bits_per_pixel(of_codec.format)),
         }
     }
@@ -73,6 +80,13 @@ impl StreamInfo {
             _ => 1,
         }
     }
+}
+
+/// Whether FFmpeg knows a codec as one without pictures that refer to others.
+fn is_intra_only(id: codec::Id) -> bool {
+    // SAFETY: the call takes any codec; a non-null result points to a static table.
+    let props = unsafe { ffi::avcodec_descriptor_get(id.into()).as_ref().map_or(0, |descriptor| descriptor.props) };
+    props & ffi::AV_CODEC_PROP_INTRA_ONLY as c_int != 0
 }
 
 /// Bits that a pixel takes in memory, over all planes, in a pixel format of FFmpeg; 24 if there is no such format.

@@ -14,7 +14,7 @@ use crate::{Error, limits};
 
 use super::suspects::Suspects;
 use crate::video::container::{Packets, StreamInfo};
-use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout};
+use crate::video::error::{Stage, VideoError, ffmpeg_error, shortage, timeout, words};
 use crate::video::log::{self, Heard};
 
 /// Consecutive errors without a frame, after which vidrec stops draining a decoder.
@@ -49,9 +49,8 @@ impl ErrorTally {
         self.logged += heard.errors;
         let text = match (error, heard.first) {
             (None, None) => return,
-            (Some(error), None) => error.to_string(),
+            (Some(error), said) => words(&error, said.as_deref()),
             (None, Some(said)) => said,
-            (Some(error), Some(said)) => format!("{error} ({said})"),
         };
         self.first_error.get_or_insert_with(|| format!("{place}: {text}"));
     }
@@ -119,8 +118,10 @@ type OnFrame<'a> = &'a mut dyn FnMut(&frame::Video, bool) -> Result<(), Halt>;
 
 impl PacketDecoder {
     pub fn open(stream: &StreamInfo, max_pixels: u64, deadline: Instant) -> Result<Self, VideoError> {
-        let fail = |e: ffmpeg_next::Error| VideoError::new(Stage::Decode, cannot_decode(stream, e));
-        let mut context = codec::Context::from_parameters(stream.parameters.clone()).map_err(fail)?;
+        let fail =
+            |e: ffmpeg_next::Error, said: Option<&str>| VideoError::new(Stage::Decode, cannot_decode(stream, e, said));
+        let parameters = stream.parameters.clone();
+        let mut context = codec::Context::from_parameters(parameters).map_err(|e| fail(e, None))?;
         // One thread: packing is parallel over videos, and the order of errors stays the same from run to run.
         context.set_threading(codec::threading::Config {
             kind: codec::threading::Type::None,
@@ -138,14 +139,14 @@ impl PacketDecoder {
             (*c).err_recognition = ERROR_DETECTION;
         }
         let (opened, heard) = log::listen(|| decoder.video());
-        let inner = opened.map_err(fail)?;
+        let inner = opened.map_err(|e| fail(e, heard.first.as_deref()))?;
         let mut tally = ErrorTally::default();
         tally.note(ErrorPlace::Opening, heard, None);
         let (suspects, marks) = (Suspects::default(), marks_damage(stream.parameters.id()));
         Ok(PacketDecoder { inner, deadline, tally, suspects, marks, frame: frame::Video::empty() })
     }
 
-    /// Decodes all packets, or those that `feed` names, and passes every frame to `on_frame`, in presentation order.
+    /// Decodes all packets, or those that `feed` names, and passes every frame to `on_frame` as it comes out.
     pub fn run(mut self, packets: &Packets, feed: Option<&[bool]>, on_frame: OnFrame) -> Result<ErrorTally, Halt> {
         packets.replay(feed, |index, packet| self.feed(packet, ErrorPlace::Packet(index), on_frame))?;
         self.suspects.begin(None, self.delay());
@@ -204,7 +205,7 @@ impl PacketDecoder {
             Ok(()) => (CallResult::Done, None),
             Err(Eof | Other { errno: EAGAIN }) => (CallResult::NotNow, None),
             Err(e) if shortage(&e).is_some() => {
-                return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &e)));
+                return Err(VideoError::new(Stage::Decode, ffmpeg_error(&place.to_string(), &e, None)));
             }
             Err(e) => (CallResult::Refused, Some(e)),
         };
@@ -219,7 +220,7 @@ impl PacketDecoder {
     }
 }
 
-fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
+fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error, said: Option<&str>) -> Error {
     let id = stream.parameters.id();
     if id == codec::Id::None {
         return Error::decode("FFmpeg does not know the codec of the video stream")
@@ -229,7 +230,7 @@ fn cannot_decode(stream: &StreamInfo, e: ffmpeg_next::Error) -> Error {
     if e == ffmpeg_next::Error::DecoderNotFound {
         return Error::decode(format!("this FFmpeg has no decoder for {}", stream.codec));
     }
-    ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e)
+    ffmpeg_error(&format!("FFmpeg cannot decode {}", stream.codec), &e, said)
 }
 
 /// Whether the decoder conceals damage with FFmpeg's common code (`error_resilience.c`), and so marks every frame that

@@ -7,6 +7,7 @@ mod pass;
 mod result;
 mod suspects;
 mod taker;
+mod times;
 
 pub(crate) use needed::PacketMap;
 pub(crate) use pass::DecodePass;

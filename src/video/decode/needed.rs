@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::video::container::{Anatomy, Note, PacketRole, Packets, StreamInfo};
+use crate::video::container::{Anatomy, Note, PacketClock, PacketRole, Packets, StreamInfo};
 
 /// A stream whose packets alone tell which frames come out and what each of them needs.
 pub(crate) struct PacketMap {
@@ -46,6 +46,12 @@ impl PacketMap {
     /// The map of a stream, if nothing indicates damage, all packets are understood, and their number is the one that
     /// the container claims.
     pub fn of(packets: &Packets, stream: &StreamInfo) -> Option<Self> {
+        // Times that restart, or that are those of decoding, do not say in which order pictures are shown.
+        match packets.clock() {
+            PacketClock::Restarts => return None,
+            PacketClock::Ascends if stream.delay > 0 && packets.may_reorder() => return None,
+            PacketClock::Ascends | PacketClock::Reorders => {}
+        }
         Self::new(packets.intact_notes(stream)?, stream.reorder)
     }
 
@@ -141,7 +147,7 @@ mod tests {
                     'P' => PacketRole::Reference,
                     _ => PacketRole::Disposable,
                 };
-                let anatomy = Anatomy { role, shown: true, layer: 0, parameter_sets: false };
+                let anatomy = Anatomy { role, shown: true, layer: 0, moves_ahead: false, parameter_sets: false };
                 Note {
                     pts: Some(pts),
                     dts: None,

@@ -6,6 +6,7 @@ use super::decoder::{Halt, PacketDecoder};
 use super::needed::DecodePlan;
 use super::result::{Keep, PassResult};
 use super::taker::{Make, Taker};
+use super::times::Presentation;
 use crate::Error;
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::error::{Stage, VideoError};
@@ -20,9 +21,15 @@ pub(crate) struct DecodePass<'a> {
 }
 
 impl DecodePass<'_> {
-    /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats.
-    pub fn run<T>(&self, wanted: &[u32], keep: Keep, make: Make<'_, T>) -> Result<PassResult<T>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, keep, make);
+    /// Decodes the whole stream and takes the `wanted` ordinals, which ascend without repeats. They are those of
+    /// `presentation`, if it is known; without it, frames count as shown when they come out.
+    pub fn run<T>(
+        &self,
+        wanted: &[u32],
+        (keep, presentation): (Keep, Option<&Presentation>),
+        make: Make<'_, T>,
+    ) -> Result<PassResult<T>, VideoError> {
+        let mut taker = Taker::new(self.stream, self.options, wanted, keep, presentation, make);
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let tally = match decoder.run(self.packets, None, &mut |frame, damaged| Ok(taker.see(frame, damaged)?)) {
             Ok(tally) => tally,
@@ -32,6 +39,7 @@ impl DecodePass<'_> {
             }
         };
         let mut found = taker.found;
+        found.flaws = presentation.map(|shown| shown.flaws).unwrap_or_default();
         (found.errors, found.logged) = (tally.errors, tally.logged);
         found.first_error = tally.first_error;
         Ok(found)
@@ -44,7 +52,7 @@ impl DecodePass<'_> {
         plan: &DecodePlan,
         make: Make<'_, T>,
     ) -> Result<Option<PassResult<T>>, VideoError> {
-        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, make);
+        let mut taker = Taker::new(self.stream, self.options, wanted, Keep::Intact, None, make);
         let mut expected = plan.expected.iter();
         let decoder = PacketDecoder::open(self.stream, self.options.decoder_pixels(), self.deadline)?;
         let run = decoder.run(self.packets, Some(&plan.feed), &mut |frame, damaged| {

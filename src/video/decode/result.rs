@@ -1,10 +1,10 @@
 //! What a pass over a stream found.
 
 use super::look::Look;
+use super::times::{FrameTime, Presentation, TimeFlaws};
 use crate::video::container::{Packets, StreamInfo};
 use crate::video::facts::VideoFacts;
 use crate::video::frames::SampledVideo;
-use crate::video::timeline::Timeline;
 
 /// Which frames count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +17,14 @@ pub(crate) enum Keep {
 
 /// What a pass found, and what the caller made of the frames that it took: whoever drops a pass's result drops both.
 pub(crate) struct PassResult<T> {
-    pub frames: Vec<T>,
-    /// Time and key flag of the frames that count.
-    pub counted: Vec<(i64, bool)>,
-    /// The same of the frames that do not count: the damaged ones, if only intact ones count.
-    pub left_out: Vec<(i64, bool)>,
+    /// By ordinals, in the order in which the decoder returned them.
+    pub frames: Vec<(u32, T)>,
+    /// The frames that count.
+    pub counted: Vec<FrameTime>,
+    /// The frames that do not count: the damaged ones, if only intact ones count.
+    pub left_out: Vec<FrameTime>,
+    /// What is odd about the times of those that count.
+    pub flaws: TimeFlaws,
     pub damaged: u32,
     pub interlaced: u32,
     pub format_changes: u32,
@@ -39,6 +42,7 @@ impl<T> PassResult<T> {
             frames: Vec::new(),
             counted: Vec::new(),
             left_out: Vec::new(),
+            flaws: TimeFlaws::default(),
             damaged: 0,
             interlaced: 0,
             format_changes: 0,
@@ -56,17 +60,24 @@ impl<T> PassResult<T> {
         u32::try_from(self.counted.len()).unwrap_or(u32::MAX).saturating_add(self.undecoded)
     }
 
-    /// Which frames to keep, and their timeline: the intact ones if there are any, else the damaged ones.
-    pub fn what_to_keep(&self, stream: &StreamInfo) -> (Keep, Timeline) {
+    /// Which frames to keep, and when they are shown: the intact ones if there are any, else the damaged ones.
+    pub fn what_to_keep(&self, stream: &StreamInfo, packets: &Packets) -> (Keep, Presentation) {
         let (keep, frames) =
             if self.counted.is_empty() { (Keep::Any, &self.left_out) } else { (Keep::Intact, &self.counted) };
-        let (pts, key) = frames.iter().copied().unzip();
-        (keep, Timeline { pts, key, time_base: stream.time_base, player_zero: stream.player_zero })
+        let mut presentation = Presentation::of(frames, packets.clock());
+        if !stream.intra_only
+            && let Some(key_times) = packets.key_times()
+        {
+            presentation.mark_keys(frames, &key_times);
+        }
+        (keep, presentation)
     }
 
-    pub fn into_video(self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {
-        let facts = self.facts(stream, packets);
-        SampledVideo { frame_count: self.count(), frames: self.frames, time_base: stream.time_base, facts }
+    pub fn into_video(mut self, stream: &StreamInfo, packets: &Packets) -> SampledVideo<T> {
+        let (facts, frame_count) = (self.facts(stream, packets), self.count());
+        self.frames.sort_by_key(|&(ordinal, _)| ordinal);
+        let frames = self.frames.into_iter().map(|(_, frame)| frame).collect();
+        SampledVideo { frame_count, frames, time_base: stream.time_base, facts }
     }
 
     fn facts(&self, stream: &StreamInfo, packets: &Packets) -> VideoFacts {
@@ -86,6 +97,8 @@ impl<T> PassResult<T> {
             failed_checksums: packets.checksums.failed,
             damaged_frames: self.damaged,
             undecoded_frames: self.undecoded,
+            guessed_times: self.flaws.guessed,
+            unordered_times: self.flaws.unordered,
             first_error: self.first_error.clone().or_else(|| packets.first_error()),
             ..VideoFacts::default()
         };

@@ -6,6 +6,7 @@ use super::decoder::Halt;
 use super::look::{Look, with_bars};
 use super::needed::Expected;
 use super::result::{Keep, PassResult};
+use super::times::{Clock, FrameTime, Presentation, Shown};
 use crate::video::container::StreamInfo;
 use crate::video::error::{Stage, VideoError};
 use crate::video::frames::SampledFrame;
@@ -22,6 +23,7 @@ pub(crate) struct Taker<'a, T> {
     options: &'a VideoOptions,
     wanted: &'a [u32],
     keep: Keep,
+    presentation: Option<&'a Presentation>,
     make: Make<'a, T>,
     scaler: Option<(Scaler, ColorConversion)>,
     clock: Clock,
@@ -35,36 +37,41 @@ impl<'a, T> Taker<'a, T> {
         options: &'a VideoOptions,
         wanted: &'a [u32],
         keep: Keep,
+        presentation: Option<&'a Presentation>,
         make: Make<'a, T>,
     ) -> Self {
         let (clock, found) = (Clock::default(), PassResult::new());
-        Taker { stream, options, wanted, keep, make, scaler: None, clock, last: None, found }
+        Taker { stream, options, wanted, keep, presentation, make, scaler: None, clock, last: None, found }
     }
 
     /// Checks a frame of a stream that is decoded in part.
     pub fn see_expected(&mut self, frame: &frame::Video, damaged: bool, expected: Expected) -> Result<(), Halt> {
-        let as_expected = frame.timestamp() == Some(expected.pts) && frame.is_key() == expected.key;
+        let as_expected = frame.pts() == Some(expected.pts) && frame.is_key() == expected.key;
         if !as_expected || damaged {
             return Err(Halt::Unexpected);
         }
-        Ok(self.count(frame, expected.ordinal, expected.pts)?)
+        let time = FrameTime { own: Some(expected.pts), guess: expected.pts, key: expected.key };
+        Ok(self.count(frame, time, Shown { ordinal: expected.ordinal, pts: expected.pts })?)
     }
 
     /// Looks at a frame of a stream that is decoded whole.
     pub fn see(&mut self, frame: &frame::Video, damaged: bool) -> Result<(), VideoError> {
-        let pts = self.clock.time(frame, self.stream);
+        let time = self.clock.time(frame, self.stream);
         self.found.damaged += u32::from(damaged);
         if damaged && self.keep == Keep::Intact {
-            self.found.left_out.push((pts, frame.is_key()));
+            self.found.left_out.push(time);
             return Ok(());
         }
-        let index = u32::try_from(self.found.counted.len()).map_err(|_| too_many_frames())?;
-        self.count(frame, index, pts)
+        let place = u32::try_from(self.found.counted.len()).map_err(|_| too_many_frames())?;
+        let as_it_comes = Shown { ordinal: place, pts: time.guess };
+        let shown = self.presentation.and_then(|all| all.at(place)).unwrap_or(as_it_comes);
+        self.count(frame, time, shown)
     }
 
-    /// Counts the frame with ordinal `index`, and takes its picture if it is the next one wanted.
-    fn count(&mut self, frame: &frame::Video, index: u32, pts: i64) -> Result<(), VideoError> {
-        self.found.counted.push((pts, frame.is_key()));
+    /// Counts a frame, and takes its picture if it is one of those wanted.
+    fn count(&mut self, frame: &frame::Video, time: FrameTime, shown: Shown) -> Result<(), VideoError> {
+        let Shown { ordinal: index, pts } = shown;
+        self.found.counted.push(time);
         self.found.interlaced += u32::from(frame.is_interlaced());
         let picture = PictureFormat::of(frame).ok_or_else(|| {
             VideoError::new(
@@ -82,10 +89,10 @@ impl<'a, T> Taker<'a, T> {
         if self.found.look.is_none() {
             self.found.look = Some(Look::new(frame, picture, self.stream, self.options)?);
         }
-        if self.wanted.get(self.found.frames.len()) == Some(&index) {
+        if self.wanted.binary_search(&index).is_ok() {
             let image = self.take(frame, picture).map_err(|e| VideoError::new(Stage::Scale, e.in_frame(index)))?;
             let made = (self.make)(SampledFrame { image, pts, source_index: index });
-            self.found.frames.push(made);
+            self.found.frames.push((index, made));
         }
         Ok(())
     }
@@ -112,23 +119,4 @@ impl<'a, T> Taker<'a, T> {
 
 fn too_many_frames() -> VideoError {
     VideoError::new(Stage::Decode, Error::limit(format!("more than {} frames", u32::MAX)))
-}
-
-/// Gives each frame a time, even if the file does not.
-#[derive(Default)]
-struct Clock {
-    /// The time of the next frame, if it has none of its own.
-    next: i64,
-}
-
-impl Clock {
-    fn time(&mut self, frame: &frame::Video, stream: &StreamInfo) -> i64 {
-        let pts = frame.timestamp().unwrap_or(self.next);
-        let duration = match frame.packet().duration {
-            d if d > 0 => d,
-            _ => stream.nominal_duration(),
-        };
-        self.next = pts.saturating_add(duration);
-        pts
-    }
 }

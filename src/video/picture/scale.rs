@@ -279,7 +279,7 @@ impl Swscale {
             let error = ffmpeg_next::Error::from(code);
             let (a, b) = (from.size, to.size);
             let what = format!("{name} from {}x{} to {}x{}", a.width, a.height, b.width, b.height);
-            return Err(ffmpeg_error(&format!("swscale cannot scale {what}"), &error));
+            return Err(ffmpeg_error(&format!("swscale cannot scale {what}"), &error, None));
         }
         Ok(context)
     }

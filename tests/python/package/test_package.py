@@ -139,6 +139,34 @@ def test_an_exception_from_progress_ends_the_work(train, videos, tmp_path):
         vidrec.pack(videos, tmp_path / "out", progress=progress, threads=1)
 
 
+def test_an_exception_from_progress_ends_a_pack_of_any_number_of_videos(videos, tmp_path):
+    code = """
+import sys
+import vidrec
+
+class Enough(Exception):
+    pass
+
+def progress(done, total):
+    raise Enough
+
+for n in range(1, 9):
+    inputs, out = sys.argv[2 : 2 + n], f"{sys.argv[1]}/{n}"
+    options = {"frames": 2, "short_side": 32, "threads": 2}
+    try:
+        vidrec.pack(inputs, out, progress=progress, **options)
+    except Enough:
+        pass
+    else:
+        sys.exit("no exception")
+    assert vidrec.pack(inputs, out, resume=True, **options).clips == n
+"""
+    inputs = sorted(path for path in videos.rglob("*") if path.is_file())[:8]
+    assert len(inputs) == 8
+    # Only what hangs takes as long.
+    subprocess.run([sys.executable, "-c", code, tmp_path, *inputs], check=True, timeout=300)
+
+
 def test_pack_says_what_it_left_out(videos, tmp_path):
     source = tmp_path / "videos" / "a"
     source.mkdir(parents=True)

@@ -181,12 +181,20 @@ def enough():
     raise Enough
 
 
+@pytest.fixture
+def ctrl_c():
+    """A process that was started in the background ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     "stop, raised",
     [(enough, Enough), (lambda: os.kill(os.getpid(), signal.SIGINT), KeyboardInterrupt)],
     ids=["exception", "signal"],
 )
-def test_an_upload_is_stopped_and_continues(stop, raised, store, videos, tmp_path):
+def test_an_upload_is_stopped_and_continues(stop, raised, ctrl_c, store, videos, tmp_path):
     uploads = []
 
     def progress(done, total):

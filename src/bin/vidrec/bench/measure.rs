@@ -8,6 +8,7 @@ use serde::Serialize;
 use vidrec::{Batch, Batches, Dataset, Epochs, Loader, LoaderStats, OpenOptions};
 
 use super::args::{Args, Output};
+use crate::output;
 use crate::usage::{Usage, usage};
 
 /// What was measured.
@@ -27,18 +28,22 @@ pub struct Report {
     pub bytes_per_frame: f64,
     pub batches: u64,
     pub seconds: f64,
-    /// Each epoch by itself, where decoded frames are kept: the last one as far as it was measured.
+    /// Each of the first epochs by itself, where decoded frames are kept, and all others together: the last one as far as
+    /// it was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochReport>,
     /// The loader's own counters, from its beginning.
     pub stats: LoaderStats,
 }
 
-/// An epoch. No batch of the next one is made before all of its own have been taken.
+/// An epoch, or several that follow each other. No batch of the next one is made before all of its own have been taken.
 #[derive(Serialize)]
 pub struct EpochReport {
+    /// The first one.
     pub epoch: u64,
-    /// Frames in its batches that were made: all, but for an epoch that the end of the measurement cut short.
+    /// How many.
+    pub epochs: u64,
+    /// Frames in the batches that were made: all, but for an epoch that the end of the measurement cut short.
     pub frames: u64,
     pub seconds: f64,
     pub cpu_seconds_per_1000_frames: Option<f64>,
@@ -78,7 +83,7 @@ pub fn measure(args: &Args, threads: Option<usize>) -> Result<Report, Box<dyn st
     let dataset = Dataset::open_with(&args.dataset, options)?;
     let loader = Loader::new(&dataset, args.loading.options(&dataset, threads))?;
     for warning in loader.warnings() {
-        eprintln!("vidrec: {warning}");
+        output::tell(warning);
     }
     match args.output {
         Output::Pictures => measure_batches(args, &loader, started, |epochs| loader.iter(epochs), |batch| batch),
@@ -169,9 +174,28 @@ fn cool(args: &Args, options: &OpenOptions) -> Result<(), Box<dyn std::error::Er
     Err(format!("{}: {what}; give a new folder, or no cache", cache.display()).into())
 }
 
+impl EpochReport {
+    /// Adds the epochs that followed.
+    fn add(&mut self, next: &EpochReport) {
+        let cpu = |report: &EpochReport| Some(report.cpu_seconds_per_1000_frames? * report.frames as f64);
+        let both = cpu(self).zip(cpu(next)).map(|(a, b)| (a + b) / (self.frames + next.frames) as f64);
+        self.cpu_seconds_per_1000_frames = both;
+        self.epochs += next.epochs;
+        self.frames += next.frames;
+        self.seconds += next.seconds;
+        self.hits += next.hits;
+        self.taken_bytes = next.taken_bytes;
+    }
+}
+
+/// Reports of epochs. A small data set has thousands in a minute, so those behind the first are one report.
+const MOST_REPORTS: usize = 100;
+
 /// Measures each epoch by itself.
 struct ByEpoch {
     done: Vec<EpochReport>,
+    /// The number of the epoch that is being measured.
+    epoch: u64,
     /// What the loader had done before the epoch that is being measured.
     frames_before: u64,
     hits_before: u64,
@@ -181,12 +205,7 @@ struct ByEpoch {
 
 impl ByEpoch {
     fn new(usage: Option<Usage>, began: Instant) -> Self {
-        ByEpoch { done: Vec::new(), frames_before: 0, hits_before: 0, usage_before: usage, began }
-    }
-
-    /// The number of the epoch that is being measured.
-    fn epoch(&self) -> u64 {
-        self.done.len() as u64
+        ByEpoch { done: Vec::new(), epoch: 0, frames_before: 0, hits_before: 0, usage_before: usage, began }
     }
 
     /// All batches of the epoch that will be made have been made, and none of the next one.
@@ -195,8 +214,9 @@ impl ByEpoch {
         let (frames, cache) = (stats.frames - self.frames_before, stats.decoded_cache.unwrap_or_default());
         let cpu = |before: Usage, after: Usage| (after.cpu_seconds - before.cpu_seconds) / frames as f64 * 1e3;
         if frames > 0 {
-            self.done.push(EpochReport {
-                epoch: self.epoch(),
+            self.add(EpochReport {
+                epoch: self.epoch,
+                epochs: 1,
                 frames,
                 seconds: (now - self.began).as_secs_f64(),
                 cpu_seconds_per_1000_frames: self.usage_before.zip(usage).map(|(before, after)| cpu(before, after)),
@@ -204,8 +224,16 @@ impl ByEpoch {
                 taken_bytes: cache.taken_bytes,
             });
         }
+        self.epoch += 1;
         (self.frames_before, self.hits_before) = (stats.frames, cache.hits);
         (self.usage_before, self.began) = (usage, now);
+    }
+
+    fn add(&mut self, report: EpochReport) {
+        match self.done.get_mut(MOST_REPORTS - 1) {
+            Some(others) => others.add(&report),
+            None => self.done.push(report),
+        }
     }
 }
 
@@ -257,7 +285,7 @@ impl<T: Default, B: Fn(Epochs) -> vidrec::Result<Batches<T>>> Feed<'_, T, B> {
         let mut next = self.batches.next();
         if let (None, Some(by_epoch)) = (&next, &mut self.by_epoch) {
             by_epoch.end(self.loader);
-            self.batches = (self.begin)(by_epoch.epoch().into())?;
+            self.batches = (self.begin)(by_epoch.epoch.into())?;
             next = self.batches.next();
         }
         let batch = next.ok_or("the epochs are over")??;

@@ -51,11 +51,15 @@ fn render(r: &Report) -> String {
 /// What the cache of decoded frames did, epoch by epoch.
 fn render_decoded(cache: &DecodedStats, epochs: &[EpochReport]) -> String {
     let mut text = String::new();
-    for EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu } in epochs {
+    for report in epochs {
+        let EpochReport { epoch, frames, seconds, hits, taken_bytes, cpu_seconds_per_1000_frames: cpu, .. } = report;
+        let which = match report.epochs {
+            1 => format!("epoch {epoch}"),
+            epochs => format!("epochs {epoch} to {}", epoch + epochs - 1),
+        };
         let cpu = cpu.map_or(String::new(), |cpu| format!(", {cpu:.3} CPU seconds for 1000 frames"));
         let (rate, share) = (*frames as f64 / seconds, *hits as f64 / *frames as f64 * 100.0);
-        text +=
-            &format!("epoch {epoch}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
+        text += &format!("{which}: {rate:.0} frames/s{cpu}; {share:.0} % decoded before; {}\n", bytes(*taken_bytes));
     }
     let DecodedStats { limit_bytes, taken_bytes, hits, partial_hits, misses, refused, .. } = cache;
     text + &format!(

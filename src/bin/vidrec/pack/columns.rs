@@ -1,22 +1,16 @@
 //! What `vidrec pack` says of its inputs before the work: what the columns of manifests became, and what looks wrong.
 
-use std::io::{self, BufWriter, Write};
-
 use vidrec::pack::ManifestColumns;
+
+use crate::output;
 
 /// Names of columns that are shown for each use; the rest are counted.
 const SHOWN: usize = 20;
 
 /// Prints a line for each manifest and each note on standard error.
-pub fn tell(manifests: &[ManifestColumns], notes: &[String]) -> io::Result<()> {
-    let mut err = BufWriter::new(io::stderr().lock());
-    for manifest in manifests {
-        writeln!(err, "vidrec: {}", describe(manifest))?;
-    }
-    for note in notes {
-        writeln!(err, "vidrec: warning: {note}")?;
-    }
-    err.flush()
+pub fn tell(manifests: &[ManifestColumns], notes: &[String]) {
+    manifests.iter().for_each(|manifest| output::tell(describe(manifest)));
+    notes.iter().for_each(|note| output::tell(format_args!("warning: {note}")));
 }
 
 /// `list.csv: path from "video", no label, attributes "caption"`.

@@ -26,6 +26,11 @@ pub struct InputArgs {
     /// Take whole files, whatever start and end a manifest gives.
     #[arg(long)]
     whole_files: bool,
+    /// Take also what lies outside the input folders: what links in them lead to, and absolute paths, paths with .. and URLs
+    /// of lists that were found in them. Set it if you trust whoever made the folders. What you name yourself, a list or
+    /// --root, may always lead anywhere.
+    #[arg(long)]
+    outside: bool,
     /// What start and end of a manifest count from: "player", what a player shows, which in MPEG transport and program
     /// streams and Ogg is the time since the first packet of sound or picture, and elsewhere the container's own time; or
     /// "first-frame", the time since the first frame of the video.
@@ -58,6 +63,7 @@ impl InputArgs {
             whole_files: self.whole_files,
             shuffle_seed: self.shuffle_seed,
             tracks: self.track.clone(),
+            outside: self.outside,
             storage: Storage::default(),
         }
     }

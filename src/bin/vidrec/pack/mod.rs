@@ -14,7 +14,6 @@ mod safety;
 mod together;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use vidrec::pack::{PackOptions, PackPlan, PackReport, Resources, estimate, pack_in_parts, pack_plan, serve};
@@ -144,17 +143,17 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
     }
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
-    let _ = columns::tell(&plan.manifests, &plan.notes);
+    columns::tell(&plan.manifests, &plan.notes);
     let out = args.output();
     let mut report = write(args, &plan, out, options)?;
     if args.mxnet && report.clips > 0 {
         let exported = with_bar(|progress| vidrec::interop::mxnet::export_within(out, progress))?;
         if let Some(note) = exported.left_out_note("the folder mxnet") {
-            let _ = writeln!(io::stderr(), "vidrec: {note}");
+            output::tell(&note);
             report.notes.push(note);
         }
     }
-    let _ = report::tell(&report);
+    report::tell(&report);
     output::print(args.json, &report, |r| report::render(r, out, args.safety.retry_failed))?;
     Ok(match (&report, report.is_clean()) {
         (r, _) if r.clips == 0 => Outcome::Nothing,
@@ -189,14 +188,14 @@ fn write(
 
 fn dry_run(args: &Args, options: &PackOptions) -> Run {
     // An output in object storage is made on this machine first.
-    let temporary = std::env::temp_dir();
+    let scratch = args.remote.scratch_folder();
     let out = match vidrec::is_remote(args.output()) {
-        true => args.remote.scratch().unwrap_or(&temporary),
+        true => &scratch,
         false => args.output(),
     };
     let e = with_bar(|progress| estimate(&args.input, out, options, progress))?;
-    let _ = columns::tell(&e.manifests, &e.notes);
-    let _ = report::tell_ignored(&e.passed_over, &mut io::stderr());
+    columns::tell(&e.manifests, &e.notes);
+    report::tell_ignored(&e.passed_over);
     output::print(args.json, &e, report::render_estimate)?;
     Ok(if e.failed > 0 { Outcome::Problems } else { Outcome::Done })
 }

@@ -87,7 +87,7 @@ pub fn run(
     options.storage = storage;
     options.commit_every = safety.commit_every();
     let packed = with_bar(|progress| plan.pack(part, &options, progress))?;
-    let _ = report::tell(&packed);
+    report::tell(&packed);
     output::print(json, &packed, |r| report::render_part(r, part, plan.parts()))?;
     Ok(Outcome::Done)
 }

@@ -1,32 +1,34 @@
 //! What `vidrec pack` prints: the report, and on standard error what is not in the data set.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use vidrec::pack::{Estimate, PackReport, PassedOver};
 
-use crate::output::{bytes, count};
+use crate::output::{self, bytes, count, printable};
 
 /// Names on standard error what is not in the data set, or not as it should be.
-pub fn tell(report: &PackReport) -> io::Result<()> {
-    let mut err = BufWriter::new(io::stderr().lock());
+pub fn tell(report: &PackReport) {
     for w in &report.warnings {
-        writeln!(err, "vidrec: {}: packed, but {}", w.source, w.message)?;
+        output::tell(format_args!("{}: packed, but {}", w.source, w.message));
     }
     for f in &report.failures {
-        writeln!(err, "vidrec: {}: skipped (stage {}): {}", f.source, f.stage, f.error)?;
+        output::tell(format_args!("{}: skipped (stage {}): {}", f.source, f.stage, f.error));
     }
-    tell_ignored(&report.passed_over, &mut err)?;
-    err.flush()
+    if report.guessed_times > 0 {
+        let frames = count(report.guessed_times, "frame");
+        output::tell(format_args!(
+            "{frames} at times that their files do not give: they are guessed from the order of decoding"
+        ));
+    }
+    tell_ignored(&report.passed_over);
 }
 
-pub fn tell_ignored(passed_over: &[PassedOver], err: &mut dyn Write) -> io::Result<()> {
+pub fn tell_ignored(passed_over: &[PassedOver]) {
     for p in passed_over {
         let kind =
             if p.kind == "other" || p.kind.starts_with('.') { format!("{} file", p.kind) } else { p.kind.clone() };
-        writeln!(err, "vidrec: ignored {}, such as {}", count(p.files, &kind), p.example)?;
+        output::tell(format_args!("ignored {}, such as {}", count(p.files, &kind), p.example));
     }
-    Ok(())
 }
 
 fn files(passed_over: &[PassedOver]) -> u64 {
@@ -44,7 +46,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     }
     if !e.missing.is_empty() {
         text += &format!("  {} missing:\n", count(e.missing.len() as u64, "file"));
-        e.missing.iter().take(MISSING_SHOWN).for_each(|source| text += &format!("    {source}\n"));
+        e.missing.iter().take(MISSING_SHOWN).for_each(|source| text += &format!("    {}\n", printable(source)));
         let more = e.missing.len().saturating_sub(MISSING_SHOWN);
         if more > 0 {
             text += &format!("    and {more} more (--json lists all)\n");
@@ -52,7 +54,7 @@ pub fn render_estimate(e: &Estimate) -> String {
     }
     text += &format!("  {} looked at, {} of them cannot be packed\n", e.probed, e.probe_failures.len());
     for f in &e.probe_failures {
-        text += &format!("    {} (stage {}): {}\n", f.source, f.stage, f.error);
+        text += &format!("    {} (stage {}): {}\n", printable(&f.source), f.stage, printable(&f.error));
     }
     text += &format!(
         "about {}, {}, {} in {}; about {} skipped; {} are free\n",

@@ -35,7 +35,7 @@ impl ClipRow {
         height: u32,
         decoder: &mut Decoder,
     ) -> Result<Self, Failure> {
-        let class = match (clip.label(), clip.class()?) {
+        let class = match (clip.label(), &*clip.class()?) {
             (None, _) => "no label".to_owned(),
             (Some(label), "") => format!("label {label}"),
             (Some(_), class) => class.to_owned(),

@@ -15,8 +15,9 @@ use super::episodes::{self, Episode, PicturePlace};
 use super::info::{FeatureKind, Info};
 use super::rows::DataRows;
 use super::tasks;
+use crate::disk::inside::{Inside, LEADS_OUT};
 use crate::pack::track::{EpisodeRows, PlannedTrack, RowTracks};
-use crate::{Error, Hint, Result, TrackType, limits, source_name};
+use crate::{Error, Hint, Result, TrackType, is_remote, limits, source_name};
 
 /// What most names of cameras begin with.
 const CAMERA_PREFIX: &str = "observation.images.";
@@ -47,10 +48,28 @@ pub(crate) fn read(folder: &Path, first: u64, options: &InputOptions) -> Result<
     }
     let set = EpisodeSet::new(folder, first, options, info)?;
     let mut rows = DataRows::default();
-    let videos = set.episodes.iter().flat_map(|episode| set.videos(episode, &mut rows)).collect();
+    let mut videos: Vec<FoundVideo> = set.episodes.iter().flat_map(|episode| set.videos(episode, &mut rows)).collect();
+    if !options.outside {
+        keep_inside(folder, options, &mut videos)?;
+    }
     let EpisodeSet { episodes, tracks, notes, .. } = &set;
     let (episodes, tracks, notes) = (episodes.len() as u64, tracks.clone(), notes.clone());
     Ok(Some(EpisodesFound { videos, episodes, tracks, columns: set.columns(), notes }))
+}
+
+/// Gives videos a fault that a link leads out of the folder.
+fn keep_inside(folder: &Path, options: &InputOptions, videos: &mut [FoundVideo]) -> Result<()> {
+    let mut values = Inside::new(folder)?;
+    let root = options.root.as_deref().unwrap_or(folder);
+    let mut pictures = if is_remote(root) { None } else { Some(Inside::new(root)?) };
+    for video in videos.iter_mut().filter(|video| video.fault.is_none()) {
+        let mut files = video.tracks.iter().flat_map(|tracks| tracks.files());
+        let is_inside = pictures.as_mut().is_none_or(|inside| inside.holds(&video.path));
+        if !is_inside || files.any(|file| !values.holds(file)) {
+            video.fault = Some(LEADS_OUT.into());
+        }
+    }
+    Ok(())
 }
 
 /// A data set with what its episodes have in common.

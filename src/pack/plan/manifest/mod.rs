@@ -13,6 +13,7 @@
 //! Paths are written as sources are ([`source_name`]): `\xFF` is a byte that is no UTF-8, which a list could not hold.
 
 mod columns;
+mod found_list;
 mod json_lines;
 mod kinetics;
 mod list;
@@ -30,6 +31,7 @@ use super::labels::{Classes, number_all};
 use super::manifest_columns::{ColumnTally, ManifestColumns};
 use super::options::InputOptions;
 use crate::{Result, source_name};
+use found_list::FoundList;
 use row::{Context, ManifestRow};
 
 /// What a manifest holds.
@@ -74,14 +76,16 @@ pub(super) fn is_known_column(name: &str) -> bool {
     columns::ColumnRole::of(name) != columns::ColumnRole::Attribute
 }
 
-/// Reads a manifest; `None` for a file that is none, by its ending.
-pub(super) fn read(file: &Path, options: &InputOptions) -> Result<Option<Manifest>> {
+/// Reads a manifest; `None` for a file that is none, by its ending. One that was found in an input `folder` leads nowhere
+/// else, unless the options allow that.
+pub(super) fn read(file: &Path, folder: Option<&Path>, options: &InputOptions) -> Result<Option<Manifest>> {
     let Some(format) = format(file) else { return Ok(None) };
     let root = match &options.root {
         Some(root) => root.clone(),
         None => file.parent().unwrap_or(Path::new("")).to_owned(),
     };
-    let context = Context { file, root, options };
+    let limits = folder.filter(|_| !options.outside).map(|folder| FoundList::new(file, folder, &root, options));
+    let context = Context { file, root, options, limits: limits.transpose()? };
     let mut classes = None;
     let mut columns = ColumnTally::new(source_name::of_path(file));
     let mut rows = match format {

@@ -1,6 +1,8 @@
 //! A line of a manifest, whatever its format, and what the manifest is read with.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -11,8 +13,14 @@ use super::super::labels::Label;
 use super::super::options::InputOptions;
 use super::super::places;
 use super::super::segment::Segment;
+use super::found_list::FoundList;
 use super::tracks;
+use crate::disk::inside::outside;
+use crate::disk::regular_file::{Links, open_regular};
 use crate::{Error, Result, source_name};
+
+/// Longest manifest that is read as a whole, in bytes.
+const MOST_BYTES: u64 = 4 << 30;
 
 /// What the manifest at hand is read with.
 pub(super) struct Context<'a> {
@@ -21,6 +29,8 @@ pub(super) struct Context<'a> {
     /// Where its paths begin.
     pub root: PathBuf,
     pub options: &'a InputOptions,
+    /// Where it may lead, if nobody named it.
+    pub limits: Option<FoundList>,
 }
 
 /// A line of a manifest.
@@ -43,8 +53,21 @@ impl Context<'_> {
         Error::usage(format!("line {line}, column \"{column}\": {what}")).file(self.file)
     }
 
+    /// Opens the manifest. What the caller names may be anything that can be read, such as a pipe.
+    pub fn open(&self) -> Result<File> {
+        match &self.limits {
+            Some(_) => open_regular(self.file, Links::Follow),
+            None => File::open(self.file).map_err(|e| Error::io("open the manifest", self.file, e)),
+        }
+    }
+
     pub fn text(&self) -> Result<String> {
-        let text = std::fs::read_to_string(self.file).map_err(|e| Error::io("read the manifest", self.file, e))?;
+        let mut text = String::new();
+        let read = self.open()?.take(MOST_BYTES).read_to_string(&mut text);
+        read.map_err(|e| Error::io("read the manifest", self.file, e))?;
+        if text.len() as u64 == MOST_BYTES {
+            return Err(Error::limit("the manifest is too long").file(self.file).expected(MOST_BYTES));
+        }
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
     }
 
@@ -65,7 +88,7 @@ impl Context<'_> {
         let ManifestRow { path, label, segment, split, attributes, .. } = row;
         let segment = segment.filter(|_| !self.options.whole_files);
         let path = source_name::to_path(&path);
-        Ok(FoundVideo {
+        let found = FoundVideo {
             source: places::source(&path),
             path: places::below(&self.root, &path),
             root: 0,
@@ -76,7 +99,18 @@ impl Context<'_> {
             fault: None,
             tracks,
             episode: None,
-        })
+        };
+        match self.limits.as_ref().and_then(|limits| limits.outside(&found)) {
+            None => Ok(found),
+            Some(path) => Err(self.leads_out(row.line, path)),
+        }
+    }
+
+    fn leads_out(&self, line: u64, path: &Path) -> Error {
+        let e = outside(format!("line {line}: the list was found in a folder, and leads out of it")).file(self.file);
+        e.expected("relative paths below the folder, and no links out of it")
+            .found(format!("{:?}", path.display().to_string()))
+            .help("name the list itself as the input, or, if you trust whoever made the folder")
     }
 }
 

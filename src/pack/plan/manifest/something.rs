@@ -72,7 +72,7 @@ fn row(
 fn own_classes(context: &Context<'_>) -> Result<Classes> {
     let folder = context.file.parent().unwrap_or(std::path::Path::new(""));
     let candidates: Vec<PathBuf> = LABELS.iter().map(|name| folder.join(name)).collect();
-    match candidates.iter().find(|path| path.exists()) {
+    match candidates.iter().find(|path| path.is_file()) {
         Some(path) => Classes::read(path),
         None => Err(Error::usage("there is no labels.json beside the list, which numbers its templates")
             .file(context.file)

@@ -13,7 +13,7 @@ use crate::{Error, Result, limits};
 
 /// Reads a table, or what else has its ending: a list of Kinetics, or paths and labels without a header.
 pub(super) fn read(context: &Context<'_>, delimiter: u8, columns: &mut ColumnTally) -> Result<Vec<ManifestRow>> {
-    let file = File::open(context.file).map_err(|e| Error::io("open the manifest", context.file, e))?;
+    let file = context.open()?;
     let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(file);
     let header = reader.headers().map_err(|e| fault(context, e))?.clone();
     if header.len() > limits::MAX_COLUMNS {

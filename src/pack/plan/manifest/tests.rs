@@ -17,7 +17,7 @@ fn folder(files: &[&str], manifest: (&str, &str)) -> tempfile::TempDir {
 }
 
 fn read_in(dir: &Path, name: &str, options: &InputOptions) -> Result<Manifest> {
-    Ok(read(&dir.join(name), options)?.expect("a manifest by its ending"))
+    Ok(read(&dir.join(name), None, options)?.expect("a manifest by its ending"))
 }
 
 fn parse(name: &str, text: &str) -> Result<Vec<FoundVideo>> {
@@ -47,8 +47,8 @@ fn times(found: &FoundVideo) -> Option<(u64, Option<u64>)> {
 
 #[test]
 fn files_of_other_endings_are_no_manifests() {
-    assert!(read(Path::new("a.mp4"), &InputOptions::default()).unwrap().is_none());
-    assert!(read(Path::new("csv"), &InputOptions::default()).unwrap().is_none());
+    assert!(read(Path::new("a.mp4"), None, &InputOptions::default()).unwrap().is_none());
+    assert!(read(Path::new("csv"), None, &InputOptions::default()).unwrap().is_none());
 }
 
 #[test]

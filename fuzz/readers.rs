@@ -1,0 +1,62 @@
+//! Readers of files, each given a folder of its own, and what is there to begin with.
+
+use std::fs;
+use std::path::Path;
+
+use vidrec::fuzzing;
+
+#[path = "../tests/common/importers.rs"]
+mod importers;
+
+/// All readers, by the names of their corpora.
+pub const ALL: &[(&str, fn(&[u8]))] = &[
+    ("dataset_json", fuzzing::dataset_json),
+    ("meta", fuzzing::meta),
+    ("tracks", fuzzing::tracks),
+    ("journal", journal),
+    ("plan", plan),
+    ("parts_plan", parts_plan),
+    ("receipt", fuzzing::receipts),
+    ("messages", fuzzing::messages),
+    ("npy", |bytes| values("a.npy", bytes)),
+    ("npz", |bytes| values("a.npz", bytes)),
+    ("parquet", |bytes| values("a.parquet", bytes)),
+    ("csv", |bytes| values("a.csv", bytes)),
+    ("json", |bytes| values("a.json", bytes)),
+    ("import_gulp", importers::gulp),
+    ("import_webdataset", importers::webdataset),
+    ("import_mxnet", importers::mxnet),
+    ("import_frames", importers::frames),
+    ("decoded_segments", fuzzing::decoded_segments),
+    #[cfg(feature = "remote")]
+    ("answers", fuzzing::answers),
+];
+
+/// Does `work` in a new folder, which has a file of these bytes.
+fn with_file(name: &str, bytes: &[u8], work: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), bytes).unwrap();
+    work(folder.path());
+}
+
+/// A file of values of tracks with this name.
+pub fn values(name: &str, bytes: &[u8]) {
+    with_file(name, bytes, |folder| fuzzing::values(&folder.join(name)));
+}
+
+pub fn journal(lines: &[u8]) {
+    let (name, bytes) = fuzzing::journal_of(lines);
+    with_file(name, &bytes, fuzzing::journal);
+}
+
+/// A plan for publishing. What a plan names is renamed and removed, so it is only read here.
+pub fn plan(bytes: &[u8]) {
+    with_file(".vidrec.plan", bytes, fuzzing::plan);
+}
+
+/// The plan of a pack in parts.
+pub fn parts_plan(bytes: &[u8]) {
+    with_file("plan.json", bytes, |folder| {
+        let _ = vidrec::pack::PartsPlan::open(folder).and_then(|plan| plan.status());
+    });
+}

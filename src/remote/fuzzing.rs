@@ -1,0 +1,26 @@
+//! What reads answers of servers and configuration of AWS's tools from any text: for the fuzz targets in `fuzz/`.
+
+use std::path::Path;
+
+use super::{aws, refusal, url};
+
+/// The body of a refusal, a location, and a profile.
+pub fn answers(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for status in [None, Some(301), Some(400), Some(403), Some(500)] {
+        let _ = refusal::help_to_write(refusal::of(&text, status, None).help);
+    }
+    let _ = url::Address::of(Path::new(&*text));
+    aws::fuzzing(&text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::fuzzing::changed_files;
+
+    #[test]
+    fn any_change_of_an_answer_is_read_or_refused() {
+        changed_files("answers", answers);
+    }
+}

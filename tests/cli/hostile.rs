@@ -1,0 +1,254 @@
+//! Data sets, servers and leftovers of other people: what they name is not written, replaced, removed or waited for.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::common::names::file;
+use crate::common::rich::Rich;
+use crate::common::until::until;
+use crate::remote::{Served, files};
+
+/// Changes the `dataset.json` of a data set.
+fn edit(set: &Path, change: impl FnOnce(&mut Value)) {
+    let path = set.join("dataset.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut json);
+    fs::write(&path, json.to_string()).unwrap();
+}
+
+/// A list of failures of these bytes, as `dataset.json` has it.
+fn failures(name: &str, count: u64, bytes: &[u8]) -> Value {
+    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    json!({"file": name, "count": count, "sha256": digits})
+}
+
+/// Runs a command that must come to an end.
+fn ends(line: &str, dir: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+    let command = command.args(line.split(' ')).current_dir(dir).stdin(Stdio::null());
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until(line, || running.try_wait().unwrap().is_some());
+    running.wait_with_output().unwrap()
+}
+
+fn refusal(line: &str, dir: &Path) -> String {
+    let run = ends(line, dir);
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(1), "{line}: {text}");
+    text
+}
+
+fn pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn a_server_chooses_no_name() {
+    let served = Served::new();
+    let profile = "rm -rf /";
+    fs::write(served.path("set/.bashrc"), profile).unwrap();
+    fs::write(served.path("set/notes.txt"), profile).unwrap();
+    let home = served.path("home");
+    fs::create_dir(&home).unwrap();
+    for name in [".bashrc", "notes.txt", "../notes.txt", "/etc/passwd", "failures.jsonl/..", "x\u{0}.rec"] {
+        fs::write(home.join(".bashrc"), "mine").unwrap();
+        edit(&served.path("set"), |json| json["failures"] = failures(name, 1, profile.as_bytes()));
+        for force in ["", " --force"] {
+            let text = served.refusal(&format!("fetch U/set -o home{force}"), 1);
+            assert!(text.contains("dataset.json") && text.contains("not the name of a file of a data set"), "{text}");
+        }
+        assert_eq!(files(&home).len(), 1, "nothing was created");
+        assert_eq!(fs::read(home.join(".bashrc")).unwrap(), b"mine");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_listed_is_replaced_only_when_told() {
+    let served = Served::new();
+    let record = file(served.path("set"), "shard-00000.rec");
+    let name = record.file_name().unwrap().to_str().unwrap().to_owned();
+    fs::rename(&record, served.path("set/train.rec")).unwrap();
+    edit(&served.path("set"), |json| json["shards"][0]["record_file"] = "train.rec".into());
+    fs::create_dir(served.path("copy")).unwrap();
+    fs::write(served.path("copy/train.rec"), "my own records").unwrap();
+    served.server.reset_counts();
+    let text = served.refusal("fetch U/set -o copy", 1);
+    assert!(text.contains("train.rec") && text.contains("does not list it") && text.contains("--force"), "{text}");
+    assert_eq!(served.server.counts().requests, 1, "nothing is fetched in vain");
+    assert_eq!(files(&served.path("copy")).len(), 1);
+    assert_eq!(fs::read(served.path("copy/train.rec")).unwrap(), b"my own records");
+    served.text("fetch U/set -o copy --force");
+    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    // A second time, the file is listed.
+    fs::write(served.path("copy/train.rec"), "damaged").unwrap();
+    served.text("fetch U/set -o copy");
+    assert_eq!(files(&served.path("copy")), files(&served.path("set")));
+    // Where the data set has another name for it, it goes; the record file of another program stays.
+    fs::rename(served.path("set/train.rec"), served.path("set").join(&name)).unwrap();
+    edit(&served.path("set"), |json| json["shards"][0]["record_file"] = name.into());
+    served.text("fetch U/set -o copy --force");
+    assert!(served.path("copy/train.rec").exists());
+}
+
+#[test]
+fn a_server_does_not_fill_the_disk() {
+    let served = Served::new();
+    let set = served.path("small");
+    Rich { shards: &[1], ..Rich::default() }.write(&set);
+    let index = file(&set, "shard-00000.vidx");
+    let length = fs::metadata(&index).unwrap().len();
+    fs::File::options().write(true).open(&index).unwrap().set_len(300 << 20).unwrap();
+    let text = served.refusal("fetch U/small -o copy", 1);
+    assert!(text.contains(".vidx") && text.contains("longer than it can be"), "{text}");
+    fs::File::options().write(true).open(&index).unwrap().set_len(length).unwrap();
+    let list = vec![b'x'; 3 << 20];
+    fs::write(set.join("failures-0123456789ab.jsonl"), &list).unwrap();
+    edit(&set, |json| json["failures"] = failures("failures-0123456789ab.jsonl", 1, &list));
+    let text = served.refusal("fetch U/small -o copy", 1);
+    assert!(text.contains(".jsonl") && text.contains("longer than it can be"), "{text}");
+    // More records than there is room for are not begun.
+    edit(&set, |json| {
+        (json["bytes"], json["shards"][0]["bytes"]) = ((1u64 << 60).into(), (1u64 << 60).into());
+    });
+    let text = served.refusal("fetch U/small -o copy", 1);
+    assert!(text.contains("room for") && text.contains("free some space"), "{text}");
+}
+
+/// A plan of an interrupted write that was committed, in a data set from elsewhere.
+fn plan(set: &Path, folder: &str, stale: &str, file: (&str, &str)) -> String {
+    let digest = Sha256::digest(fs::read(set.join("dataset.json")).unwrap());
+    let listing: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = json!({"temporary": file.0, "name": file.1, "shared": false});
+    json!({"folders": [[folder, {"files": [file], "listing": listing, "stale": [stale]}]]}).to_string()
+}
+
+#[test]
+fn a_plan_of_somebody_else_removes_and_renames_nothing() {
+    let temp = tempfile::tempdir().unwrap();
+    let set = temp.path().join("vp");
+    Rich { shards: &[2], ..Rich::default() }.write(&set);
+    fs::write(set.join("thesis.txt"), "years").unwrap();
+    fs::write(set.join("thesis.rec"), "of work").unwrap();
+    fs::write(temp.path().join("elsewhere.vidx"), "").unwrap();
+    let before = files(temp.path());
+    let rename = (".a.vidx.tmp", "a.vidx");
+    for (stale, file) in [
+        ("thesis.txt", rename),
+        ("thesis.rec", rename),
+        ("../elsewhere.vidx", rename),
+        ("a.vidx", (".a.vidx.tmp", "thesis.txt")),
+        ("a.vidx", ("thesis.txt", "a.vidx")),
+    ] {
+        fs::write(set.join(".vidrec.plan"), plan(&set, "vp", stale, file)).unwrap();
+        for line in ["repair vp", "inspect vp", "append vp vp"] {
+            let text = refusal(line, temp.path());
+            assert!(text.contains(".vidrec.plan") && text.contains("remove the file"), "{line}: {text}");
+        }
+        fs::remove_file(set.join(".vidrec.plan")).unwrap();
+        assert_eq!(files(temp.path()), before, "{stale} {file:?}");
+    }
+    // Undone, it leaves a record file that another program may have named.
+    let other = plan(&set, "vp", "a.vidx", (".thesis.rec.tmp", "thesis.rec")).replace("listing\":\"", "listing\":\"0");
+    fs::write(set.join(".vidrec.plan"), other).unwrap();
+    assert!(ends("repair vp", temp.path()).status.success());
+    assert_eq!(files(temp.path()), before);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let temp = tempfile::tempdir().unwrap();
+    let set = temp.path().join("set");
+    let original = temp.path().join("original");
+    Rich { shards: &[2], ..Rich::default() }.write(&original);
+    let put = |name: &str, how: &dyn Fn(&Path)| {
+        let _ = fs::remove_dir_all(&set);
+        fs::create_dir(&set).unwrap();
+        files(&original).iter().for_each(|(name, bytes)| fs::write(set.join(name), bytes).unwrap());
+        let path = if name.starts_with("shard") { file(&set, name) } else { set.join(name) };
+        let _ = fs::remove_file(&path);
+        how(&path);
+    };
+    for name in ["shard-00000.rec", "shard-00000.vidx", "dataset.json", ".vidrec.plan"] {
+        for how in [&pipe as &dyn Fn(&Path), &|path| symlink("/dev/zero", path).unwrap()] {
+            put(name, how);
+            for line in ["inspect set", "verify set", "repair set", "merge set original -o merged"] {
+                let run = ends(line, temp.path());
+                let text = String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned();
+                assert!(!run.status.success(), "{name}: {line}: {text}");
+                let said = text.contains("not a regular file") || line == "repair set";
+                assert!(said, "{name}: {line}: {text}");
+            }
+        }
+    }
+    for name in [".vidrec.lock", ".pack.journal", ".dataset.json.tmp", ".shard-00001.rec.tmp"] {
+        put(name, &pipe);
+        ends("append set original", temp.path());
+        // What only vidrec writes is no link either.
+        fs::write(temp.path().join("victim"), "kept").unwrap();
+        put(name, &|path| symlink(temp.path().join("victim"), path).unwrap());
+        let text = refusal("append set original", temp.path());
+        assert!(text.contains(name), "{name}: {text}");
+        assert_eq!(fs::read(temp.path().join("victim")).unwrap(), b"kept");
+    }
+}
+
+#[test]
+fn record_files_may_be_links_to_another_disk() {
+    let temp = tempfile::tempdir().unwrap();
+    let (set, disk) = (temp.path().join("set"), temp.path().join("disk"));
+    Rich { shards: &[2, 1], ..Rich::default() }.write(&set);
+    fs::create_dir(&disk).unwrap();
+    for name in files(&set).keys() {
+        fs::rename(set.join(name), disk.join(name)).unwrap();
+        symlink(disk.join(name), set.join(name)).unwrap();
+    }
+    for line in ["inspect set", "verify set --deep", "merge set -o copy", "verify copy --deep"] {
+        let run = ends(line, temp.path());
+        assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}
+
+#[test]
+fn a_large_list_takes_a_few_times_its_size() {
+    let temp = tempfile::tempdir().unwrap();
+    let set = temp.path().join("set");
+    Rich { shards: &[1], ..Rich::default() }.write(&set);
+    let limited = |line: &str| {
+        let mut command = Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_vidrec");
+        command.args(["-c", &format!("ulimit -v 2000000; exec {program} {line}")]).current_dir(temp.path());
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let listing = fs::read_to_string(set.join("dataset.json")).unwrap();
+    let long = |bytes: usize| format!("{}{}\n", " ".repeat(bytes), listing);
+    fs::write(set.join("dataset.json"), long(65 << 20)).unwrap();
+    let text = limited("inspect set");
+    assert!(text.contains("too long") && text.contains("67108864"), "{text}");
+    fs::write(set.join("dataset.json"), long(60 << 20)).unwrap();
+    assert_eq!(limited("inspect set"), "");
+}
+
+#[test]
+fn frames_are_imported_from_the_folder_alone() {
+    let temp = tempfile::tempdir().unwrap();
+    let at = |name: &str| temp.path().join(name);
+    for folder in ["frames/a", "elsewhere/b"] {
+        fs::create_dir_all(at(folder)).unwrap();
+        fs::write(at(folder).join("1.jpg"), crate::common::jpeg((32, 32), 1)).unwrap();
+    }
+    symlink("a", at("frames/inside")).unwrap();
+    assert!(ends("import frames frames -o one", temp.path()).status.success());
+    for (to, from) in [("../elsewhere/b", "frames/out"), ("../../elsewhere/b/1.jpg", "frames/a/2.jpg")] {
+        symlink(to, at(from)).unwrap();
+        let text = refusal("import frames frames -o two", temp.path());
+        assert!(text.contains("leads out") && text.contains("--outside"), "{text}");
+        assert!(ends("import frames frames -o two --force --outside", temp.path()).status.success());
+        fs::remove_file(at(from)).unwrap();
+    }
+}

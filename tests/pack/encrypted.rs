@@ -1,0 +1,112 @@
+//! `vidrec pack` refuses what is encrypted, instead of packing what decoders make of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::common::skip::has_ffmpeg;
+
+/// The name of a track, as long as what takes its place.
+const NAME: &str = "a name of twenty-nine letters";
+
+struct Videos {
+    temp: tempfile::TempDir,
+}
+
+impl Videos {
+    fn new() -> Option<Self> {
+        has_ffmpeg().then(|| Videos { temp: tempfile::tempdir().unwrap() })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    /// A video with sound.
+    #[track_caller]
+    fn make(&self, args: &[&str], name: &str) {
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args(["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"]);
+        ffmpeg.args(["-f", "lavfi", "-i", "sine=d=1", "-c:v", "mpeg4", "-c:a", "aac"]).args(args);
+        assert!(ffmpeg.arg(self.path(name)).status().unwrap().success());
+    }
+
+    fn pack(&self, name: &str, more: &[&str]) -> Output {
+        let mut vidrec = Command::new(env!("CARGO_BIN_EXE_vidrec"));
+        vidrec.arg("pack").arg(self.path(name)).arg("-o").arg(self.path("set")).args(["--force", "-n", "4"]);
+        vidrec.args(more).output().unwrap()
+    }
+
+    #[track_caller]
+    fn is_refused(&self, name: &str, more: &[&str], words: &[&str]) {
+        let run = self.pack(name, more);
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{name}: {said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{name}: {said}");
+    }
+}
+
+/// Puts an encryption in the place of the name of a Matroska track.
+fn encrypt(path: &Path, name: &str, algorithm: u8) {
+    let element = |id: &[u8], data: &[u8]| [id, &[0x80 | data.len() as u8], data].concat();
+    let cipher = [element(&[0x47, 0xe1], &[algorithm]), element(&[0x47, 0xe2], b"key1")].concat();
+    let parts = [
+        element(&[0x50, 0x31], &[0]), // its place among the encodings
+        element(&[0x50, 0x32], &[1]), // of all frames
+        element(&[0x50, 0x33], &[1]), // an encryption
+        element(&[0x50, 0x35], &cipher),
+    ];
+    let encodings = element(&[0x6d, 0x80], &element(&[0x62, 0x40], &parts.concat()));
+    let title = element(&[0x53, 0x6e], name.as_bytes());
+    assert_eq!(encodings.len(), title.len());
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.windows(title.len()).position(|window| window == title).expect("the track has a name");
+    bytes[at..at + title.len()].copy_from_slice(&encodings);
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn common_encryption_in_mp4() {
+    let Some(videos) = Videos::new() else { return };
+    let key = ["-encryption_key", "76a6c65c5ea762046bd749a2e632ccbb"];
+    let cenc = ["-encryption_scheme", "cenc-aes-ctr", "-encryption_kid", "a7e61c373e219033c21091fa607bf3b8"];
+    videos.make(&[&key[..], &cenc].concat(), "cenc.mp4");
+    let words = ["stage stream", "the video is encrypted", "decrypt it"];
+    videos.is_refused("cenc.mp4", &[], &words);
+    videos.is_refused("cenc.mp4", &["--no-isolate"], &words);
+    videos.is_refused("cenc.mp4", &["--decode-all"], &words);
+    // The same with the index before the pictures, and in fragments.
+    videos.make(&[&key[..], &cenc, &["-movflags", "faststart"]].concat(), "first.mp4");
+    videos.is_refused("first.mp4", &[], &words);
+    videos.make(&[&key[..], &cenc, &["-movflags", "frag_keyframe+empty_moov"]].concat(), "fragments.mp4");
+    videos.is_refused("fragments.mp4", &[], &words);
+}
+
+#[test]
+fn encryption_in_matroska() {
+    let Some(videos) = Videos::new() else { return };
+    let names = ["-write_crc32", "0", "-metadata:s:v", &format!("title={NAME}")];
+    videos.make(&names, "video.mkv");
+    assert!(videos.pack("video.mkv", &[]).status.success());
+    encrypt(&videos.path("video.mkv"), NAME, 5);
+    videos.is_refused("video.mkv", &[], &["stage stream", "the video is encrypted", "ContentEncryption"]);
+    // A signature hides nothing.
+    videos.make(&names, "signed.mkv");
+    encrypt(&videos.path("signed.mkv"), NAME, 0);
+    let run = videos.pack("signed.mkv", &[]);
+    assert!(!String::from_utf8_lossy(&run.stderr).contains("encrypted"));
+}
+
+#[test]
+fn encrypted_sound_matters_where_sound_is_asked_for() {
+    let Some(videos) = Videos::new() else { return };
+    videos.make(&["-write_crc32", "0", "-metadata:s:a", &format!("title={NAME}")], "sound.mkv");
+    encrypt(&videos.path("sound.mkv"), NAME, 5);
+    let run = videos.pack("sound.mkv", &[]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    videos.is_refused(
+        "sound.mkv",
+        &["--audio", "16000"],
+        &["stage track", "the sound is encrypted", "ContentEncryption"],
+    );
+}
