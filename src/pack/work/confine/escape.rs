@@ -7,12 +7,12 @@ use std::process::Command;
 
 use rustix::process::{Signal, getppid, kill_process};
 
+use super::super::failure::{ClipFailure, PackStage};
+use super::super::video_store::VideoStore;
 use crate::machine::Shortage;
-use crate::pack::work::failure::{ClipFailure, PackStage};
-use crate::pack::work::video_store::VideoStore;
 
 /// Tries `way`. The failure says that it was refused, or that it was not; some attempts end the process.
-pub(in crate::pack::work) fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+pub fn attempt(way: &str, store: &VideoStore) -> Result<(), ClipFailure> {
     let tried = match way {
         "read" => File::open("/etc/passwd").map(drop),
         "ask" => match store.open("/etc/passwd".as_ref()) {
@@ -94,7 +94,7 @@ fn map_code() -> std::io::Result<()> {
 }
 
 /// As a system that has no memory left ends a process.
-pub(in crate::pack::work) fn die() {
+pub fn die() {
     // SAFETY: the call ends the process.
     unsafe { libc::raise(libc::SIGKILL) };
 }
