@@ -91,6 +91,7 @@ fn needed(own: u64) -> Vec<(c_long, Vec<Argument>)> {
         libc::SYS_nanosleep,
         libc::SYS_restart_syscall,
         libc::SYS_getpid,
+        libc::SYS_getppid,
         libc::SYS_gettid,
         libc::SYS_getrandom,
         libc::SYS_rt_sigaction,
