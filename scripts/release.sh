@@ -10,7 +10,7 @@
 #     vidrec-VERSION-….cdx.json               what both contain, for programs (CycloneDX)
 #     vidrec-VERSION.tar.gz                   the source distribution
 #     vidrec-VERSION-docs.tar.gz              the site of the documentation, as files; not with --no-docs
-#     sources/                                FFmpeg's, dav1d's and zlib's sources; the LGPL requires publishing them too
+#     sources/                                sources of FFmpeg and what is linked with it; the LGPL requires publishing them too
 #     SHA256SUMS
 #
 # FOLDER already contains those sources; without it, scripts/ffmpeg_sources.sh fetches them. On Linux, Zig (from PyPI) is
@@ -77,6 +77,7 @@ scripts/build_ffmpeg.sh "$ffmpeg" "$sources"
 # For Rust crates, cargo and Zig find their compilers themselves.
 unset CC CXX
 export PKG_CONFIG_LIBDIR=$ffmpeg/lib/pkgconfig PKG_CONFIG_PATH=
+export TURBOJPEG_SOURCE=explicit TURBOJPEG_STATIC=1 TURBOJPEG_LIB_DIR=$ffmpeg/lib TURBOJPEG_INCLUDE_DIR=$ffmpeg/include
 
 say "notices"
 scripts/third_party.py python/third-party --ffmpeg "$ffmpeg" --target "$host"
@@ -120,7 +121,7 @@ rm -rf python/third-party
 maturin sdist --manifest-path python/Cargo.toml --out "$out"
 
 mkdir "$out/sources"
-cp "$sources"/{ffmpeg,dav1d,zlib}-*.tar.xz "$out/sources"
+cp "$sources"/{ffmpeg,dav1d,zlib,libjpeg-turbo}-*.tar.xz "$out/sources"
 (cd "$out" && sha256 ./*.whl ./*.tar.gz ./*.cdx.json sources/*) > target/SHA256SUMS
 mv target/SHA256SUMS "$out"
 say "$out"

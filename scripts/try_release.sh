@@ -62,10 +62,10 @@ assert vidrec.verify(sys.argv[2], deep=True).ok
 assert batch.frames.shape == (int(sys.argv[1]), 4, 3, 56, 56) and batch.frames.max() > 200
 END
 program/vidrec pack videos -o by-program --frames 4 --short-side 64 > /dev/null
-venv/bin/vidrec pack videos -o isolated --frames 4 --short-side 64 --isolate > /dev/null
+venv/bin/vidrec pack videos -o together --frames 4 --short-side 64 --no-isolate > /dev/null
 # File names contain digits of the digest, so equal listings mean equal record files.
 cmp by-wheel/dataset.json by-program/dataset.json
-cmp by-wheel/dataset.json isolated/dataset.json
+cmp by-wheel/dataset.json together/dataset.json
 venv/bin/vidrec verify --deep by-program
 licences=$(venv/bin/python -c "import importlib.metadata as m; print(*m.files('vidrec'), sep='\n')" | grep --count /third-party/)
 ((licences > 5)) && [ -f program/third-party/NOTICE.txt ] || { echo "the notices are missing" >&2; exit 1; }

@@ -108,12 +108,12 @@ fn too_few_descriptors_cost_time_or_stop_the_run_and_never_cost_a_video() {
     let whole = videos.packed("whole");
     let (mut packed, mut stopped) = (0, 0);
     for (files, more) in [
-        (7, &["-j", "8"][..]),
-        (9, &["-j", "8"]),
+        (7, &["-j", "8", "--no-isolate"][..]),
+        (9, &["-j", "8", "--no-isolate"]),
+        (12, &["-j", "8", "--no-isolate"]),
         (12, &["-j", "8"]),
-        (12, &["-j", "8", "--isolate"]),
-        (20, &["-j", "8", "--isolate"]),
-        (28, &["-j", "8", "--isolate"]),
+        (20, &["-j", "8"]),
+        (28, &["-j", "8"]),
     ] {
         let limit = format!("-n {files}");
         let run = videos.pack(&limit, "out", &[more, &["--force", "--restart"]].concat());
@@ -157,7 +157,7 @@ fn pictures_are_read_within_the_same_limits() {
         fs::create_dir_all(&folder).unwrap();
         (0..3).for_each(|t| fs::write(folder.join(format!("{t}.jpg")), common::jpeg((64, 48), t)).unwrap());
     }
-    let options = ["-j", "8", "-n", "3", "--pass-through"];
+    let options = ["-j", "8", "-n", "3", "--pass-through", "--no-isolate"];
     assert!(videos.pack("", "whole", &options).status.success());
     let run = videos.pack("-n 10", "out", &options);
     assert!(run.status.success(), "{}", show(&run));
@@ -171,12 +171,12 @@ fn too_little_memory_never_costs_a_video_and_never_hangs() {
     let whole = videos.packed("whole");
     let mut packed = 0;
     for (kib, more) in [
-        (60_000, &[][..]),
-        (150_000, &[]),
-        (220_000, &["--isolate"]),
-        (260_000, &[]),
-        (330_000, &["--isolate"]),
-        (420_000, &[]),
+        (60_000, &["--no-isolate"][..]),
+        (150_000, &["--no-isolate"]),
+        (220_000, &[]),
+        (260_000, &["--no-isolate"]),
+        (330_000, &[]),
+        (420_000, &["--no-isolate"]),
         (900_000, &[]),
     ] {
         let limit = format!("-v {kib}");
@@ -208,7 +208,7 @@ fn a_video_whose_process_is_killed_alone_as_well_needs_too_much() {
     }
     let videos = Videos::make();
     let mut command = within("");
-    command.arg("pack").arg(videos.path("in")).arg("-o").arg(videos.path("out")).args(["-j", "4", "--isolate"]);
+    command.arg("pack").arg(videos.path("in")).arg("-o").arg(videos.path("out")).args(["-j", "4"]);
     let run = end_of({
         command.env("VIDREC_DECODER_FAULT", "kill:a/05.mp4");
         command

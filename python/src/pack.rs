@@ -132,8 +132,10 @@ pub fn estimate(
     out: PathBuf,
     options: Options,
     progress: Option<Bound<'_, PyAny>>,
+    isolate: Option<Vec<OsString>>,
 ) -> PyResult<String> {
-    let (remote, options) = (options.remote(), options.to_pack_options()?);
+    let (remote, mut options) = (options.remote(), options.to_pack_options()?);
+    options.resources.isolate = isolate;
     // An output in object storage is made on this machine first.
     let out = if vidrec::is_remote(&out) { remote.scratch_folder() } else { out };
     to_json(&task::run(py, progress.as_ref(), |tell| vidrec::pack::estimate(&inputs, out, &options, tell))?)

@@ -25,16 +25,16 @@ pub fn write_plan(py: Python<'_>, inputs: Vec<PathBuf>, out: PathBuf, options: O
 }
 
 /// Packs a part of a plan. The report, as JSON. `options` are resources and how often to commit; the plan has all others.
-/// `worker` starts a process that calls [`serve_part`] with one more argument, and decodes if `isolate`, or if an attempt
-/// before this one died.
+/// `worker` starts a process that calls [`serve_part`] with one more argument, and decodes unless `no_isolate`, or if an
+/// attempt before this one died.
 #[pyfunction]
 pub fn pack_part(
     py: Python<'_>,
     plan: PathBuf,
     part: u32,
     options: Options,
-    worker: Vec<OsString>,
-    isolate: bool,
+    worker: Option<Vec<OsString>>,
+    no_isolate: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let (scratch, given) = (options.remote().scratch, options.to_pack_options()?);
@@ -42,11 +42,10 @@ pub fn pack_part(
     (options.commit_every, options.storage, options.scratch) = (given.run.commit_every, given.input.storage, scratch);
     let report = task::run(py, progress.as_ref(), |tell| {
         let plan = PartsPlan::open_at(&plan, &options.storage)?;
-        let mut worker = worker;
         // It may not be able to read the plan: secrets are in no command line.
-        worker.push(plan.options_text().into());
-        options.resources = Resources { isolate: isolate.then(|| worker.clone()), ..given.resources };
-        options.worker = Some(worker);
+        let worker = worker.map(|command| command.into_iter().chain([plan.options_text().into()]).collect::<Vec<_>>());
+        options.resources = Resources { isolate: worker.clone().filter(|_| !no_isolate), ..given.resources };
+        options.worker = worker;
         plan.pack(part, &options, tell)
     })?;
     to_json(&Told::new(&report))

@@ -65,7 +65,7 @@ class OfPart(TypedDict, total=False):
 
     io_threads: Optional[int]
     commit_every: Optional[float]
-    isolate: bool
+    no_isolate: bool
     scratch: Optional[Path]
 
 

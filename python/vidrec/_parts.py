@@ -12,7 +12,7 @@ from .errors import UsageError
 from .results import PackReport, PlanStatus, WrittenPlan
 
 # Options of `vidrec.pack` that each part has of its own. All others but these two kinds are in the plan.
-_OF_A_PART = {"threads", "io_threads", "memory", "commit_every", "isolate", "scratch"}
+_OF_A_PART = {"threads", "io_threads", "memory", "commit_every", "no_isolate", "scratch"}
 # Those about object storage, which every command has.
 _OF_STORAGE = {"storage_options", "storage_timeout"}
 # Those that have no meaning for a pack in parts: a plan is always resumed.

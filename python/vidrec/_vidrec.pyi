@@ -195,8 +195,8 @@ def pack_part(
     plan: _Path,
     part: int,
     options: Dict[str, Any],
-    worker: Sequence[str],
-    isolate: bool,
+    worker: Optional[Sequence[str]],
+    no_isolate: bool,
     progress: _Progress,
 ) -> str: ...
 def serve_part(options: str) -> None: ...
@@ -208,5 +208,11 @@ def publish(
     storage: Dict[str, Any],
     progress: _Progress,
 ) -> str: ...
-def estimate(inputs: Sequence[_Path], out: _Path, options: Dict[str, Any], progress: _Progress) -> str: ...
+def estimate(
+    inputs: Sequence[_Path],
+    out: _Path,
+    options: Dict[str, Any],
+    progress: _Progress,
+    isolate: Optional[Sequence[str]],
+) -> str: ...
 def serve(options: Dict[str, Any]) -> None: ...

@@ -76,7 +76,7 @@ def pack_part(
     io_threads: Optional[int] = None,
     memory: Union[int, str, None] = None,
     commit_every: Optional[float] = None,
-    isolate: bool = False,
+    no_isolate: bool = False,
     scratch: Optional[Path] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
     storage_timeout: Optional[float] = None,
@@ -85,8 +85,8 @@ def pack_part(
     """Pack a part of a plan, or return the report of the attempt that has done so.
 
     An attempt that was interrupted or killed is resumed. Several attempts at once do no harm: all give the same bytes. If
-    an attempt died without a word, killed or in a codec that crashed, the next one decodes in processes of its own, so
-    that the same crash costs one video.
+    an attempt with ``no_isolate`` died without a word, killed or in a codec that crashed, the next one decodes in processes
+    of its own all the same, so that the same crash costs one video.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def pack_part(
         The folder of the plan, or its location.
     part : int
         The number of the part, from 0.
-    threads, io_threads, memory, commit_every, isolate
+    threads, io_threads, memory, commit_every, no_isolate
         As for :func:`pack`.
     scratch : path, optional
         For a plan in object storage: a folder of this machine to pack in, with room for the part. An attempt with the same
@@ -126,7 +126,7 @@ def pack_part(
     remote = _pack_options.storage(storage_options, storage_timeout, scratch)
     options = _pack_options.given(None, None, remote, values, {})
     with Shown(progress, "videos") as show:
-        told = _vidrec.pack_part(plan, part, options, _isolated.of_part(), isolate, show)
+        told = _vidrec.pack_part(plan, part, options, _isolated.of_part(), no_isolate, show)
     return PackReport.from_dict(json.loads(told))
 
 

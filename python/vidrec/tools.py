@@ -299,7 +299,7 @@ def pack(
     timeout: Optional[float] = None,
     max_pixels: Optional[int] = None,
     max_duration: Optional[float] = None,
-    isolate: bool = False,
+    no_isolate: bool = False,
     shards: Optional[int] = None,
     shard_size: Union[int, str, None] = None,
     parts: Optional[int] = None,
@@ -318,7 +318,7 @@ def pack(
 
     The options are those of the program ``vidrec pack``, by the same names and with the same defaults;
     ``vidrec pack --help`` explains some of them in more detail. The same inputs and options give the same bytes, whatever
-    ``threads``, ``io_threads``, ``memory`` and ``isolate`` are.
+    ``threads``, ``io_threads``, ``memory`` and ``no_isolate`` are.
 
     After a crash, a full disk, Ctrl-C or an exception from ``progress``, the same call with ``resume=True``
     continues the pack, and the result is byte for byte that of a pack that was not interrupted. At Ctrl-C vidrec
@@ -439,8 +439,9 @@ def pack(
         Most pixels that a picture of a video may have. A video with more fails.
     max_duration : float, optional
         Longest video, in seconds. A longer one fails.
-    isolate : bool, default False
-        Decode in separate processes: a codec that crashes or hangs costs one video and not this process.
+    no_isolate : bool, default False
+        Decode in this process. By default each thread has a process that decodes for it and can do nothing else, so a hostile
+        video reaches nothing, and a codec that crashes or hangs costs one video.
     shards : int, optional
         Spread the clips over this many shards with the same number of videos each, in order. Default: one shard.
     shard_size : int or str, optional
@@ -559,11 +560,11 @@ def pack(
         },
     )
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    command = _isolated.command(options) if isolate else None
+    command = None if no_isolate else _isolated.command(options)
     with ShownTwice(progress, "videos") as show:
         report: Union[PackReport, PackEstimate]
         if dry_run:
-            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, options, show[0])))
+            report = PackEstimate.from_dict(json.loads(_vidrec.estimate(paths, output, options, show[0], command)))
         else:
             report = PackReport.from_dict(json.loads(_vidrec.pack(paths, output, options, show, command, mxnet)))
     for note in report.notes:

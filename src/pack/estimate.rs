@@ -8,9 +8,11 @@ use serde::Serialize;
 use super::channels::channels;
 use super::options::PackOptions;
 use super::plan::{Job, ManifestColumns, PackPlan, PassedOver};
+use super::pool::pool;
 use super::run::Failure;
 use super::work::{
-    ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Recipe, Resources, VideoStore, for_each, pack_one,
+    ClipFailure, Event, Flow, Gate, MemoryBound, PackedClip, Pool, Recipe, Resources, VideoStore, for_each,
+    pack_somewhere,
 };
 use crate::disk::free_space;
 use crate::disk::space::free_space;
@@ -102,10 +104,11 @@ pub fn estimate<P: AsRef<Path>>(
     video::init();
     let plan = PackPlan::from_inputs(inputs, &options.input)?;
     let (present, missing): (Vec<&Job>, Vec<&Job>) = plan.jobs.iter().partition(|job| !job.is_missing());
-    let channels = channels(&plan, options, None)?;
+    let pool = pool(&plan, options)?;
+    let channels = channels(&plan, options, pool.as_ref())?;
     let probe = Probe { measure: true, ..Probe::default() };
-    let probe = probe
-        .run(&plan, &present, (options, channels), (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
+    let how = (options, channels, pool.as_ref());
+    let probe = probe.run(&plan, &present, how, (PROBES, PROBE_TIME), &mut |how_far| tell(progress, how_far))?;
     let videos = plan.jobs.len() as u64;
     let failed = missing.len() as u64 + probe.share(present.len(), probe.failures.len() as f64).round() as u64;
     let clips = (videos - failed.min(videos)) * u64::from(options.frames.draws);
@@ -117,7 +120,7 @@ pub fn estimate<P: AsRef<Path>>(
         classes: plan.classes.len() as u64,
         passed_over: plan.passed_over.clone(),
         manifests: plan.manifests.clone(),
-        notes: plan.notes.clone(),
+        notes: plan.notes.iter().cloned().chain(pool.as_ref().and_then(Pool::note)).collect(),
         missing: missing.iter().map(|job| job.source.clone()).collect(),
         probed: probe.done,
         failed,
@@ -137,7 +140,7 @@ pub fn estimate<P: AsRef<Path>>(
 pub(super) fn check_space(
     plan: &PackPlan,
     out: &Path,
-    (options, channels): (&PackOptions, Option<u32>),
+    how: (&PackOptions, Option<u32>, Option<&Pool<'_>>),
     progress: &mut ProgressFn<'_>,
 ) -> Result<()> {
     if plan.jobs.len() < QUICK_FROM {
@@ -146,8 +149,7 @@ pub(super) fn check_space(
     let present: Vec<&Job> = plan.jobs.iter().filter(|job| !job.is_missing()).collect();
     let nothing_done = Progress { total: Some(plan.jobs.len() as u64), ..Progress::default() };
     let quick = (QUICK_PROBES, QUICK_TIME);
-    let probe =
-        Probe::default().run(plan, &present, (options, channels), quick, &mut |_| tell(progress, &nothing_done))?;
+    let probe = Probe::default().run(plan, &present, how, quick, &mut |_| tell(progress, &nothing_done))?;
     // Four videos may be larger than most: only what would not fit even so is refused.
     let expected = probe.share(present.len(), probe.bytes as f64);
     free_space::require(out, (expected * 0.75) as u64, free_space(out)?)
@@ -191,7 +193,7 @@ impl Probe {
         self,
         plan: &PackPlan,
         jobs: &[&Job],
-        (options, channels): (&PackOptions, Option<u32>),
+        (options, channels, pool): (&PackOptions, Option<u32>, Option<&Pool<'_>>),
         (count, limit): (u32, Duration),
         tell: &mut dyn FnMut(&Progress) -> Result<()>,
     ) -> Result<Self> {
@@ -210,7 +212,7 @@ impl Probe {
                 let mut held = memory.hold();
                 let packed = gate.pack(|alone| {
                     let recipe = Recipe { measure, ..options.recipe(&store, (&plan.tracks, channels)) };
-                    pack_one(chosen[i], recipe, &mut held, alone)
+                    pack_somewhere(pool, chosen[i], recipe, &mut held, alone)
                 });
                 let measuring = packed.as_ref().map_or(Duration::ZERO, |clips| measuring(clips, options));
                 (packed, begun.elapsed().saturating_sub(measuring), held)

@@ -23,6 +23,7 @@ mod options;
 mod pack;
 mod parts;
 mod plan;
+mod pool;
 mod run;
 mod serve;
 mod track;

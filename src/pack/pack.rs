@@ -7,8 +7,8 @@ use super::channels::channels;
 use super::estimate::check_space;
 use super::options::{PackOptions, TOOL};
 use super::plan::PackPlan;
+use super::pool::pool;
 use super::run::{self, Beginning, Existing, PackReport, PackRun, RunFingerprint};
-use super::serve::hello;
 use super::track::PlannedTrack;
 use super::work::{Pool, Resources, Slowed, Sources, VideoStore, for_each, sound_schema};
 use crate::disk::{FolderLock, publication};
@@ -146,9 +146,6 @@ pub(super) fn pack_as(
     let meta = how.meta;
     let mode = options.run.retry_failed.then_some("retry what failed");
     let fingerprint = RunFingerprint::new(plan, &meta, mode, options.run.overwrite)?;
-    let start_pool =
-        |command| Pool::start(command, hello(options)?, options.limits.timeout, (&options.input.storage, &plan.tracks));
-    let pool = options.resources.isolate.as_deref().map(start_pool).transpose()?;
     let lock = FolderLock::take(out)?;
     publication::recover(out)?;
     let interrupted = run::find(out)?;
@@ -156,13 +153,13 @@ pub(super) fn pack_as(
     if let Some(existing) = existing.as_ref().filter(|e| !options.run.retry_failed || !e.has_failures()) {
         return existing.report(plan);
     }
+    let pool = pool(plan, options)?;
     let channels = match how.channels {
         None => channels(plan, options, pool.as_ref())?,
         decided => decided,
     };
-    // A probe decodes in this process, and in no other.
-    if how.probes && interrupted.is_none() && existing.is_none() && pool.is_none() {
-        check_space(plan, out, (options, channels), progress)?;
+    if how.probes && interrupted.is_none() && existing.is_none() {
+        check_space(plan, out, (options, channels, pool.as_ref()), progress)?;
     }
     let mut done = match run::start(out, lock, interrupted, plan, meta, &fingerprint, &options.run)? {
         Beginning::At(done) => *done,
@@ -184,7 +181,9 @@ pub(super) fn pack_as(
         pool.as_ref(),
         threads,
     );
-    work(run, &sources, plan.jobs.len(), threads).finish(out, started)
+    let mut report = work(run, &sources, plan.jobs.len(), threads).finish(out, started)?;
+    report.notes.extend(pool.as_ref().and_then(Pool::note));
+    Ok(report)
 }
 
 /// What the data set says of itself.

@@ -1,12 +1,12 @@
 //! The other side of [`Resources::isolate`](super::Resources::isolate): a process that decodes for a run.
 
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use super::options::{PackOptions, TOOL};
-use super::work::wire::{self, Hello, Request};
-use super::work::{MemoryBound, VideoStore, pack_one};
+use super::work::wire::{self, Given, Greeting, Hello, Order, Request};
+use super::work::{Gift, Line, MemoryBound, Recipe, VideoStore, confine, pack_one};
 use crate::{Error, Result, video};
 
 /// Packs the videos that a run with [`Resources::isolate`](super::Resources::isolate) asks for, until the run ends.
@@ -15,27 +15,38 @@ use crate::{Error, Result, video};
 /// `options` must be those of the run. At the end of standard input the run is over and this returns, even if a video is
 /// still being decoded: its codec may hang. So the caller should end the process then.
 ///
+/// On Linux, **the process is confined from here on, for the rest of its life**: it cannot open a file, make a connection,
+/// start a program or end another process, and a few signals no longer reach it. So call this before the process has a second
+/// thread, from a process that is there for nothing else. The run opens the videos.
+///
 /// # Errors
 ///
 /// [`Io`](crate::ErrorKind::Io): answers cannot be written.
 pub fn serve(options: &PackOptions) -> Result<()> {
     video::init();
-    let hello = hello(options)?;
+    let greeting = Greeting { hello: hello(options)?, unconfined: confine().err() };
     let options = options.clone();
     let (requests, queue) = mpsc::channel();
+    let (gift, gifts) = mpsc::channel();
     let (ended, end) = mpsc::channel();
     let worker_ended = ended.clone();
     let start = |e| Error::start("a thread", e);
     // Neither thread is waited for: one may hang in a codec, the other waits for input.
     thread::Builder::new()
         .spawn(move || {
-            if let Err(e) = answer(&options, &hello, &queue) {
+            if let Err(e) = answer(&options, &greeting, &queue, gifts) {
                 // Where nobody listens, the input has ended already.
                 let _ = worker_ended.send(Err(Error::io("talk to the run", "standard output", e)));
             }
         })
         .map_err(start)?;
-    thread::Builder::new().spawn(move || listen(&requests, &ended)).map_err(start)?;
+    thread::Builder::new()
+        .spawn(move || {
+            // Whatever ended it, the run says no more.
+            let _ = listen(&requests, &gift);
+            let _ = ended.send(Ok(()));
+        })
+        .map_err(start)?;
     end.recv().unwrap_or(Ok(()))
 }
 
@@ -44,36 +55,89 @@ pub(super) fn hello(options: &PackOptions) -> Result<Hello> {
     Ok(Hello { tool: TOOL.into(), ffmpeg: video::ffmpeg_version(), settings: options.settings()? })
 }
 
-/// Takes requests until the run ends.
-fn listen(requests: &Sender<Request>, ended: &Sender<Result<()>>) {
-    let mut input = BufReader::new(io::stdin().lock());
-    while let Ok(Some(request)) = wire::receive(&mut input) {
-        if requests.send(request).is_err() {
+/// Takes requests and what the run gives, until it ends.
+fn listen(requests: &Sender<Request>, gifts: &Sender<Gift>) -> io::Result<()> {
+    let mut input = input()?;
+    while let Some(order) = wire::receive(&mut input)? {
+        let heard = match order {
+            Order::Pack(request) => requests.send(*request).is_ok(),
+            Order::Take(given) => gifts.send(gift(given, &mut input)?).is_ok(),
+        };
+        if !heard {
             // The worker has said why it ended.
-            return;
+            loop {
+                thread::park();
+            }
         }
     }
-    let _ = ended.send(Ok(()));
+    Ok(())
 }
 
-fn answer(options: &PackOptions, hello: &Hello, queue: &Receiver<Request>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    wire::send(&mut out, hello)?;
-    let memory = MemoryBound::of(&options.resources);
-    let mut store = VideoStore::new(&options.input.storage);
+/// What came with the message.
+fn gift(given: Given, input: &mut BufReader<Input>) -> io::Result<Gift> {
+    let bytes = match given {
+        Given::Bytes => wire::receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?,
+        _ => Vec::new(),
+    };
+    #[cfg(unix)]
+    let file = matches!(given, Given::File(_)).then(|| input.get_mut().take_file()).flatten();
+    #[cfg(not(unix))]
+    let file = None;
+    Ok((given, file, bytes))
+}
+
+#[cfg(unix)]
+type Input = super::work::FileReceiver;
+
+#[cfg(unix)]
+fn input() -> io::Result<BufReader<Input>> {
+    use std::os::fd::AsFd;
+    Ok(BufReader::new(Input::new(io::stdin().as_fd().try_clone_to_owned()?)))
+}
+
+/// Standard output, as bytes.
+struct Output;
+
+impl Write for Output {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(io::stdout(), bytes)?)
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
+#[cfg(not(unix))]
+type Input = io::Stdin;
+
+#[cfg(not(unix))]
+fn input() -> io::Result<BufReader<Input>> {
+    Ok(BufReader::new(io::stdin()))
+}
+
+fn answer(
+    options: &PackOptions,
+    greeting: &Greeting,
+    queue: &Receiver<Request>,
+    gifts: Receiver<Gift>,
+) -> io::Result<()> {
+    // Few large writes: each may wake the run. Standard output itself would look for ends of lines.
+    let line = Line::new(Box::new(BufWriter::with_capacity(wire::READ_BYTES, Output)), gifts);
+    line.say(|mut out| wire::send(&mut out, greeting))?;
+    let memory = MemoryBound::of_run(&line);
     for request in queue {
-        if let Some(storage) = request.storage.map(|storage| storage.to_storage()).filter(|new| new != store.storage())
-        {
-            store = VideoStore::new(&storage);
-        }
-        let mut held = memory.hold();
-        let packed = pack_one(
-            &request.job,
-            options.recipe(&store, (&request.tracks, request.channels)),
-            &mut held,
-            request.alone,
-        );
-        wire::send_reply(&mut out, packed)?;
+        let store = VideoStore::of_run(&line, request.folder);
+        let recipe = options.recipe(&store, (&request.tracks, request.channels));
+        let recipe = Recipe { measure: request.measure, ..recipe };
+        let packed = pack_one(&request.job, recipe, &mut memory.hold(), request.alone);
+        line.say(|mut out| wire::send_reply(&mut out, packed))?;
     }
     Ok(())
 }

@@ -103,7 +103,7 @@ mod words;
 
 pub use audio::{AudioChannels, AudioFacts, AudioOptions};
 pub(crate) use audio::{Sound, read as read_audio};
-pub(crate) use container::VideoFile;
+pub(crate) use container::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub use error::{Stage, VideoError};
 pub use facts::VideoFacts;
 pub use frames::{SampledFrame, SampledVideo};

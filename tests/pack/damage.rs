@@ -82,7 +82,8 @@ fn logged_errors_and_failed_checksums_are_reported() {
     }
 
     // Processes and threads change nothing.
-    for (name, options) in [("isolated", &["-n", "20", "--isolate"][..]), ("alone", &["-n", "20", "--threads", "1"])] {
+    for (name, options) in [("together", &["-n", "20", "--no-isolate"][..]), ("alone", &["-n", "20", "--threads", "1"])]
+    {
         let other = dir.path().join(name);
         let run = pack(&videos, &other, options);
         let mut other_report: Value = serde_json::from_slice(&run.stdout).unwrap();

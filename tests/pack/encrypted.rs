@@ -73,7 +73,7 @@ fn common_encryption_in_mp4() {
     videos.make(&[&key[..], &cenc].concat(), "cenc.mp4");
     let words = ["stage stream", "the video is encrypted", "decrypt it"];
     videos.is_refused("cenc.mp4", &[], &words);
-    videos.is_refused("cenc.mp4", &["--isolate"], &words);
+    videos.is_refused("cenc.mp4", &["--no-isolate"], &words);
     videos.is_refused("cenc.mp4", &["--decode-all"], &words);
     // The same with the index before the pictures, and in fragments.
     videos.make(&[&key[..], &cenc, &["-movflags", "faststart"]].concat(), "first.mp4");

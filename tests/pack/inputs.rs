@@ -227,7 +227,7 @@ fn segments_are_on_the_clock_of_a_player() {
 
     let all: String = files.iter().map(|(name, ..)| format!("{name},0.2,0.32\n")).collect();
     let list = bench.write("first.csv", format!("path,start,end\n{all}"));
-    for more in [&[][..], &["--isolate"]] {
+    for more in [&[][..], &["--no-isolate"]] {
         let set = bench.packed(&list, &[&["--all", "--segment-clock", "first-frame"], more].concat());
         assert_eq!(set.meta().unwrap().settings.get("segment_clock").unwrap(), Some("first-frame".to_string()));
         set.clips().for_each(|clip| assert_eq!(indexes(&clip.unwrap()), [5, 6, 7]));

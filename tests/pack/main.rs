@@ -4,6 +4,7 @@
 mod columns;
 #[path = "../common/mod.rs"]
 mod common;
+mod confined;
 mod damage;
 mod depth;
 mod encrypted;

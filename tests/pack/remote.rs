@@ -108,7 +108,7 @@ fn remote_videos_give_the_bytes_of_those_on_disk() {
     let sizes: u64 = MADE.iter().map(|(name, _)| size(name)).sum::<u64>() + size("cut.mp4");
     let counts = videos.server.counts();
     assert!(counts.body_bytes <= sizes + sizes / 10, "{} of {sizes} bytes", counts.body_bytes);
-    videos.same("isolated", &["--isolate", "--threads", "2"]);
+    videos.same("together", &["--no-isolate", "--threads", "2"]);
 }
 
 #[test]
@@ -247,5 +247,7 @@ fn remote_videos_have_their_sound_and_tracks() {
     assert!(pack(&server.url(), "source", &["--audio-channels", "source"]).len() == local.len());
     // What passes changes nothing, in the sound as in the pictures.
     server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
-    assert!(pack(&server.url(), "faulty", &["--isolate"]) == local);
+    assert!(pack(&server.url(), "faulty", &[]) == local);
+    server.rules().add(Rule::new(Fault::Reset { after: 5000 }).nth(3));
+    assert!(pack(&server.url(), "together", &["--no-isolate"]) == local);
 }

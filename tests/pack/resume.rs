@@ -603,14 +603,14 @@ fn a_file_that_was_cut_off_is_reported() {
 fn a_codec_that_crashes_or_hangs_costs_one_video() {
     let videos = Videos::make(12);
     let whole = videos.pack_whole("whole", &[]);
-    same(&videos.pack_whole("apart", &["--isolate"]), &whole, "decoded in other processes");
+    same(&videos.pack_whole("together", &["--no-isolate"]), &whole, "decoded in the process of the run");
     if !has_decoder_faults() {
         return;
     }
     for (fault, stage, word) in [("abort", "crash", "SIGABRT"), ("hang", "timeout", "killed")] {
         // Long enough for the other videos on a busy machine.
         let timeout = if fault == "hang" { "10" } else { "600" };
-        let mut command = videos.command("set", &["--isolate", "--force", "--json", "--timeout", timeout]);
+        let mut command = videos.command("set", &["--force", "--json", "--timeout", timeout]);
         let run = command.env("VIDREC_DECODER_FAULT", format!("{fault}:odd/0003.mp4")).output().unwrap();
         assert_eq!(run.status.code(), Some(3), "{}", show(&run));
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -631,7 +631,7 @@ fn isolated_processes_end_with_the_run() {
     }
     let videos = Videos::make(12);
     let whole = videos.pack_whole("whole", &[]);
-    let mut child = start(&videos, "set", &["--isolate"], "hang:odd/0003.mp4");
+    let mut child = start(&videos, "set", &[], "hang:odd/0003.mp4");
     let children = || -> Vec<String> {
         let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
         let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten();
@@ -646,5 +646,5 @@ fn isolated_processes_end_with_the_run() {
     let lives =
         |id: &String| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|c| c.contains("isolated-worker"));
     until("the processes end", || !workers.iter().any(lives));
-    same(&videos.pack_whole("set", &["--isolate", "--resume"]), &whole, "resumed");
+    same(&videos.pack_whole("set", &["--resume"]), &whole, "resumed");
 }

@@ -120,7 +120,7 @@ fn all_channels_of_the_source_are_kept_as_they_are() {
     }
     for count in [1, 2, 6, 8] {
         let file = format!("{count}.mkv");
-        for more in [&["-j", "2"][..], &["--isolate"]] {
+        for more in [&["-j", "2"][..], &["--no-isolate"]] {
             let more = [&["--audio", "16000", "--audio-channels", "source"], more].concat();
             let (set, _) = videos.packed(0, &[&file], &more);
             let found = channels(&set, 0);
@@ -246,7 +246,7 @@ fn the_bytes_are_the_same_however_sound_is_packed() {
     };
     let one = digest(&["-j", "1"]);
     assert_eq!(one, digest(&["-j", "3"]));
-    assert_eq!(one, digest(&["--isolate"]));
+    assert_eq!(one, digest(&["--no-isolate"]));
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn with_eight_threads() {
 
 #[test]
 fn in_processes_of_their_own() {
-    is_stopped_and_goes_on(2, &["--isolate"]);
+    is_stopped_and_goes_on(2, &["--no-isolate"]);
 }
 
 #[test]

@@ -351,7 +351,7 @@ fn the_bytes_are_the_same_however_they_are_packed() {
     let with = |more: &[&'static str]| [&specs[..], more].concat();
     videos.whole("one", &with(&["-j", "1"]));
     for (out, more) in
-        [("four", &["-j", "4"][..]), ("isolated", &["-j", "2", "--isolate"]), ("often", &["--commit-every", "0"])]
+        [("four", &["-j", "4"][..]), ("together", &["-j", "2", "--no-isolate"]), ("often", &["--commit-every", "0"])]
     {
         videos.whole(out, &with(more));
         assert!(videos.files(out) == videos.files("one"), "{out} differs");

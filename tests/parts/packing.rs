@@ -10,7 +10,7 @@ fn parts_in_any_order_give_the_bytes_of_one_machine() {
     let whole = videos.whole("whole", &[]);
     assert_eq!(whole.len(), 2 * PARTS as usize + 2, "two files a part, dataset.json and the failures: {whole:?}");
     assert_eq!(videos.whole("jobs", &["--jobs", "3"]), whole);
-    assert_eq!(videos.whole("apart", &["--jobs", "2", "--isolate"]), whole);
+    assert_eq!(videos.whole("together", &["--jobs", "2", "--no-isolate"]), whole);
     for (plan, order) in [("backward", [3, 2, 1, 0]), ("mixed", [2, 0, 3, 1])] {
         videos.plan(plan, &[]);
         for part in order {

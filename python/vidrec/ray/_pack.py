@@ -76,7 +76,7 @@ def pack(
         As for :func:`vidrec.verify`, in videos of the parts that are done.
     **options
         All options of :func:`vidrec.pack` that determine the bytes, such as ``fps`` or ``short_side``, and ``io_threads``,
-        ``commit_every``, ``isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
+        ``commit_every``, ``no_isolate``, ``storage_options``, ``storage_timeout`` and ``scratch``. Each task packs in a folder
         of its own in ``scratch``, on its node. Ray hands ``storage_options`` to the tasks; no command line has them.
 
     Returns

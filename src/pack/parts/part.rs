@@ -27,8 +27,8 @@ pub struct PartOptions {
     /// How much of the machine the work may use. Default: all cores.
     pub resources: Resources,
     /// The command line of a program that calls [`serve`](crate::pack::serve) with [`PartsPlan::options`]. If an attempt
-    /// of the part died without a word, the next one decodes in such processes, so that the same crash costs one video.
-    /// Default `None`: decode in this process.
+    /// of the part died without a word, the next one decodes in such processes even if [`Resources::isolate`] asks for none, so
+    /// that the same crash costs one video. Default `None`: decode in this process.
     pub worker: Option<Vec<OsString>>,
     /// How often what is done is brought to the disk. Default: 10 seconds.
     pub commit_every: Duration,

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::given::{EpisodeRows, RowTracks, TrackCell};
 use super::place::{Raw, place};
-use super::read::{ParquetRows, read};
+use super::read::{OpenFile, ParquetRows, read};
 use super::spec::TrackSpec;
 use super::window::Window;
+use crate::video::open_regular;
 use crate::writer::EncodedTrack;
 use crate::{Error, Result, TrackSchema, TrackType};
 
@@ -56,7 +57,7 @@ pub(crate) fn plan<'a>(
 }
 
 fn first(spec: &TrackSpec, cell: &TrackCell) -> Result<PlannedTrack> {
-    let Raw { values, .. } = read(spec, cell)?;
+    let Raw { values, .. } = read(spec, cell, &open_regular)?;
     let values = match spec.kind {
         Some(kind) => values.into_type(kind)?,
         None => values,
@@ -89,30 +90,37 @@ impl PlannedTrack {
         &self.spec.name
     }
 
-    /// The track of a clip, of what its row gives for the track of this number; `None` if that is nothing.
+    /// The track of a clip, of what its row gives for the track of this number, from files that `how` opens; `None` if that
+    /// is nothing.
     ///
     /// # Errors
     ///
     /// It cannot be read, is of another type or shape than the others, or does not go with the video.
-    pub fn of_clip(&self, number: usize, row: &RowTracks, window: &Window) -> Result<Option<EncodedTrack>> {
+    pub fn of_clip(
+        &self,
+        number: usize,
+        row: &RowTracks,
+        window: &Window,
+        how: OpenFile<'_>,
+    ) -> Result<Option<EncodedTrack>> {
         if self.of_episodes {
             let Some(rows) = &row.episode else { return Ok(None) };
-            let track = self.of_rows(rows, window).map_err(|e| named(e, &self.spec, row, rows.file.display()));
+            let track = self.of_rows(rows, window, how).map_err(|e| named(e, &self.spec, row, rows.file.display()));
             return track.map(Some);
         }
         let Some(cell) = row.cells.get(number).and_then(Option::as_ref) else { return Ok(None) };
-        self.of_cell(cell, window).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
+        self.of_cell(cell, window, how).map_err(|e| named(e, &self.spec, row, &cell.values)).map(Some)
     }
 
-    fn of_rows(&self, rows: &EpisodeRows, window: &Window) -> Result<EncodedTrack> {
+    fn of_rows(&self, rows: &EpisodeRows, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
         let wanted = rows.first..rows.first.saturating_add(rows.count);
-        let column = ParquetRows::open(&rows.file)?.column(&self.spec.column, wanted)?;
+        let column = ParquetRows::open_by(&rows.file, how)?.column(&self.spec.column, wanted)?;
         let values = column.into_array(&self.shape)?.into_type(self.kind)?;
         place(&self.spec, Raw { values, ..Raw::default() }, window)?.encode(window.chosen.len() as u32)
     }
 
-    fn of_cell(&self, cell: &TrackCell, window: &Window) -> Result<EncodedTrack> {
-        let mut raw = read(&self.spec, cell)?;
+    fn of_cell(&self, cell: &TrackCell, window: &Window, how: OpenFile<'_>) -> Result<EncodedTrack> {
+        let mut raw = read(&self.spec, cell, how)?;
         if self.spec.kind.is_some() {
             raw.values = raw.values.into_type(self.kind)?;
         }

@@ -18,7 +18,7 @@ use super::{fault, pictures, sound, video};
 use crate::pack::plan::Job;
 use crate::sampler::Selection;
 use crate::video::{Stage, Timeline};
-use crate::{ClipInfo, JsonObject, is_remote};
+use crate::{ClipInfo, JsonObject};
 
 /// One video in so many has its frames compared with what was encoded, for the report: so few that it costs nothing.
 const ONE_MEASURED_OF: u64 = 32;
@@ -53,7 +53,7 @@ fn sample_and_encode(
     if let Some(fault) = &job.fault {
         return Err(ClipFailure::new(PackStage::Video(Stage::Open), fault));
     }
-    fault::decoder(&job.source);
+    fault::decoder(&job.source, recipe.store)?;
     let recipe = Recipe { measure: recipe.measure || job.ordinal.is_multiple_of(ONE_MEASURED_OF), ..recipe };
     // What was chosen last: the first choice may rest on a guess at the number of frames.
     let chosen: RefCell<Vec<Selection>> = RefCell::default();
@@ -70,7 +70,7 @@ fn sample_and_encode(
         *chosen.borrow_mut() = selections;
         Ok(wanted)
     };
-    let source = if !is_remote(&job.path) && job.path.is_dir() {
+    let source = if recipe.store.is_folder(&job.path) {
         needs_times(job, recipe)?;
         pictures::sample(&job.path, recipe, &choose)
     } else {

@@ -89,6 +89,15 @@ impl ClipFailure {
         }
     }
 
+    /// The error that gives a failure of these words again.
+    pub fn into_cause(self) -> Error {
+        let e = if self.unreached { Error::lost(self.message) } else { Error::decode(self.message) };
+        match self.shortage {
+            Some(shortage) => e.blame(shortage),
+            None => e,
+        }
+    }
+
     /// The failure of a video that was alone: if it got no memory although there is as much as it should need, it asked for
     /// too much itself.
     pub fn when_alone(self, needed: u64) -> Self {

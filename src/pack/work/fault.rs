@@ -2,30 +2,47 @@
 
 use std::io::Read;
 
-/// Stands for a codec that crashes or hangs: in a debug build, `VIDREC_DECODER_FAULT` is `abort:SOURCE` or `hang:SOURCE`;
-/// `kill:SOURCE` for a system that runs out of memory and kills it; `wait:SOURCE:PIPE` for one that waits until there is a
-/// byte in a named pipe, and `wait:*:PIPE` for one that does so at each video.
-pub(super) fn decoder(source: &str) {
-    if cfg!(debug_assertions)
-        && let Ok(plan) = std::env::var("VIDREC_DECODER_FAULT")
-    {
-        match plan.split_once(':') {
-            Some(("abort", name)) if name == source => std::process::abort(),
-            Some(("kill", name)) if name == source => {
-                let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
-                drop(kill);
-            }
-            Some(("hang", name)) if name == source => loop {
-                std::thread::park();
-            },
-            Some(("wait", gate)) => match gate.split_once(':') {
-                Some((name, pipe)) if name == source || name == "*" => {
-                    let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
-                    byte.expect("the test has opened the pipe");
-                }
-                _ => {}
-            },
-            _ => {}
+use super::failure::ClipFailure;
+use super::video_store::VideoStore;
+
+/// What stands in `VIDREC_DECODER_FAULT` for this video, in a debug build.
+fn planned(source: &str) -> Option<(String, String)> {
+    let plan = std::env::var("VIDREC_DECODER_FAULT").ok().filter(|_| cfg!(debug_assertions))?;
+    let (what, of) = plan.split_once(':')?;
+    let rest = of.strip_prefix(source).or_else(|| of.strip_prefix('*'))?;
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
+    Some((what.to_owned(), rest.to_owned()))
+}
+
+/// Stands for a codec that crashes or hangs: `abort:SOURCE` or `hang:SOURCE`; `kill:SOURCE` for a system that runs out of
+/// memory and kills it; `escape:SOURCE:WAY` for a video that has taken it over and tries to get out.
+pub(super) fn decoder(source: &str, store: &VideoStore) -> Result<(), ClipFailure> {
+    let Some((what, how)) = planned(source) else { return Ok(()) };
+    match what.as_str() {
+        "abort" => std::process::abort(),
+        "hang" => loop {
+            std::thread::park();
+        },
+        #[cfg(all(target_os = "linux", debug_assertions))]
+        "kill" => super::confine::escape::die(),
+        #[cfg(not(target_os = "linux"))]
+        "kill" => {
+            let kill = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+            drop(kill);
         }
+        #[cfg(all(target_os = "linux", debug_assertions))]
+        "escape" => return super::confine::escape::attempt(&how, store),
+        _ => {}
+    }
+    let _ = (how, store);
+    Ok(())
+}
+
+/// The same for what tests need to happen in the run, before it: `wait:SOURCE:PIPE` waits until there is a byte in a named
+/// pipe, and `wait:*:PIPE` does so at each video.
+pub(super) fn wait(source: &str) {
+    if let Some((_, pipe)) = planned(source).filter(|(what, _)| what == "wait") {
+        let byte = std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_exact(&mut [0]));
+        byte.expect("the test has opened the pipe");
     }
 }

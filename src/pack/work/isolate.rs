@@ -1,25 +1,31 @@
-//! Decoding in processes of their own: a codec that crashes or hangs costs one video, not the run.
+//! Decoding in processes of their own: a codec that crashes or hangs costs one video, not the run, and a video that takes
+//! its decoder over has won a process that can do nothing ([`confine`](super::confine)).
 //!
 //! Each thread of a run has a process that packs one video after the other ([`serve`](crate::pack::serve)). A process that
-//! dies or has to be killed is replaced. A process ends when the run does, however that ends, because its standard input
-//! ends.
+//! dies or has to be killed is replaced. A process ends when the run does, however that ends: its standard input ends, and
+//! Linux kills it.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader, BufWriter};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::failure::{ClipFailure, PackStage};
-use super::wire::{self, Hello, PackedResult, Request, RequestStorage};
+use super::give::Giver;
+use super::memory::MemoryBound;
+use super::packed::PackedClip;
+use super::start::{Requests, Starter};
+use super::video_store::VideoStore;
+use super::wire::{self, Greeting, Hello, Order, PackedResult, Request, Said};
 use crate::machine::{self, Shortage};
 use crate::pack::plan::Job;
 use crate::pack::track::PlannedTrack;
-use crate::stop::{self, LOOK};
 use crate::video::Stage;
-use crate::{Error, Result, Storage, is_remote};
+use crate::{Error, Result};
 
 /// Time beyond a video's own limit until a process that does not answer is killed. The process looks at the clock itself;
 /// only a call that hangs keeps it from that.
@@ -30,52 +36,65 @@ const START: Duration = Duration::from_secs(60);
 
 /// The processes of a run, as many as are in use at a time.
 pub(crate) struct Pool<'a> {
+    starter: Starter,
     command: &'a [OsString],
     hello: Hello,
     timeout: Duration,
-    storage: &'a Storage,
     tracks: &'a [PlannedTrack],
     idle: Mutex<Vec<DecodingProcess>>,
+    /// Why the processes are not confined; `None` if they are.
+    unconfined: OnceLock<Option<String>>,
+}
+
+/// How a video is packed by a process.
+pub(crate) struct Errand<'a> {
+    pub job: &'a Job,
+    /// What opens the video and its tracks for the process.
+    pub store: &'a VideoStore,
+    /// What the process takes its memory from.
+    pub memory: &'a MemoryBound,
+    /// The number of channels of all sound, if they are those of the videos.
+    pub channels: Option<u32>,
+    /// Whether each JPEG is compared with its picture.
+    pub measure: bool,
+    /// Whether nothing else is packed at the time.
+    pub alone: bool,
 }
 
 impl<'a> Pool<'a> {
-    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video,
-    /// `storage` says how remote ones are read, and `tracks` have their types.
+    /// Starts the first process, to see that it can be done. All have to say `hello`. `timeout` is that of a video, and
+    /// `tracks` have their types.
     ///
     /// # Errors
     ///
     /// The process cannot be started, or has other settings.
-    pub fn start(
-        command: &'a [OsString],
-        hello: Hello,
-        timeout: Duration,
-        (storage, tracks): (&'a Storage, &'a [PlannedTrack]),
-    ) -> Result<Self> {
-        let pool = Pool { command, hello, timeout, storage, tracks, idle: Mutex::default() };
+    pub fn start(command: &'a [OsString], hello: Hello, timeout: Duration, tracks: &'a [PlannedTrack]) -> Result<Self> {
+        let starter = Starter::start()?;
+        let (idle, unconfined) = Default::default();
+        let pool = Pool { starter, command, hello, timeout, tracks, idle, unconfined };
         let process = pool.spawn()?;
         pool.put(process);
         Ok(pool)
     }
 
-    /// Packs a video in a process, with that many channels of its sound if they are those of the videos; `alone` if nothing
-    /// else is packed at the time.
-    pub fn pack(&self, job: &Job, channels: Option<u32>, alone: bool) -> PackedResult {
+    /// What the user should know of the processes.
+    pub fn note(&self) -> Option<String> {
+        let why = self.unconfined.get()?.as_ref()?;
+        Some(format!(
+            "the processes that decode could not be confined, so a hostile video could do more than fail: {why}"
+        ))
+    }
+
+    /// Packs a video in a process.
+    pub fn pack(&self, errand: &Errand<'_>) -> PackedResult {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut process = idle.map_or_else(|| self.spawn(), Ok).map_err(|e| {
             let failure = ClipFailure::of(PackStage::Crash, &e);
             // The first process of the run did start, so the video is not to blame.
             ClipFailure { shortage: failure.shortage.or(Some(Shortage::Memory)), ..failure }
         })?;
-        let storage = is_remote(&job.path).then(|| RequestStorage::of(self.storage));
-        let request = Request { job: job.clone(), alone, storage, tracks: self.tracks.to_vec(), channels };
         let limit = self.timeout.saturating_add(GRACE);
-        let answer = process.ask(&request).and_then(|()| process.answer(limit, is_remote(&job.path)));
-        match answer {
-            // Of a video that is fetched, the process may wait for a server.
-            Ok(None) if stop::is_stopped() => {
-                let failure = ClipFailure::new(PackStage::Video(Stage::Open), "interrupted");
-                Err(ClipFailure { unreached: true, ..failure })
-            }
+        match self.converse(&mut process, errand, limit) {
             Ok(Some(packed)) => {
                 self.put(process);
                 packed
@@ -89,8 +108,47 @@ impl<'a> Pool<'a> {
                 let shortage = Shortage::of(&e);
                 Err(process.end().map_or_else(
                     || ClipFailure { shortage, ..ClipFailure::new(PackStage::Crash, e.to_string()) },
-                    |end| end.failure(shortage, alone),
+                    |end| end.failure(shortage, errand.alone),
                 ))
+            }
+        }
+    }
+
+    /// Has a process pack a video, and gives it what it wants meanwhile; `None` if it takes too long.
+    fn converse(
+        &self,
+        process: &mut DecodingProcess,
+        errand: &Errand<'_>,
+        limit: Duration,
+    ) -> io::Result<Option<PackedResult>> {
+        let Errand { job, channels, measure, alone, .. } = *errand;
+        let (folder, tracks) = (errand.store.is_folder(&job.path), self.tracks.to_vec());
+        let request = Request { job: job.clone(), folder, alone, measure, tracks, channels };
+        let mut giver = Giver::new(job, errand.store, errand.memory);
+        let mut deadline = Instant::now().checked_add(limit);
+        process.say(&Order::Pack(Box::new(request)), None)?;
+        loop {
+            match process.answer(deadline)? {
+                None => return Ok(None),
+                Some(Said::Packed(packed)) => {
+                    if packed.as_ref().is_ok_and(|clips| !clips.iter().all(|clip| is_of(clip, job))) {
+                        return Err(io::Error::new(
+                            io::ErrorKind::InvalidData,
+                            "its process gave clips of another video",
+                        ));
+                    }
+                    return Ok(Some(
+                        packed.map_err(|failure| if alone { too_large(failure, giver.needed) } else { failure }),
+                    ));
+                }
+                Some(Said::Wants(want)) => {
+                    let began = Instant::now();
+                    let (given, file, bytes) = giver.give(want);
+                    // What the run takes is no sign that the process hangs.
+                    deadline = deadline.and_then(|deadline| deadline.checked_add(began.elapsed()));
+                    process.say(&Order::Take(given), file)?;
+                    bytes.map_or(Ok(()), |bytes| process.say_bytes(&bytes))?;
+                }
             }
         }
     }
@@ -105,15 +163,37 @@ impl<'a> Pool<'a> {
     }
 
     fn spawn(&self) -> Result<DecodingProcess> {
-        let (process, hello) = DecodingProcess::start(self.command)?;
+        let (process, greeting) = DecodingProcess::start(&self.starter, self.command)?;
+        let Greeting { hello, unconfined } = greeting;
         if hello != self.hello {
             return Err(Error::usage("the decoding process is not set up as this one")
                 .file(self.command.first().map(OsString::as_os_str).unwrap_or_default())
                 .expected(self.hello.to_json())
                 .found(hello.to_json()));
         }
+        self.unconfined.get_or_init(|| unconfined);
         Ok(process)
     }
+}
+
+/// The failure of a video that got no memory although it was alone: if it needs more than there is in the machine, it fails,
+/// as it does where the system kills its process for that. Otherwise one video could stop every run.
+fn too_large(failure: ClipFailure, needed: u64) -> ClipFailure {
+    let most = memory_of_machine();
+    if failure.shortage != Some(Shortage::Memory) || needed <= most {
+        return failure;
+    }
+    let message = format!("{} (it needs more memory than the machine has: {needed} of {most} bytes)", failure.message);
+    ClipFailure { message, shortage: None, ..failure }
+}
+
+/// Whether a clip says of itself what the job says. A process that a video has taken over may say anything.
+fn is_of(clip: &PackedClip, job: &Job) -> bool {
+    let info = &clip.info;
+    let given = job.attributes.to_map();
+    let same = |(key, value): (&String, &serde_json::Value)| info.attributes.0.get(key) == Some(value);
+    (&info.source, info.label, &info.class) == (&job.source, job.label, &job.class)
+        && given.iter().filter(|(key, _)| !["video", "draw"].contains(&key.as_str())).all(same)
 }
 
 /// How a process ended.
@@ -139,8 +219,15 @@ impl ProcessEnd {
                 (format!("{ended}, alone as well: most likely it needs more memory than the machine has"), None)
             }
             (None, Some(signal::KILL)) if !self.by_us => (ended, Some(Shortage::Memory)),
+            (None, Some(signal::SYS)) => {
+                let what = "it asked the system for what no decoder needs, so the video may be an attack";
+                (format!("{ended}: {what}"), None)
+            }
             (None, Some(signal::ABORT)) if machine::address_space().is_some() => {
                 (format!("{ended}, as it does without memory; {}", Shortage::Memory.help()), Some(Shortage::Memory))
+            }
+            (None, Some(signal::ABORT)) => {
+                (format!("{ended}: a fault of the codec, or it needs more memory than a process may take"), None)
             }
             _ => (ended, None),
         };
@@ -162,37 +249,39 @@ impl ProcessEnd {
 mod signal {
     pub const ABORT: i32 = 6;
     pub const KILL: i32 = 9;
+    #[cfg(target_os = "linux")]
+    pub const SYS: i32 = libc::SIGSYS;
+    /// No other system filters calls here.
+    #[cfg(not(target_os = "linux"))]
+    pub const SYS: i32 = -1;
 }
 
 /// A process, and a thread that reads its answers.
 struct DecodingProcess {
     child: Child,
-    requests: BufWriter<ChildStdin>,
-    answers: Receiver<io::Result<PackedResult>>,
+    requests: Requests,
+    answers: Receiver<io::Result<Said>>,
 }
 
 impl DecodingProcess {
-    fn start(command: &[OsString]) -> Result<(Self, Hello)> {
-        let (program, args) = command.split_first().ok_or_else(|| Error::usage("no command for isolated decoding"))?;
+    fn start(starter: &Starter, command: &[OsString]) -> Result<(Self, Greeting)> {
+        let program = command.first().ok_or_else(|| Error::usage("no command for isolated decoding"))?;
         let io = |e| Error::start("the decoding process", e).file(program);
-        let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C is for the run, which finishes the videos in hand.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(io)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (stdin, stdout) = pipes.ok_or_else(|| io(io::ErrorKind::BrokenPipe.into()))?;
-        let (hello_sender, hello) = mpsc::channel();
-        let (sender, answers) = mpsc::channel();
+        let (mut child, requests) = starter.run(command).map_err(io)?;
+        let stdout = child.stdout.take().ok_or_else(|| io(io::ErrorKind::BrokenPipe.into()))?;
+        let (greeting_sender, greeting) = mpsc::channel();
+        // Whoever says more than anybody listens to has to wait.
+        let (sender, answers) = mpsc::sync_channel(1);
+        // It had what it says in its own memory.
+        let most = memory_of_machine();
         let reader = thread::Builder::new().spawn(move || {
-            let mut input = BufReader::new(stdout);
-            let hello = wire::receive::<Hello>(&mut input);
-            if hello_sender.send(hello).is_err() {
+            let mut input = BufReader::with_capacity(wire::READ_BYTES, stdout);
+            let greeting = wire::receive::<Greeting>(&mut input);
+            if greeting_sender.send(greeting).is_err() {
                 return;
             }
             loop {
-                let answer = wire::receive_reply(&mut input);
+                let answer = wire::receive_said(&mut input, most);
                 let is_last = answer.is_err();
                 if sender.send(answer).is_err() || is_last {
                     return;
@@ -200,10 +289,10 @@ impl DecodingProcess {
             }
         });
         // Made first, so that a process that does not answer is ended.
-        let mut process = DecodingProcess { child, requests: BufWriter::new(stdin), answers };
+        let mut process = DecodingProcess { child, requests, answers };
         reader.map_err(|e| Error::start("a thread for the decoding process", e))?;
-        match hello.recv_timeout(START) {
-            Ok(Ok(Some(hello))) => Ok((process, hello)),
+        match greeting.recv_timeout(START) {
+            Ok(Ok(Some(greeting))) => Ok((process, greeting)),
             answer => {
                 let ended = process.end().map_or_else(|| format!("{answer:?}"), |end| end.status.to_string());
                 Err(Error::usage("the decoding process does not answer").file(program).found(ended))
@@ -211,21 +300,27 @@ impl DecodingProcess {
         }
     }
 
-    fn ask(&mut self, request: &Request) -> io::Result<()> {
-        wire::send(&mut self.requests, request)
+    /// Says something, with an open file beside it.
+    fn say(&mut self, order: &Order, file: Option<File>) -> io::Result<()> {
+        // In one piece, for a process that waits for it.
+        let mut message = Vec::new();
+        wire::send(&mut message, order)?;
+        self.requests.write(&message, file)
     }
 
-    /// The answer; `None` if it does not come in time, or if this is stoppable and nobody wants it any more.
-    fn answer(&self, limit: Duration, is_stoppable: bool) -> io::Result<Option<PackedResult>> {
-        let begin = Instant::now();
-        loop {
-            let left = limit.saturating_sub(begin.elapsed());
-            match self.answers.recv_timeout(left.min(LOOK)) {
-                Ok(answer) => return answer.map(Some),
-                Err(RecvTimeoutError::Timeout) if left > LOOK && !(is_stoppable && stop::is_stopped()) => {}
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+    fn say_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut message = Vec::new();
+        wire::send_bytes(&mut message, bytes)?;
+        self.requests.write(&message, None)
+    }
+
+    /// What it says next; `None` if it does not come in time.
+    fn answer(&self, deadline: Option<Instant>) -> io::Result<Option<Said>> {
+        let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        match self.answers.recv_timeout(left) {
+            Ok(answer) => answer.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 
@@ -247,5 +342,64 @@ impl Drop for DecodingProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn memory_of_machine() -> u64 {
+    machine::memory().unwrap_or(u64::MAX)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_of_machine() -> u64 {
+    u64::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packed::PackedClip;
+    use super::*;
+    use crate::{ClipInfo, JsonObject};
+
+    #[test]
+    fn clips_of_another_video_are_not_taken() {
+        let attributes = serde_json::from_value(r#"{"take":3}"#.into()).unwrap();
+        let job = Job {
+            path: "in/a.mp4".into(),
+            source: "a.mp4".into(),
+            label: Some(2),
+            class: "a".into(),
+            segment: None,
+            ordinal: 0,
+            attributes,
+            fault: None,
+            tracks: None,
+            episode: None,
+        };
+        let info = ClipInfo {
+            source: "a.mp4".into(),
+            label: Some(2),
+            class: "a".into(),
+            attributes: JsonObject::of(serde_json::json!({"take": 3, "video": {}})).unwrap(),
+            ..ClipInfo::default()
+        };
+        let clip = |info: ClipInfo| PackedClip {
+            info,
+            jpegs: Default::default(),
+            frames: Vec::new(),
+            measured: Default::default(),
+            facts: Default::default(),
+            tracks: Vec::new(),
+        };
+        assert!(is_of(&clip(info.clone()), &job));
+        for wrong in [
+            ClipInfo { label: Some(1), ..info.clone() },
+            ClipInfo { source: "b.mp4".into(), ..info.clone() },
+            ClipInfo { class: "b".into(), ..info.clone() },
+            ClipInfo { attributes: JsonObject::of(serde_json::json!({"take": 4})).unwrap(), ..info.clone() },
+            ClipInfo { attributes: JsonObject::default(), ..info },
+        ] {
+            assert!(!is_of(&clip(wrong), &job));
+        }
     }
 }

@@ -5,8 +5,9 @@
 //! is always a video that makes progress. What is in use exceeds the bound by no more than the JPEGs of the videos being
 //! decoded, whose number of frames is not known before, and by what a video takes that runs alone.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::ask::Line;
 use super::options::Resources;
 
 /// The default bound, for each thread: a video of 3840x2160 with 10 bits fits.
@@ -15,6 +16,8 @@ pub(super) const PER_THREAD: u64 = 480 << 20;
 /// Bytes that are shared out to the videos in work.
 pub(crate) struct MemoryBound {
     most: u64,
+    /// Who shares it out, if this process is one of several.
+    elsewhere: Option<Arc<Line>>,
     state: Mutex<MemoryState>,
     freed: Condvar,
 }
@@ -44,13 +47,21 @@ impl MemoryBound {
 
     fn new(most: u64) -> Self {
         let state = MemoryState { decoding: 0, holders: 0, held: 0, waiting: 0 };
-        MemoryBound { most, state: Mutex::new(state), freed: Condvar::new() }
+        MemoryBound { most, elsewhere: None, state: Mutex::new(state), freed: Condvar::new() }
+    }
+
+    /// The bound of the run, which shares it out to its processes.
+    pub fn of_run(line: &Arc<Line>) -> Self {
+        MemoryBound { elsewhere: Some(Arc::clone(line)), ..Self::new(u64::MAX) }
     }
 
     /// Waits until `bytes` are free. Who asks for more than there is waits to be the only one that decodes.
     ///
     /// A holder that asks for a second share may wait for itself.
     pub fn share(&self, bytes: u64) -> MemoryShare<'_> {
+        if let Some(line) = &self.elsewhere {
+            line.room(bytes);
+        }
         let mut state = self.lock();
         state.waiting += 1;
         while state.holders > 0 && state.decoding.saturating_add(state.held).saturating_add(bytes) > self.most {

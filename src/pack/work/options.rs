@@ -155,12 +155,31 @@ pub struct Resources {
     /// each thread. A video waits until there is room. One that needs more than there is decodes alone.
     ///
     /// A video that has begun is finished, so the JPEGs of the videos being decoded, whose number is known only then, may
-    /// exceed it. Not counted: folders of pictures while they are read (one picture for each thread), and the processes of
-    /// `isolate`, of which each decodes one video whatever it needs.
+    /// exceed it. Not counted: folders of pictures while they are read (one picture for each thread), and what the processes
+    /// of `isolate` take for themselves, about 30 MB each.
     pub memory: Option<u64>,
-    /// Decode in processes of their own, so that a codec that crashes costs one video, and one that hangs is killed after
-    /// the video's timeout. This is the command line of a program that calls [`serve`](crate::pack::serve) with the options
-    /// of the run. Default `None`: decode in this process.
+    /// Decode in processes of their own, which can do nothing else on Linux: a hostile video reaches nothing, a codec that
+    /// crashes costs one video, and one that hangs is killed after the video's timeout. This is the command line of a program
+    /// that calls [`serve`](crate::pack::serve) with the options of the run. The process gets only those variables of the
+    /// environment that programs need to start.
+    ///
+    /// Default `None`: decode in this process, because a library cannot start its caller's program again. The program
+    /// `vidrec` and the Python package pass a command by default, and so should you for videos of strangers:
+    ///
+    /// ```no_run
+    /// use vidrec::pack::{PackOptions, pack, serve};
+    ///
+    /// let mut options = PackOptions::default();
+    /// if std::env::args().nth(1).as_deref() == Some("--decode") {
+    ///     serve(&options)?;
+    ///     // A codec may hang in another thread.
+    ///     std::process::exit(0);
+    /// }
+    /// let program = std::env::current_exe().expect("it runs");
+    /// options.resources.isolate = Some(vec![program.into(), "--decode".into()]);
+    /// pack(&["videos"], "train", &options, &mut vidrec::no_progress)?;
+    /// # Ok::<(), vidrec::Error>(())
+    /// ```
     pub isolate: Option<Vec<OsString>>,
 }
 

@@ -14,10 +14,10 @@ use super::encode::FrameEncoder;
 use super::encoded_source::{EncodedPicture, EncodedSource};
 use super::failure::{ClipFailure, PackStage};
 use super::options::{FrameOptions, Recipe};
-use crate::disk::regular_file::{Links, open_regular, read_regular};
+use super::video_store::VideoStore;
 use crate::jpeg::{self, Decoder, RgbPicture};
 use crate::pack::plan;
-use crate::video::{self, FrameSize, Moment, Stage, Timeline, VideoFacts, VideoOptions};
+use crate::video::{FrameSize, Moment, Stage, Timeline, Video, VideoFacts, VideoOptions};
 use crate::{Error, Result, limits};
 
 /// Reads the pictures that `choose` wants.
@@ -26,7 +26,7 @@ pub(super) fn sample(
     recipe: Recipe<'_>,
     choose: &dyn Fn(&Timeline) -> Result<Vec<u32>>,
 ) -> Result<EncodedSource, ClipFailure> {
-    let paths = plan::pictures(folder).map_err(|e| failure(Stage::Open, &e.without_file()))?;
+    let paths = recipe.store.pictures(folder)?;
     if paths.is_empty() {
         return Err(failure(Stage::Stream, &Error::usage("the folder holds no JPEG or PNG files")));
     }
@@ -74,7 +74,7 @@ impl PictureReader<'_> {
             ClipFailure { message: format!("{name}: {}", failure.message), ..failure }
         };
         let (jpeg, size, measured) = if self.recipe.pictures.pass_through && plan::is_jpeg(path) {
-            let taken = untouched(path).map_err(|e| named(Stage::Decode, &e.without_file()))?;
+            let taken = untouched(path, self.recipe.store).map_err(|e| named(Stage::Decode, &e.without_file()))?;
             let (coded_width, coded_height) = taken.1;
             let codec = "mjpeg".into();
             self.source.take_facts(VideoFacts { codec, coded_width, coded_height, ..VideoFacts::default() });
@@ -87,11 +87,13 @@ impl PictureReader<'_> {
             let size = self.size;
             let options =
                 VideoOptions { size, decode, timeout: left, max_pixels, reduce_depth, ..VideoOptions::default() };
-            let sampled =
-                video::sample(path, &options, &|_| Ok(vec![0])).map_err(|e| match too_large(path, max_pixels) {
-                    Some(too_large) => named(Stage::Limit, &too_large),
-                    None => named(e.stage, &e.error.without_file()),
-                })?;
+            let store = self.recipe.store;
+            let video = Video::open_file(store.file(path)?, &options);
+            let sampled = video.and_then(|video| video.sample(&|_| Ok(vec![0])));
+            let sampled = sampled.map_err(|e| match too_large(path, max_pixels, store) {
+                Some(too_large) => named(Stage::Limit, &too_large),
+                None => named(e.stage, &e.error.without_file()),
+            })?;
             let image = &sampled.frames.first().ok_or_else(ClipFailure::missing_frame)?.image;
             let (jpeg, measured) = self.encoder.encode(image).map_err(|e| named(Stage::Scale, &e))?;
             self.size = FrameSize::Exact { width: image.width(), height: image.height() };
@@ -105,8 +107,8 @@ impl PictureReader<'_> {
 }
 
 /// The error for a picture whose header says that it exceeds the limit; FFmpeg only calls it invalid data.
-fn too_large(path: &Path, max_pixels: u64) -> Option<Error> {
-    let (width, height) = declared_size(path)?;
+fn too_large(path: &Path, max_pixels: u64, store: &VideoStore) -> Option<Error> {
+    let (width, height) = declared_size(path, store)?;
     let limit = max_pixels.min(limits::MAX_PIXELS);
     let error = || {
         let error = Error::limit("the picture is too large");
@@ -116,11 +118,11 @@ fn too_large(path: &Path, max_pixels: u64) -> Option<Error> {
 }
 
 /// Width and height that the header of a PNG (PNG specification, 5.2 and 11.2.1) or JPEG gives.
-fn declared_size(path: &Path) -> Option<(u32, u32)> {
+fn declared_size(path: &Path, store: &VideoStore) -> Option<(u32, u32)> {
     /// A header of a JPEG comes before its data, behind EXIF, profiles and previews.
     const HEAD: u64 = 16 << 20;
     let mut head = Vec::new();
-    open_regular(path, Links::Follow).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    store.open(path).ok()??.0.take(HEAD).read_to_end(&mut head).ok()?;
     let Some(rest) = head.strip_prefix(b"\x89PNG\r\n\x1a\n") else {
         let header = Decoder::new().ok()?.header(&head).ok()?;
         return Some((header.width, header.height));
@@ -130,8 +132,19 @@ fn declared_size(path: &Path) -> Option<(u32, u32)> {
 }
 
 /// A JPEG as it is, after proof that it decodes and is upright.
-fn untouched(path: &Path) -> Result<(Vec<u8>, (u32, u32))> {
-    let jpeg = read_regular(path, limits::MAX_RECORD_BYTES, Links::Follow)?;
+fn untouched(path: &Path, store: &VideoStore) -> Result<(Vec<u8>, (u32, u32))> {
+    let io = |e| Error::io("read the picture", path, e);
+    let (file, length) = store.open(path).map_err(io)?.ok_or_else(|| Error::usage("not a regular file"))?;
+    let too_long = |length| Error::limit("the picture is too long").expected(limits::MAX_RECORD_BYTES).found(length);
+    if length > limits::MAX_RECORD_BYTES {
+        return Err(too_long(length));
+    }
+    let mut jpeg = Vec::new();
+    // It may have grown since.
+    file.take(limits::MAX_RECORD_BYTES + 1).read_to_end(&mut jpeg).map_err(io)?;
+    if jpeg.len() as u64 > limits::MAX_RECORD_BYTES {
+        return Err(too_long(jpeg.len() as u64));
+    }
     let RgbPicture { width, height, .. } = Decoder::new()?.decode_picture(&jpeg)?;
     if orientation(&jpeg).is_some_and(|o| o != Orientation::NoTransforms) {
         return Err(Error::usage(

@@ -8,7 +8,7 @@ use super::packed::PackedClip;
 use crate::pack::plan::Job;
 use crate::video::{AudioFacts, AudioOptions, Sound, Stage, read_audio};
 use crate::writer::{EncodedTrack, TrackTimes, TrackValues};
-use crate::{Track, TrackSchema, is_remote};
+use crate::{Track, TrackSchema};
 
 /// The name of the track.
 pub(crate) const SOUND: &str = "audio";
@@ -45,7 +45,7 @@ pub(super) fn of_video(
     deadline: Option<Instant>,
 ) -> Result<(Option<EncodedTrack>, Option<AudioFacts>), ClipFailure> {
     let Some(options) = recipe.audio else { return Ok((None, None)) };
-    if !is_remote(&job.path) && job.path.is_dir() {
+    if recipe.store.is_folder(&job.path) {
         return Ok((None, Some(AudioFacts::default())));
     }
     let deadline = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(100 * 365 * 86_400));

@@ -3,8 +3,9 @@
 use super::clip;
 use super::copies::Copies;
 use super::failure::ClipFailure;
+use super::fault;
 use super::gate::{Gate, Slowed};
-use super::isolate::Pool;
+use super::isolate::{Errand, Pool};
 use super::memory::{HeldMemory, MemoryBound};
 use super::options::{Recipe, Resources};
 use super::packed::{PackedClip, held_bytes};
@@ -81,19 +82,28 @@ impl<'a> Sources<'a> {
     fn decode(&self, ordinal: usize, held: &mut HeldMemory<'_>) -> Result<Vec<PackedClip>, ClipFailure> {
         let job = &self.jobs[ordinal];
         self.ahead.begin(ordinal);
-        if self.pool.is_none() {
-            let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
-            next.for_each(|job| self.recipe.store.expect(&job.path));
-        }
+        let next = self.jobs.iter().skip(ordinal + 1).take(self.threads);
+        next.for_each(|job| self.recipe.store.expect(&job.path));
         self.gate.pack(|alone| {
             if alone {
                 self.ahead.stop();
                 self.pool.into_iter().for_each(Pool::end_idle);
             }
-            match self.pool {
-                Some(pool) => pool.pack(job, self.recipe.channels, alone),
-                None => clip::pack_one(job, self.recipe, held, alone),
-            }
+            pack_somewhere(self.pool, job, self.recipe, held, alone)
         })
     }
+}
+
+/// Packs a video in a process of the pool, or in this one if there is none.
+pub(crate) fn pack_somewhere(
+    pool: Option<&Pool<'_>>,
+    job: &Job,
+    recipe: Recipe<'_>,
+    held: &mut HeldMemory<'_>,
+    alone: bool,
+) -> Result<Vec<PackedClip>, ClipFailure> {
+    fault::wait(&job.source);
+    let Some(pool) = pool else { return clip::pack_one(job, recipe, held, alone) };
+    let Recipe { store, channels, measure, .. } = recipe;
+    pool.pack(&Errand { job, store, memory: held.memory(), channels, measure, alone })
 }

@@ -1,6 +1,7 @@
 //! The tracks of a clip, from what its row gives.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use super::failure::{ClipFailure, PackStage};
 use super::options::Recipe;
@@ -44,8 +45,9 @@ impl<'a> TrackSource<'a> {
     pub fn of_clip(&self, frames: &[u32]) -> Result<Vec<EncodedTrack>, ClipFailure> {
         let (Some(row), Some(window)) = (&self.job.tracks, &*self.window.borrow()) else { return Ok(Vec::new()) };
         let window = Window { chosen: frames.iter().map(|&frame| frame as usize).collect(), ..window.clone() };
+        let open = |path: &Path| self.recipe.store.open(path);
         let tracks = self.recipe.tracks.iter().enumerate();
-        let made = tracks.filter_map(|(number, track)| track.of_clip(number, row, &window).transpose());
+        let made = tracks.filter_map(|(number, track)| track.of_clip(number, row, &window, &open).transpose());
         made.collect::<Result<_, _>>().map_err(|e| ClipFailure::of(PackStage::Track, &e))
     }
 }

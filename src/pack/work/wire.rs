@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! message := length u32, little endian | bytes
-//! process := Hello, then for each Request a Reply and the JPEGs that it announces
+//! process := Greeting, then for each Request any number of Wants, then a Reply and the JPEGs that it announces
+//! run     := Request, and for each Want a Given, with an open file or followed by bytes
 //! ```
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::mem::take;
 use std::sync::Arc;
@@ -22,7 +22,10 @@ use crate::pack::plan::Job;
 use crate::pack::track::PlannedTrack;
 use crate::video::VideoFacts;
 use crate::writer::EncodedTrack;
-use crate::{ClipInfo, JsonObject, Storage, limits};
+use crate::{ClipInfo, JsonObject, limits};
+
+/// What is read, and written, at a time if there is as much.
+pub(crate) const READ_BYTES: usize = 256 << 10;
 
 /// Longest message of JSON.
 const MAX_JSON: u32 = 256 << 20;
@@ -42,54 +45,94 @@ impl Hello {
     }
 }
 
+/// The first message of a process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Greeting {
+    pub hello: Hello,
+    /// Why it is not confined; `None` if it is.
+    pub unconfined: Option<String>,
+}
+
+/// What a run says to a process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    Pack(Box<Request>),
+    Take(Given),
+}
+
 /// Pack this video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub job: Job,
+    /// Whether it is a folder of pictures.
+    pub folder: bool,
     /// Whether nothing else is packed at the time.
     pub alone: bool,
-    /// How a remote video is read. Options may be secret, so they are in no command line.
-    pub storage: Option<RequestStorage>,
+    /// Whether each JPEG is compared with its picture.
+    pub measure: bool,
     /// Type and shape of the tracks.
     pub tracks: Vec<PlannedTrack>,
     /// The number of channels of all sound, if the first video decided.
     pub channels: Option<u32>,
 }
 
-/// What of [`Storage`] matters for videos.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RequestStorage {
-    options: BTreeMap<String, String>,
-    timeout: Duration,
+/// What a process wants from the run while it packs a video, because it may not take it itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Want {
+    /// A file: the video, one of its pictures, or one of its tracks.
+    File(OsString),
+    /// The pictures of the folder.
+    Pictures,
+    /// The video, which is remote.
+    Object,
+    /// So many bytes of the remote video, or fewer, from this place on.
+    Bytes { at: u64, count: u32 },
+    /// Room for so many bytes of memory.
+    Memory(u64),
 }
 
-impl RequestStorage {
-    pub fn of(storage: &Storage) -> Self {
-        RequestStorage { options: storage.options.clone(), timeout: storage.timeout }
-    }
-
-    pub fn to_storage(&self) -> Storage {
-        Storage { options: self.options.clone(), timeout: self.timeout, ..Storage::default() }
-    }
-}
-
-impl fmt::Debug for RequestStorage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_storage().fmt(f)
-    }
+/// What the run gives.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Given {
+    /// An open file of this length. It comes beside the message, where a system can do that.
+    File(u64),
+    /// It is no regular file.
+    NoFile,
+    /// An error of the system.
+    SystemError(i32),
+    Pictures(Vec<OsString>),
+    /// A remote video of so many bytes, of which so many are kept in memory.
+    Object {
+        bytes: u64,
+        kept: u64,
+    },
+    /// Bytes, which are the next message.
+    Bytes,
+    Failed(ClipFailure),
+    /// There is room.
+    Room,
 }
 
 /// A clip, but for its JPEGs and the bytes of its tracks.
 type ReplyClip = (ClipInfo, Vec<PackedFrame>, Vec<EncodedTrack>);
 
-/// What was measured of a JPEG: its quality, PSNR and SSIM, as bits, for text would change them.
-type ReplyMeasured = (u8, u64, u64);
+/// What was measured of a JPEG: its quality, PSNR and SSIM, as bits, for text would change them, and how many nanoseconds
+/// that took.
+type ReplyMeasured = (u8, u64, u64, u64);
 
-/// What became of it.
+/// What a process says while it packs a video.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
+    Wants(Want),
     Packed { clips: Vec<ReplyClip>, facts: Box<VideoFacts>, jpegs: u32, measured: Vec<ReplyMeasured> },
     Failed(ClipFailure),
+}
+
+/// What a process has said.
+pub(crate) enum Said {
+    Wants(Want),
+    /// The video is done.
+    Packed(PackedResult),
 }
 
 pub(crate) fn send<T: Serialize>(out: &mut impl Write, message: &T) -> io::Result<()> {
@@ -114,7 +157,10 @@ pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Resu
             // All clips of a video share its JPEGs and facts.
             let shared = clips.first().map(|c| (Arc::clone(&c.jpegs), c.facts.clone(), Arc::clone(&c.measured)));
             let (jpegs, facts, measured) = shared.unwrap_or_default();
-            let measured = measured.iter().map(|m| (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits()));
+            let measured = measured.iter().map(|m| {
+                let took = u64::try_from(m.took.as_nanos()).unwrap_or(u64::MAX);
+                (m.quality, m.scores.psnr.to_bits(), m.scores.ssim.to_bits(), took)
+            });
             // Their bytes come after the JPEGs.
             let tracks: Vec<Vec<u8>> =
                 clips.iter_mut().flat_map(|c| &mut c.tracks).map(|t| take(&mut t.bytes)).collect();
@@ -129,11 +175,17 @@ pub(crate) fn send_reply(out: &mut impl Write, packed: PackedResult) -> io::Resu
     out.flush()
 }
 
-/// A whole reply. An error if the process ended or talks nonsense.
-pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
+pub(crate) fn send_want(out: &mut impl Write, want: Want) -> io::Result<()> {
+    send(out, &Reply::Wants(want))
+}
+
+/// The next thing that a process says, of at most `most` bytes. An error if the process ended or talks nonsense.
+pub(crate) fn receive_said(input: &mut impl Read, most: u64) -> io::Result<Said> {
+    let input = &mut input.take(most);
     let (mut clips, facts, count, measured) = match receive(input)?.ok_or(io::ErrorKind::UnexpectedEof)? {
         Reply::Packed { clips, facts, jpegs, measured } => (clips, facts, jpegs, measured),
-        Reply::Failed(failure) => return Ok(Err(failure)),
+        Reply::Failed(failure) => return Ok(Said::Packed(Err(failure))),
+        Reply::Wants(want) => return Ok(Said::Wants(want)),
     };
     if clips.iter().flat_map(|(_, frames, _)| frames).any(|f| f.jpeg >= count as usize) {
         return Err(io::ErrorKind::InvalidData.into());
@@ -145,9 +197,9 @@ pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
     for track in clips.iter_mut().flat_map(|(_, _, tracks)| tracks) {
         track.bytes = receive_bytes(input, u32::MAX)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     }
-    let measured = measured.into_iter().map(|(quality, psnr, ssim)| {
+    let measured = measured.into_iter().map(|(quality, psnr, ssim, took)| {
         let scores = Scores { psnr: f64::from_bits(psnr), ssim: f64::from_bits(ssim) };
-        Measured { quality, scores, took: Duration::ZERO }
+        Measured { quality, scores, took: Duration::from_nanos(took) }
     });
     let (jpegs, measured) = (Arc::new(jpegs), Arc::new(measured.collect()));
     let clip = |(info, frames, tracks)| PackedClip {
@@ -158,16 +210,16 @@ pub(crate) fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
         measured: Arc::clone(&measured),
         facts: (*facts).clone(),
     };
-    Ok(Ok(clips.into_iter().map(clip).collect()))
+    Ok(Said::Packed(Ok(clips.into_iter().map(clip).collect())))
 }
 
-fn send_bytes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn send_bytes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(bytes)
 }
 
-fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     if input.read(&mut length[..1])? == 0 {
         return Ok(None);
@@ -177,8 +229,8 @@ fn receive_bytes(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>
     if length > limit {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    // Grows with what comes, whatever was announced.
-    let mut bytes = Vec::new();
+    // Beyond this it grows with what comes, whatever was announced.
+    let mut bytes = Vec::with_capacity((length as usize).min(READ_BYTES));
     if input.take(u64::from(length)).read_to_end(&mut bytes)? < length as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -190,6 +242,13 @@ mod tests {
     use super::super::failure::PackStage;
     use super::*;
     use crate::{Track, TrackValues};
+
+    fn receive_reply(input: &mut impl Read) -> io::Result<PackedResult> {
+        match receive_said(input, u64::MAX)? {
+            Said::Packed(packed) => Ok(packed),
+            Said::Wants(want) => panic!("{want:?}"),
+        }
+    }
 
     #[test]
     fn what_is_sent_is_received() {
@@ -225,6 +284,7 @@ mod tests {
             let mut input = &bytes[..cut];
             while receive_reply(&mut input).is_ok() {}
         }
+        assert!(receive_said(&mut bytes.as_slice(), 20).is_err(), "more than may come");
         assert!(receive_bytes(&mut &b"\xff\xff\xff\xffabc"[..], 100).is_err());
     }
 
@@ -246,8 +306,8 @@ mod tests {
             tracks: None,
             episode: None,
         };
-        let storage = Some(RequestStorage::of(&Storage::default()));
-        let request = Request { job, alone: true, storage, tracks: Vec::new(), channels: Some(2) };
+        let request =
+            Request { job, folder: false, alone: true, measure: false, tracks: Vec::new(), channels: Some(2) };
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         assert_eq!(receive::<Request>(&mut bytes.as_slice()).unwrap(), Some(request));

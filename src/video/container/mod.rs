@@ -14,5 +14,5 @@ mod stream;
 pub(crate) use anatomy::{Anatomy, PacketRole};
 pub(crate) use input::{Input, NextPacket};
 pub(crate) use packets::{Note, PacketClock, Packets};
-pub(crate) use source::VideoFile;
+pub(crate) use source::{OpenVideo, Readable, VideoFile, VideoSource, open_regular};
 pub(crate) use stream::{StreamInfo, matrix_from_bytes};

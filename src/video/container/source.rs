@@ -1,11 +1,10 @@
 //! The bytes that FFmpeg reads: those of a file, or of an object in object storage or on a web server.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-#[cfg(feature = "remote")]
-use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Error;
 #[cfg(feature = "remote")]
@@ -16,24 +15,44 @@ use crate::video::error::{Stage, VideoError};
 #[derive(Debug, Clone)]
 pub(crate) struct VideoFile {
     path: PathBuf,
+    place: Place,
+}
+
+/// Where the bytes of a video come from.
+#[derive(Debug, Clone)]
+enum Place {
+    /// A file of this machine.
+    Here,
     #[cfg(feature = "remote")]
-    object: Option<Arc<ObjectBytes>>,
+    Object(Arc<ObjectBytes>),
+    /// Who opens it for this process, which may not.
+    Elsewhere(Arc<dyn OpenVideo>),
+}
+
+/// Opens a video for a process that may not.
+pub(crate) trait OpenVideo: fmt::Debug + Send + Sync {
+    /// The video at its first byte, and its length; `None` if it is no regular file.
+    fn open(&self, path: &Path) -> io::Result<Option<(Box<dyn Readable>, u64)>>;
+
+    /// The most bytes of it that are kept in memory while it is read.
+    fn kept_bytes(&self) -> u64;
 }
 
 impl VideoFile {
     /// A file of this machine.
     pub fn local(path: &Path) -> Self {
-        VideoFile {
-            path: path.to_owned(),
-            #[cfg(feature = "remote")]
-            object: None,
-        }
+        VideoFile { path: path.to_owned(), place: Place::Here }
     }
 
     /// An open object.
     #[cfg(feature = "remote")]
     pub fn remote(location: &Path, object: Arc<ObjectBytes>) -> Self {
-        VideoFile { path: location.to_owned(), object: Some(object) }
+        VideoFile { path: location.to_owned(), place: Place::Object(object) }
+    }
+
+    /// A video that `opener` opens.
+    pub fn elsewhere(path: &Path, opener: Arc<dyn OpenVideo>) -> Self {
+        VideoFile { path: path.to_owned(), place: Place::Elsewhere(opener) }
     }
 
     pub fn path(&self) -> &Path {
@@ -42,38 +61,51 @@ impl VideoFile {
 
     /// The most bytes of the file that are kept in memory while it is read.
     pub fn kept_bytes(&self) -> u64 {
-        #[cfg(feature = "remote")]
-        if let Some(object) = &self.object {
-            return object.kept_bytes();
+        match &self.place {
+            Place::Here => 0,
+            #[cfg(feature = "remote")]
+            Place::Object(object) => object.kept_bytes(),
+            Place::Elsewhere(opener) => opener.kept_bytes(),
         }
-        0
     }
 
     /// Opens it at its first byte.
     pub fn open(&self) -> Result<VideoSource, VideoError> {
         let failed = |e| VideoError::new(Stage::Open, e);
-        #[cfg(feature = "remote")]
-        if let Some(object) = &self.object {
-            return Ok(VideoSource::new(Box::new(ObjectReader::new(object)), object.len(), &self.path));
+        let opened = match &self.place {
+            Place::Here if crate::is_remote(&self.path) => {
+                let e = Error::usage("this is no file of this machine");
+                return Err(failed(e.help("remote videos are packed, or read from a local copy")));
+            }
+            Place::Here => open_regular(&self.path).map(|opened| opened.map(boxed)),
+            #[cfg(feature = "remote")]
+            Place::Object(object) => Ok(Some((Box::new(ObjectReader::new(object)) as _, object.len()))),
+            Place::Elsewhere(opener) => opener.open(&self.path),
+        };
+        match opened.map_err(|e| failed(Error::io("open the video", &self.path, e)))? {
+            Some((inner, bytes)) => Ok(VideoSource::new(inner, bytes, &self.path)),
+            None => Err(failed(Error::usage("not a regular file"))),
         }
-        if crate::is_remote(&self.path) {
-            let e = Error::usage("this is no file of this machine");
-            return Err(failed(e.help("remote videos are packed, or read from a local copy")));
-        }
-        let io = |e| failed(Error::io("open the video", &self.path, e));
-        // Checked before opening, because opening a named pipe waits for its writer.
-        let meta = std::fs::metadata(&self.path).map_err(io)?;
-        if !meta.is_file() {
-            return Err(failed(Error::usage("not a regular file")));
-        }
-        let file = File::open(&self.path).map_err(io)?;
-        Ok(VideoSource::new(Box::new(file), meta.len(), &self.path))
     }
+}
+
+fn boxed((file, bytes): (File, u64)) -> (Box<dyn Readable>, u64) {
+    (Box::new(file), bytes)
+}
+
+/// Opens a file and says how long it is; `None` if it is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
+    // Checked before opening, because opening a named pipe waits for its writer.
+    let meta = std::fs::metadata(path)?;
+    if !meta.is_file() {
+        return Ok(None);
+    }
+    Ok(Some((File::open(path)?, meta.len())))
 }
 
 /// The first error of reading. Through FFmpeg alone, a broken disk or network would look like a broken video.
 #[derive(Clone, Default)]
-pub(crate) struct ReadFailure(std::sync::Arc<Mutex<Option<Error>>>);
+pub(crate) struct ReadFailure(Arc<Mutex<Option<Error>>>);
 
 impl ReadFailure {
     pub fn check(&self, stage: Stage) -> Result<(), VideoError> {
@@ -85,7 +117,7 @@ impl ReadFailure {
 }
 
 /// What can be read from place to place.
-trait Readable: Read + Seek + Send {}
+pub(crate) trait Readable: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Readable for T {}
 

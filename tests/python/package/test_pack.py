@@ -94,7 +94,7 @@ def test_the_program_has_the_librarys_defaults():
         {"short_side": 90, "enlarge": True, "max_pixels": 10**6, "max_duration": 5.5},
         {"picture_fps": 29.97, "segment_clock": "first-frame", "whole_files": True, "pass_through": True},
         {"shard_size": "40kB", "memory": "64MiB", "threads": 2, "io_threads": 0},
-        {"shards": 3, "isolate": True, "mxnet": True},
+        {"shards": 3, "no_isolate": True, "mxnet": True},
     ],
     ids=lambda options: "-".join(options),
 )

@@ -23,7 +23,7 @@ def test_parts_in_any_order_give_the_files_of_one_pack(videos, tmp_path):
         vidrec.publish(plan)
     seen = []
     for part in (2, 0, 1):
-        packed = vidrec.pack_part(plan, part, threads=2, isolate=part == 0, progress=lambda done, total: seen.append(total))
+        packed = vidrec.pack_part(plan, part, threads=2, no_isolate=part == 0, progress=lambda done, total: seen.append(total))
         assert not packed.unchanged and packed.failed == 0
         assert vidrec.pack_part(str(plan), part).unchanged
     assert seen and None not in seen

@@ -241,7 +241,7 @@ def test_parts_of_a_plan_in_a_bucket_give_the_files_of_one_pack(store, videos, t
         vidrec.publish(plan, **there)
     for part in (2, 0, 1):
         # The processes that decode cannot read the plan, and need not.
-        packed = vidrec.pack_part(plan, part, isolate=part == 0, scratch=store.scratch, **there)
+        packed = vidrec.pack_part(plan, part, no_isolate=part == 0, scratch=store.scratch, **there)
         assert (packed.failed, packed.unchanged) == (0, False)
         assert vidrec.pack_part(plan, part, scratch=store.scratch, **there).unchanged
     assert vidrec.plan_status(plan, **there).done == 3
@@ -275,11 +275,11 @@ def test_engines_pack_with_the_program_and_show_no_secrets(store, videos, tmp_pa
     monkeypatch.setattr(
         vidrec._program.subprocess, "Popen", lambda command, **more: commands.append(command) or start(command, **more)
     )
-    given = {"frames": 3, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "isolate": True}
+    given = {"frames": 3, "scratch": store.scratch, "threads": 1, "storage_options": store.options, "no_isolate": True}
     of_plan, of_part, of_storage = _parts.divided(given)
     assert (of_plan, set(of_part), set(of_storage)) == (
         {"frames": 3},
-        {"scratch", "threads", "isolate"},
+        {"scratch", "threads", "no_isolate"},
         {"storage_options"},
     )
     plan = store.location("train")

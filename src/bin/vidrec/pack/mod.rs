@@ -129,18 +129,18 @@ pub fn run(args: &Args, command_line: Vec<OsString>) -> Run {
         let how = (&args.safety, args.resources(), storage, args.remote.scratch());
         return parts::run(&args.parts, plan, how, args.json, command_line);
     }
-    if args.dry_run {
-        return dry_run(args);
-    }
     let mut options = args.options()?;
     if args.safety.isolated_worker {
         serve(&options)?;
         return Ok(Outcome::Done);
     }
+    options.resources.isolate = (!args.safety.no_isolate).then(|| safety::worker_command(command_line));
+    if args.dry_run {
+        return dry_run(args, &options);
+    }
     if vidrec::is_remote(args.output()) {
         args.check_remote()?;
     }
-    options.resources.isolate = args.safety.isolate.then(|| safety::worker_command(command_line));
     let plan = PackPlan::from_inputs(&args.input, &options.input)?;
     // Before the work, so that a wrong manifest does not cost a day. Where standard error is closed there is nobody to tell.
     columns::tell(&plan.manifests, &plan.notes);
@@ -194,15 +194,14 @@ fn write(
     })
 }
 
-fn dry_run(args: &Args) -> Run {
-    let options = args.options()?;
+fn dry_run(args: &Args, options: &PackOptions) -> Run {
     // An output in object storage is made on this machine first.
     let scratch = args.remote.scratch_folder();
     let out = match vidrec::is_remote(args.output()) {
         true => &scratch,
         false => args.output(),
     };
-    let e = with_bar(|progress| estimate(&args.input, out, &options, progress))?;
+    let e = with_bar(|progress| estimate(&args.input, out, options, progress))?;
     columns::tell(&e.manifests, &e.notes);
     report::tell_ignored(&e.passed_over);
     output::print(args.json, &e, report::render_estimate)?;

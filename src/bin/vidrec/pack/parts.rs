@@ -82,7 +82,7 @@ pub fn run(
     // It may not be able to read the plan: secrets are in no command line.
     worker.extend(["--worker-options".into(), plan.options_text().into()]);
     options.scratch = scratch.map(Path::to_owned);
-    options.resources = Resources { isolate: safety.isolate.then(|| worker.clone()), ..resources };
+    options.resources = Resources { isolate: (!safety.no_isolate).then(|| worker.clone()), ..resources };
     options.worker = Some(worker);
     options.storage = storage;
     options.commit_every = safety.commit_every();

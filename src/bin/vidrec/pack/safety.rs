@@ -21,11 +21,12 @@ pub struct SafetyArgs {
     /// is copied, and the result is that of a run in which it had not failed.
     #[arg(long)]
     pub retry_failed: bool,
-    /// Decode in separate processes, one for each of --threads: a codec that crashes costs one video and not the run, and
-    /// one that hangs is killed after --timeout. The bytes are the same.
+    /// Decode in this process. By default, each of --threads has a process that decodes for it and can do nothing else: no
+    /// video, however hostile, reaches your files, your network or the other videos, and a codec that crashes or hangs
+    /// costs one video. The bytes are the same.
     #[arg(long)]
-    pub isolate: bool,
-    /// Be such a process.
+    pub no_isolate: bool,
+    /// Be a process that decodes.
     #[arg(long, hide = true)]
     pub isolated_worker: bool,
 }

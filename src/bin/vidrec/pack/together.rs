@@ -18,7 +18,7 @@ const OF_A_PART: [&str; 13] = [
     "io_threads",
     "memory",
     "commit_every",
-    "isolate",
+    "no_isolate",
     "isolated_worker",
     "json",
     "storage",

@@ -18,12 +18,13 @@ use super::spec::{TrackSpec, TrackSpecTiming};
 use super::times::nanoseconds;
 use crate::{Error, Result};
 use content::{Content, MAX_BYTES};
+pub(crate) use open::OpenFile;
 use open::open;
 pub(crate) use parquet_rows::ParquetRows;
 
-/// Reads the values that a row gives for a track, and their times.
-pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
-    match (content(spec, &cell.values)?, &spec.timing) {
+/// Reads the values that a row gives for a track, and their times, from files that `how` opens.
+pub(super) fn read(spec: &TrackSpec, cell: &TrackCell, how: OpenFile<'_>) -> Result<Raw> {
+    match (content(spec, &cell.values, how)?, &spec.timing) {
         (Content::Spans(raw), _) => Ok(raw),
         (Content::One(_), TrackSpecTiming::Spans) => {
             Err(Error::usage("spans have to be a list of [start, end, text], or a table with columns start and end"))
@@ -34,7 +35,7 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
         (Content::One(values), TrackSpecTiming::Times(column)) => {
             let given = cell.times.as_ref();
             let given = given.ok_or_else(|| Error::usage(format!("the row has no times in column {column:?}")))?;
-            let times = match content(spec, given).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
+            let times = match content(spec, given, how).map_err(|e| Error::usage(format!("times: {given}: {e:#}")))? {
                 Content::One(times) => times,
                 _ => return Err(Error::usage("times have to be a list or an .npy file")),
             };
@@ -53,7 +54,7 @@ pub(super) fn read(spec: &TrackSpec, cell: &TrackCell) -> Result<Raw> {
     }
 }
 
-fn content(spec: &TrackSpec, given: &Given) -> Result<Content> {
+fn content(spec: &TrackSpec, given: &Given, how: OpenFile<'_>) -> Result<Content> {
     let is_spans = spec.timing == TrackSpecTiming::Spans;
     let path = match given {
         Given::List(text) => return json::read(text, is_spans.then_some(spec.unit)),
@@ -65,13 +66,13 @@ fn content(spec: &TrackSpec, given: &Given) -> Result<Content> {
     };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
     match ending.as_str() {
-        "npy" => npy::read(&bytes(path)?).map(Content::One),
-        "npz" => npz::read(&bytes(path)?, &wanted).map(Content::Named),
-        "parquet" => parquet::read(open(path)?, path).map(Content::Named),
-        "csv" => csv::read(&bytes(path)?, b',').map(Content::Named),
-        "tsv" => csv::read(&bytes(path)?, b'\t').map(Content::Named),
+        "npy" => npy::read(&bytes(path, how)?).map(Content::One),
+        "npz" => npz::read(&bytes(path, how)?, &wanted).map(Content::Named),
+        "parquet" => parquet::read(open(path, how)?, path).map(Content::Named),
+        "csv" => csv::read(&bytes(path, how)?, b',').map(Content::Named),
+        "tsv" => csv::read(&bytes(path, how)?, b'\t').map(Content::Named),
         "json" => {
-            let text = String::from_utf8(bytes(path)?);
+            let text = String::from_utf8(bytes(path, how)?);
             json::read(&text.map_err(|_| Error::usage("it is not UTF-8"))?, is_spans.then_some(spec.unit))
         }
         _ => Err(Error::usage("vidrec reads no values from files of this ending")
@@ -79,9 +80,9 @@ fn content(spec: &TrackSpec, given: &Given) -> Result<Content> {
     }
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>> {
+fn bytes(path: &Path, how: OpenFile<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = std::io::Read::take(open(path)?, MAX_BYTES + 1);
+    let read = std::io::Read::take(open(path, how)?.file, MAX_BYTES + 1);
     std::io::copy(&mut { read }, &mut bytes).map_err(|e| Error::io("read the values", path, e).without_file())?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")));

@@ -1,26 +1,58 @@
 //! Files of values, opened after a look at what and how large they are.
 
-use std::fs::{self, File};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use parquet::file::reader::{ChunkReader, Length};
 
 use super::content::MAX_BYTES;
 use crate::{Error, Result, is_remote};
 
-/// Opens a file on this machine.
-pub(super) fn open(path: &Path) -> Result<File> {
+/// Opens a file: it and its length, or `None` if it is no regular file. A process that decodes may not do so itself.
+pub(crate) type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<Option<(File, u64)>>;
+
+/// Opens a file on this machine, by `how`.
+pub(super) fn open(path: &Path, how: OpenFile<'_>) -> Result<ValueFile> {
     if is_remote(path) {
         return Err(Error::usage("files of values have to be on this machine"));
     }
-    let io = |e| Error::io("read the values", path, e).without_file();
-    // Checked before opening, because opening a named pipe waits for its writer.
-    let meta = fs::metadata(path).map_err(io)?;
-    if !meta.is_file() {
-        return Err(Error::usage("not a regular file"));
+    let opened = how(path).map_err(|e| Error::io("read the values", path, e).without_file())?;
+    let (file, length) = opened.ok_or_else(|| Error::usage("not a regular file"))?;
+    if length > MAX_BYTES {
+        return Err(Error::limit("the file is too large").expected(format!("at most {MAX_BYTES} bytes")).found(length));
     }
-    if meta.len() > MAX_BYTES {
-        return Err(Error::limit("the file is too large")
-            .expected(format!("at most {MAX_BYTES} bytes"))
-            .found(meta.len()));
+    Ok(ValueFile { file, length })
+}
+
+/// An open file of values. Its length is that when it was opened: a process that decodes cannot ask for it.
+pub(super) struct ValueFile {
+    pub file: File,
+    length: u64,
+}
+
+impl Length for ValueFile {
+    fn len(&self) -> u64 {
+        self.length
     }
-    File::open(path).map_err(io)
+}
+
+impl ChunkReader for ValueFile {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
+        let mut buffer = Vec::new();
+        // Grows with what comes, whatever was announced.
+        self.get_read(start)?.take(length as u64).read_to_end(&mut buffer)?;
+        if buffer.len() < length {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        Ok(buffer.into())
+    }
 }

@@ -1,6 +1,5 @@
 //! Tables of Parquet: columns of numbers, of texts, or of lists of numbers that are all as long.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -8,13 +7,14 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
 use super::content::MAX_BYTES;
+use super::open::ValueFile;
 use super::table::Table;
 use crate::pack::track::array::Array;
 use crate::writer::TrackValues;
 use crate::{Error, Result, limits};
 
 /// Reads all columns of these kinds. Others are as if they were not there.
-pub(super) fn read(file: File, path: &Path) -> Result<Table> {
+pub(super) fn read(file: ValueFile, path: &Path) -> Result<Table> {
     // The crate is not proof against every file.
     catch_unwind(AssertUnwindSafe(|| read_columns(file)))
         .unwrap_or_else(|_| Err(Error::usage("it is no sound Parquet file").file(path).without_file()))
@@ -24,7 +24,7 @@ fn fault(e: impl std::fmt::Display) -> Error {
     Error::usage(format!("cannot read the Parquet file: {e}"))
 }
 
-fn read_columns(file: File) -> Result<Table> {
+fn read_columns(file: ValueFile) -> Result<Table> {
     let reader = SerializedFileReader::new(file).map_err(fault)?;
     let metadata = reader.metadata();
     let sizes = metadata.row_groups().iter().map(|group| u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX));

@@ -1,6 +1,5 @@
 //! Some rows of a column of a Parquet file, without those before and after them.
 
-use std::fs::File;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -12,9 +11,10 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::content::MAX_BYTES;
-use super::open::open;
+use super::open::{OpenFile, ValueFile, open};
 use crate::list_levels::repetition;
 use crate::pack::track::array::Array;
+use crate::video::open_regular;
 use crate::writer::TrackValues;
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ const BATCH: usize = 4096;
 
 /// A Parquet file of which rows of some columns are wanted: numbers, texts, and lists of them, also nested ones.
 pub(crate) struct ParquetRows {
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<ValueFile>,
     rows: u64,
 }
 
@@ -47,7 +47,12 @@ impl ParquetRows {
     ///
     /// It is not on this machine, no Parquet file, or too large.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = open(path)?;
+        Self::open_by(path, &open_regular)
+    }
+
+    /// The same, by `how`.
+    pub fn open_by(path: &Path, how: OpenFile<'_>) -> Result<Self> {
+        let file = open(path, how)?;
         unpanicking(|| {
             let reader = SerializedFileReader::new(file).map_err(fault)?;
             let count = |n: i64| u64::try_from(n).map_err(|_| Error::usage("a number of rows is negative"));

@@ -1,0 +1,141 @@
+//! Starting processes that decode.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+#[cfg(unix)]
+use super::descriptors::FileSender;
+use crate::{Error, Result};
+
+/// What a process that decodes gets of the environment, by the beginnings of the names: what programs and libraries need to
+/// start. It gets no credentials, whatever they are called.
+const ENVIRONMENT: [&str; 23] = [
+    "ASAN_",
+    "CONDA_",
+    "DYLD_",
+    "GLIBC_TUNABLES",
+    "HOME",
+    "LANG",
+    "LC_",
+    "LD_",
+    "LLVM_PROFILE_",
+    "LSAN_",
+    "MALLOC_",
+    "MKL_",
+    "OMP_",
+    "OPENBLAS_",
+    "PATH",
+    "PYTHON",
+    "RUST_",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "UBSAN_",
+    "VIDREC_",
+    "VIRTUAL_ENV",
+];
+
+/// A thread that starts processes. Linux kills a process when the thread ends that started it, so this one lives as long as
+/// the processes may.
+pub(super) struct Starter {
+    orders: Sender<(Vec<OsString>, Sender<io::Result<(Child, Requests)>>)>,
+}
+
+impl Starter {
+    pub fn start() -> Result<Self> {
+        let (orders, waiting) = mpsc::channel::<(Vec<OsString>, Sender<_>)>();
+        let work = move |waiting: Receiver<(Vec<OsString>, Sender<_>)>| {
+            for (command, answer) in waiting {
+                // Whoever asked waits for it.
+                let _ = answer.send(spawn(&command));
+            }
+        };
+        let thread = thread::Builder::new().spawn(move || work(waiting));
+        thread.map_err(|e| Error::start("a thread that starts processes", e))?;
+        Ok(Starter { orders })
+    }
+
+    /// Starts a process, whose standard output is to be read.
+    pub fn run(&self, command: &[OsString]) -> io::Result<(Child, Requests)> {
+        let (answer, started) = mpsc::channel();
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.orders.send((command.to_vec(), answer)).map_err(|_| gone())?;
+        started.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+fn spawn(command: &[OsString]) -> io::Result<(Child, Requests)> {
+    let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (requests, stdin) = Requests::pair()?;
+    let mut command = Command::new(program);
+    command.args(args).stdin(stdin).stdout(Stdio::piped());
+    command.env_clear().envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)));
+    // Ctrl-C is for the run, which finishes the videos in hand.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    #[cfg_attr(unix, expect(unused_mut, reason = "a pipe is taken from it"))]
+    let mut child = command.spawn()?;
+    #[cfg(not(unix))]
+    let requests = Requests(child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?);
+    Ok((child, requests))
+}
+
+fn is_passed_on(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes().to_ascii_uppercase();
+    ENVIRONMENT.iter().any(|start| name.starts_with(start.as_bytes()))
+}
+
+/// Where a process listens: a socket, over which files can be handed.
+#[cfg(unix)]
+pub(super) struct Requests(std::os::unix::net::UnixStream);
+
+/// Where a process listens.
+#[cfg(not(unix))]
+pub(super) struct Requests(std::process::ChildStdin);
+
+#[cfg(unix)]
+impl Requests {
+    /// Ours, and what the process gets as its standard input.
+    fn pair() -> io::Result<(Self, Stdio)> {
+        let (here, there) = std::os::unix::net::UnixStream::pair()?;
+        // A process that does not listen must not keep the run.
+        here.set_write_timeout(Some(std::time::Duration::from_secs(60)))?;
+        Ok((Requests(here), std::os::fd::OwnedFd::from(there).into()))
+    }
+
+    pub fn write(&mut self, message: &[u8], file: Option<File>) -> io::Result<()> {
+        io::Write::write_all(&mut FileSender { socket: &self.0, file }, message)
+    }
+}
+
+#[cfg(not(unix))]
+impl Requests {
+    fn pair() -> io::Result<((), Stdio)> {
+        Ok(((), Stdio::piped()))
+    }
+
+    /// The process opens files itself.
+    pub fn write(&mut self, message: &[u8], _: Option<File>) -> io::Result<()> {
+        io::Write::write_all(&mut self.0, message)?;
+        io::Write::flush(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_not_passed_on() {
+        for name in ["AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "SSH_AUTH_SOCK", "A"] {
+            assert!(!is_passed_on(name.as_ref()), "{name}");
+        }
+        for name in ["PATH", "LD_LIBRARY_PATH", "SystemRoot", "VIDREC_DECODER_FAULT"] {
+            assert!(is_passed_on(name.as_ref()), "{name}");
+        }
+    }
+}
