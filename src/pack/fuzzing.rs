@@ -5,7 +5,7 @@ use std::path::Path;
 use super::parts::receipt;
 use super::run::journal::JournalSummary;
 use super::track::read_any;
-use super::work::wire::{Hello, Request, receive, receive_reply};
+use super::work::wire::{Hello, Request, receive, receive_said};
 use crate::format::{crc32, names};
 
 /// The name of a journal, and one of these lines, each with the checksum that it should have.
@@ -28,7 +28,7 @@ pub fn receipts(bytes: &[u8]) {
 pub fn messages(bytes: &[u8]) {
     let _ = receive::<Hello>(&mut &*bytes);
     let _ = receive::<Request>(&mut &*bytes);
-    let _ = receive_reply(&mut &*bytes);
+    let _ = receive_said(&mut &*bytes, u64::MAX);
 }
 
 /// Reads a file of values of tracks, of the kind that its ending says.

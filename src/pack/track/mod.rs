@@ -26,7 +26,7 @@ pub(super) fn read_any(file: &std::path::Path) {
     for words in ["a=x,rate=50", "a=x,times=t,unit=ms", "a=x,spans,unit=us", "a=x,frames,values=b"] {
         let Ok(spec) = words.parse::<TrackSpec>() else { continue };
         let cell = TrackCell { values: Given::File(file.to_owned()), times: None };
-        let _ = read::read(&spec, &cell);
+        let _ = read::read(&spec, &cell, &crate::video::open_regular);
     }
     let Ok(rows) = ParquetRows::open(file) else { return };
     for column in ["a", "b", "t"] {

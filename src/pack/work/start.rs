@@ -42,8 +42,11 @@ const ENVIRONMENT: [&str; 23] = [
 /// A thread that starts processes. Linux kills a process when the thread ends that started it, so this one lives as long as
 /// the processes may.
 pub(super) struct Starter {
-    orders: Sender<(Vec<OsString>, Sender<io::Result<(Child, Requests)>>)>,
+    orders: Sender<(Vec<OsString>, Sender<io::Result<Started>>)>,
 }
+
+/// A process, and what it is asked with.
+type Started = (Child, Requests);
 
 impl Starter {
     pub fn start() -> Result<Self> {
@@ -60,7 +63,7 @@ impl Starter {
     }
 
     /// Starts a process, whose standard output is to be read.
-    pub fn run(&self, command: &[OsString]) -> io::Result<(Child, Requests)> {
+    pub fn run(&self, command: &[OsString]) -> io::Result<Started> {
         let (answer, started) = mpsc::channel();
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         self.orders.send((command.to_vec(), answer)).map_err(|_| gone())?;
@@ -68,7 +71,7 @@ impl Starter {
     }
 }
 
-fn spawn(command: &[OsString]) -> io::Result<(Child, Requests)> {
+fn spawn(command: &[OsString]) -> io::Result<Started> {
     let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (requests, stdin) = Requests::pair()?;
     let mut command = Command::new(program);
