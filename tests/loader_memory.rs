@@ -22,10 +22,11 @@ static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 /// Bytes in use.
 static IN_USE: AtomicU64 = AtomicU64::new(0);
 
-/// More than anything takes but the batches of one test.
-const LARGE: usize = 8 << 20;
+/// What nothing takes but the batches of one test. Beside them, the loader asks for 16 MiB, to see whether there is room left
+/// for small allocations, and gives them back.
+const LARGE: std::ops::Range<usize> = 8 << 20..16 << 20;
 
-/// Allocations of so many bytes or more, and how many of them are in use.
+/// Allocations of so many bytes, and how many of them are in use.
 static LARGE_ONES: AtomicU64 = AtomicU64::new(0);
 static LARGE_IN_USE: AtomicU64 = AtomicU64::new(0);
 
@@ -36,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
         IN_USE.fetch_add(layout.size() as u64, Relaxed);
-        if layout.size() >= LARGE {
+        if LARGE.contains(&layout.size()) {
             LARGE_ONES.fetch_add(1, Relaxed);
             LARGE_IN_USE.fetch_add(1, Relaxed);
         }
@@ -46,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        if layout.size() >= LARGE {
+        if LARGE.contains(&layout.size()) {
             LARGE_IN_USE.fetch_sub(1, Relaxed);
         }
         // SAFETY: `pointer` came from `alloc`, which is the system's.

@@ -95,7 +95,12 @@ pub(crate) fn read_if_there(path: &Path, most: u64, links: Links) -> Result<Opti
 }
 
 fn missing(path: &Path) -> Error {
-    Error::io("open the file", path, io::ErrorKind::NotFound.into())
+    // In the words of the system.
+    #[cfg(unix)]
+    let e = io::Error::from_raw_os_error(libc::ENOENT);
+    #[cfg(not(unix))]
+    let e = io::Error::from(io::ErrorKind::NotFound);
+    Error::io("open the file", path, e)
 }
 
 /// Whether no file has the name: nothing has, or what should be its folder is none.
