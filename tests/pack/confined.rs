@@ -122,7 +122,7 @@ fn a_signal_for_all_processes_ends_the_run_in_order() {
     assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
     let mut open = fs::OpenOptions::new().read(true).write(true).open(&gate).unwrap();
     let mut command = bench.pack("none");
-    command.env("VIDREC_DECODER_FAULT", format!("wait:a/3.mp4:{}", gate.display())).args(["-j", "1"]);
+    command.env("VIDREC_DECODER_FAULT", format!("wait:a/3.mp4:{}", gate.display()));
     command.args(["--commit-every", "0"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = command.spawn().unwrap();
     let children = || {
