@@ -65,7 +65,7 @@ def as_python(kind):
         return typing.Tuple[as_python(inside[1]), as_python(inside[2])]
     if inside := re.fullmatch(r"BTreeMap<(\w+), (.*)>", kind):
         return typing.Dict[as_python(inside[1]), as_python(inside[2])]
-    if kind in ("JsonObject", "String", "&'static str"):
+    if kind in ("JsonObject", "String", "FileName", "&'static str"):
         return typing.Dict[str, typing.Any] if kind == "JsonObject" else str
     if kind in NUMBERS:
         return NUMBERS[kind]
