@@ -39,7 +39,7 @@ dependencies() {
     return
   fi
   compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*" > /dev/null && checks+=(advisories)
-  "$program" --locked check --disable-fetch --hide-inclusion-graph "${checks[@]}"
+  "$program" --locked --offline check --hide-inclusion-graph "${checks[@]}"
 }
 
 # Test programs are linted with all features: what they use of the library is there in each set.

@@ -8,14 +8,14 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-#[cfg(any(feature = "pack", feature = "remote"))]
+#[cfg(feature = "remote")]
 use std::time::Duration;
 
 #[cfg(any(feature = "pack", feature = "remote"))]
 use crate::{Error, Result};
 
 /// How often whoever waits looks whether it still has to.
-#[cfg(any(feature = "pack", feature = "remote"))]
+#[cfg(feature = "remote")]
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 thread_local! {

@@ -8,7 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::folder;
 use super::folder_lock::{is_still_named, try_lock};
-use super::regular_file::{Links, open_if_there, open_with};
+#[cfg(any(feature = "pack", feature = "remote"))]
+use super::regular_file::open_with;
+use super::regular_file::{Links, open_if_there};
 use crate::format::file_name::StagedName;
 use crate::location::refuse_to_write;
 use crate::{Error, Result};

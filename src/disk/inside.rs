@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+#[cfg(feature = "pack")]
+use std::path::Component;
+use std::path::{Path, PathBuf};
 
 use crate::{Error, Hint, Result};
 

@@ -91,7 +91,7 @@ pub(crate) fn of_user() -> Option<PathBuf> {
 
 /// Where large files are made that go elsewhere: where the environment says (`TMPDIR`), or else in [`of_user`]. Only where
 /// there is neither, in the folder that all users of the system share.
-#[cfg(any(feature = "pack", feature = "remote"))]
+#[cfg(feature = "remote")]
 pub(crate) fn for_scratch() -> PathBuf {
     let is_named = cfg!(not(unix)) || std::env::var_os("TMPDIR").is_some_and(|dir| !dir.is_empty());
     of_user().filter(|_| !is_named).unwrap_or_else(std::env::temp_dir)

@@ -33,7 +33,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("export frames s3://bucket/set -o exported", "exported"),
     ("pack in -o s3://bucket/packed -n 2", "scratch"),
     ("pack list.csv -o local -n 2", "local"),
-    ("pack list.csv -o local -n 2 --isolate", "local"),
+    ("pack list.csv -o local -n 2 --no-isolate", "local"),
     ("plan list.csv -o s3://bucket/other-plan --parts 2 -n 2", "scratch"),
     ("status s3://bucket/plan", ""),
     ("publish s3://bucket/plan", ""),

@@ -64,7 +64,9 @@ impl VideoStore {
 
     /// Has the run open one video, which may be a `folder` of pictures.
     pub fn of_run(line: &Arc<Line>, folder: bool) -> Self {
-        VideoStore { run: Some(Run { line: Arc::clone(line), folder }), ..VideoStore::new(&Storage::default()) }
+        let mut store = VideoStore::new(&Storage::default());
+        store.run = Some(Run { line: Arc::clone(line), folder });
+        store
     }
 
     /// Whether a video is a folder of pictures.
