@@ -1,6 +1,7 @@
-"""What the readers of indexes and of track files share: rules that must hold, JSON, files."""
+"""What the readers of indexes and of track files share: rules that must hold, JSON, files, plans of interrupted writers."""
 import json
 import mmap
+from hashlib import sha256
 from pathlib import Path
 
 class FormatError(Exception):
@@ -32,3 +33,28 @@ def map_file(path: Path):
 
 def align(n: int, to: int) -> int:
     return (n + to - 1) // to * to
+
+class Unfinished(OSError):
+    """A writer was interrupted while it replaced several data sets together: see "Several data sets together"."""
+
+def is_committed(folder: Path, plan: dict) -> bool:
+    listing = folder / "dataset.json"
+    return listing.exists() and sha256(listing.read_bytes()).hexdigest() == plan["listing"]
+
+def check_plan(folder: Path) -> None:
+    """Refuses a data set of several, only some of which have been replaced."""
+    path = folder / ".vidrec.plan"
+    if not path.exists():
+        return
+    try:
+        text = path.read_bytes()
+        plans = json.loads(text)["folders"]
+        if len(plans) < 2:
+            return
+        beside = [(folder.parent / Path(name).name, plan) for name, plan in plans]
+        pending = [(at, plan) for at, plan in beside if (at / path.name).exists() and (at / path.name).read_bytes() == text]
+        committed = {is_committed(at, plan) for at, plan in pending}
+    except (ValueError, KeyError, TypeError) as e:
+        raise Unfinished(f"{path}: an interrupted writer left this plan, which cannot be read: {e!r}") from e
+    if len(committed) > 1:
+        raise Unfinished(f"{path}: only some of several data sets have been replaced: run the writer again")

@@ -10,11 +10,10 @@ import re
 import struct
 import sys
 from collections import namedtuple
-from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
 
-from basics import FormatError, check, json_object, map_file
+from basics import check, check_plan, FormatError, json_object, map_file
 from track_reader import Track, TrackFile
 
 INDEX_MAGIC = b"\x89VIDX\r\n\x1a"
@@ -203,41 +202,15 @@ def read_listing(path: Path) -> dict:
         if tracks is not None:
             part = {**part, **json_object(json.dumps(tracks).encode(), "dataset-json", TRACK_FILE_TYPES, tuple(TRACK_FILE_TYPES))}
         for name, shape in ((part[key], shape) for key, shape in shapes.items() if key in part):
-            fits = shape.fullmatch(name) and len(name.encode(errors="replace")) <= 255
-            check(fits, "dataset-json", f"{name!r} is not the name of such a file")
+            is_name = shape.fullmatch(name) and len(name.encode(errors="replace")) <= 255
+            check(is_name, "dataset-json", f"{name!r} is not the name of such a file")
     for key in "clips", "frames", "bytes":
         check(listing[key] == sum(s[key] for s in listing["shards"]), "dataset-json", f"{key} is not the sum")
     return listing
 
-class Unfinished(OSError):
-    """A writer was interrupted while it replaced several data sets together: see "Several data sets together"."""
-
-def is_committed(folder: Path, plan: dict) -> bool:
-    listing = folder / "dataset.json"
-    return listing.exists() and sha256(listing.read_bytes()).hexdigest() == plan["listing"]
-
-def check_plan(folder: Path) -> None:
-    """Refuses a data set of several, only some of which have been replaced."""
-    path = folder / ".vidrec.plan"
-    if not path.exists():
-        return
-    try:
-        text = path.read_bytes()
-        plans = json.loads(text)["folders"]
-        if len(plans) < 2:
-            return
-        beside = [(folder.parent / Path(name).name, plan) for name, plan in plans]
-        pending = [(at, plan) for at, plan in beside if (at / path.name).exists() and (at / path.name).read_bytes() == text]
-        committed = {is_committed(at, plan) for at, plan in pending}
-    except (ValueError, KeyError, TypeError) as e:
-        raise Unfinished(f"{path}: an interrupted writer left this plan, which cannot be read: {e!r}") from e
-    if len(committed) > 1:
-        raise Unfinished(f"{path}: only some of several data sets have been replaced: run the writer again")
-
 def open_dataset(path) -> Dataset:
     path = Path(path)
-    listing = path / "dataset.json" if path.is_dir() else path
-    if listing.suffix == ".json":
+    if (listing := path / "dataset.json" if path.is_dir() else path).suffix == ".json":
         check_plan(listing.absolute().parent)
         at = listing.with_name
         tracks = lambda s: at(s["track_file"]["file"]) if s.get("track_file") else None
