@@ -36,7 +36,7 @@ vidrec by debugging and reverse engineering for that. They are linked statically
 
 {sources}
 Together with vidrec's own sources they are all that this build was made of. To build it again with libraries that you
-changed, put a changed FFmpeg in the place of ffmpeg-*.tar.xz in a folder with the two others, and in vidrec's sources run
+changed, put a changed FFmpeg in the place of ffmpeg-*.tar.xz in a folder with the others, and in vidrec's sources run
 
     scripts/release.sh --sources FOLDER
 
@@ -95,11 +95,18 @@ def bill(packages, jpeg, sources):
         name, version = package["name"], package["version"]
         purl = f"pkg:cargo/{name}@{version}"
         components.append(component(name, version, package["license"], purl, known.get((name, version))))
-    version = re.search(r"set\(VERSION ([0-9.]+)\)", (jpeg / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
-    components.append(component("libjpeg-turbo", version, "IJG AND BSD-3-Clause AND Zlib"))
-    licences = {"ffmpeg": "LGPL-2.1-or-later", "dav1d": "BSD-2-Clause", "zlib": "Zlib"}
-    for digest, name, version in re.findall(r"(\S+) +\*?(ffmpeg|dav1d|zlib)-(\S+)\.tar\.xz", sources):
+    licences = {
+        "ffmpeg": "LGPL-2.1-or-later",
+        "dav1d": "BSD-2-Clause",
+        "zlib": "Zlib",
+        "libjpeg-turbo": "IJG AND BSD-3-Clause AND Zlib",
+    }
+    for digest, name, version in re.findall(rf"(\S+) +\*?({'|'.join(licences)})-(\S+)\.tar\.xz", sources):
         components.append(component(name, version, licences[name], sha256=digest))
+    if not sources:
+        # Then the crate turbojpeg-sys builds its own.
+        version = re.search(r"set\(VERSION ([0-9.]+)\)", (jpeg / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+        components.append(component("libjpeg-turbo", version, licences["libjpeg-turbo"]))
     version = re.search(r'^version = "(.+)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     vidrec = {**component("vidrec", version, "MIT OR Apache-2.0"), "type": "application", "bom-ref": "vidrec"}
     head = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1}

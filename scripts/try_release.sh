@@ -31,6 +31,16 @@ for binary in "$module" program/vidrec; do
   fi
 done
 
+# The bill of materials names the libjpeg-turbo that is inside.
+linked=$(grep --text --only-matching --max-count 1 'libjpeg-turbo version [0-9.]*' program/vidrec | cut -d ' ' -f 3)
+python3 - "$linked" program/third-party/sbom.cdx.json <<'END'
+import json
+import sys
+
+components = {part["name"]: part["version"] for part in json.load(open(sys.argv[2]))["components"]}
+assert sys.argv[1] and components["libjpeg-turbo"].startswith(sys.argv[1]), (sys.argv[1], components["libjpeg-turbo"])
+END
+
 mkdir -p videos/a videos/b
 make() { # FILE OPTIONS...
   local file=$1
