@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, Optional
 
 from . import _storage, _vidrec
-from .dataset import Path
+from ._storage import Path
 from .errors import UsageError
 
 #: The options of a pack that a plan fixes.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Union
 
+from ._storage import Path
 from .batch import Batch
-from .dataset import Dataset, Path
+from .dataset import Dataset
 from .errors import UsageError
 from .loader import Loader
 from .mixing import Mix

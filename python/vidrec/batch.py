@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _display, _vidrec
+from . import _display, _pictures, _vidrec
 from .errors import UsageError
 from .jpegs import Jpegs
 from .results import DrawnSample
 
 # torch's or NumPy's, which is known only where the code runs.
 Array = Any
+
+# Clips that a page shows without being asked for more.
+_CLIPS_SHOWN = 4
 
 
 class Batch:
@@ -164,7 +167,7 @@ class Batch:
         return f"{str(self.frames.dtype).replace('torch.', '')} {tuple(self.frames.shape)}"
 
     def _repr_html_(self) -> str:
-        return _display.of_batch(self)
+        return self._page(_CLIPS_SHOWN, _display.HEIGHT)
 
     def show(self, *, clips: int = 8, height: int = 112) -> None:
         """Show its pictures as they are trained on: in a notebook, or in colored letters in a terminal.
@@ -178,7 +181,26 @@ class Batch:
         height : int, default 112
             About how high a frame is, in pixels; it is made smaller by a whole number, and never larger.
         """
-        _display.show(_display.of_batch(self, clips, height), _display.batch_pictures(self, clips, height) or [])
+        _display.show(self._page(clips, height), self._strips(clips, height) or [])
+
+    def _page(self, clips: int, height: int) -> str:
+        """A table, and the first clips as they will be trained on."""
+        rows = [("frames", self._described()), ("labels", _display.some([str(int(label)) for label in self.labels], 16))]
+        rows += [(f"track {name}", _shape(values)) for name, values in self.tracks.items()]
+        rows += [(f"field {name}", _shape(values)) for name, values in self.fields.items()]
+        strips = self._strips(clips, height)
+        if strips is None:
+            rows.append(("pictures", "frames are not decoded" if self.frames is None else "the shape has no 3 colors"))
+        return _display.page(repr(self), rows, (_display.figure(strip, name) for name, strip in strips or ()))
+
+    def _strips(self, clips: int, height: int) -> Optional[List[Tuple[str, _pictures.Picture]]]:
+        """A name and a strip for each of the first clips; None if they are JPEGs, or no side of the shape is 3 colors."""
+        frames = None if self.frames is None else _pictures.in_colors(self.frames[:clips])
+        if frames is None:
+            return None
+        shown = _pictures.reduced(frames[:, _pictures.evenly(frames.shape[1], _display.FRAMES)], height)
+        labels = [int(label) for label in self.labels[:clips]]
+        return [(f"{label} · {source}", _pictures.strip(row)) for label, source, row in zip(labels, self.sources, shown)]
 
     def __reduce__(self) -> Tuple[Any, ...]:
         known = (self.params, self.epoch, self.number, self.frame_mask, self.times, self.fields, self.sources)
@@ -229,3 +251,7 @@ class Batch:
         for name in Batch.__slots__:
             setattr(batch, name, getattr(self, name))
         return batch
+
+
+def _shape(values: Any) -> str:
+    return str(tuple(values.shape)) if hasattr(values, "shape") else f"{len(values)} of {type(values).__name__}"

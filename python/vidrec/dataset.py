@@ -12,13 +12,16 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _choice, _display, _storage, _vidrec
+from . import _choice, _display, _pictures, _storage, _vidrec
 from . import stored_track as _track
 from ._choice import Clips
-from ._storage import Path as Path, Size
-from .errors import UsageError
+from ._storage import Path, Size
+from .errors import Error, UsageError
 from .results import DatasetInfo, RemoteStats, TrackSchema
 from .words import Io
+
+# Clips that a page of a data set shows.
+_CLIPS_SHOWN = 6
 
 
 def open(
@@ -156,7 +159,15 @@ class Dataset(Sequence["Clip"]):
         return f"<vidrec.Dataset {what}: {len(self)} clips>"
 
     def _repr_html_(self) -> str:
-        return _display.of_dataset(self)
+        """A table, and the first frame of some clips."""
+        rows: List[Tuple[str, Any]] = [("clips", f"{len(self):,}"), ("frames", f"{self.frame_count:,}")]
+        classes, tracks = self.classes, self.tracks
+        if classes:
+            rows.append(("classes", f"{len(classes):,}: {_display.some(classes, 8)}"))
+        if tracks:
+            rows.append(("tracks", ", ".join(f"{name} ({t.type} {list(t.shape)})" for name, t in tracks.items())))
+        clips = (self[i] for i in _pictures.evenly(len(self), _CLIPS_SHOWN))
+        return _display.page(repr(self), rows, (clip._figure(clip._caption(), 1, _display.HEIGHT) for clip in clips))
 
     @property
     def classes(self) -> List[str]:
@@ -422,7 +433,7 @@ class Clip:
         return f"<vidrec.Clip {self.index}: {self.source!r}, label {self.label}, {len(self)} frames>"
 
     def _repr_html_(self) -> str:
-        return _display.of_clip(self)
+        return self._page(_display.FRAMES, _display.HEIGHT)
 
     def show(self, *, frames: int = 8, height: int = 128) -> None:
         """Show its frames side by side: as a picture in a notebook, in colored letters in a terminal.
@@ -434,7 +445,36 @@ class Clip:
         height : int, default 128
             About how high a frame is, in pixels; it is made smaller by a whole number, and never larger.
         """
-        _display.show(_display.of_clip(self, height, frames), _display.clip_picture(self, frames, height))
+        _display.show(self._page(frames, height), [(self._caption(), self._strip(frames, height))])
+
+    def _page(self, frames: int, height: int) -> str:
+        """A table, and some frames side by side."""
+        seconds = self.pts_seconds
+        rows: List[Tuple[str, Any]] = [
+            ("source", self.source),
+            ("label", "none" if self.label is None else f"{self.label} {self.class_name or ''}"),
+            ("frames", f"{len(self)}, {seconds[0]:.2f} s to {seconds[-1]:.2f} s" if len(seconds) else "0"),
+        ]
+        if self.size is not None:
+            rows.append(("size", f"{self.size[0]} x {self.size[1]}"))
+        rows += [(name, value) for name, value in self.attributes.items() if name != "video"]
+        rows += [("tracks", ", ".join(self.track_names))] * bool(self.track_names)
+        return _display.page(f"clip {self.index}", rows, [self._figure("", frames, height)])
+
+    def _figure(self, name: str, frames: int, height: int) -> str:
+        try:
+            return _display.figure(self._strip(frames, height), name)
+        except Error as e:
+            # A damaged clip is not the end of a page.
+            return _display.no_figure(name, e)
+
+    def _strip(self, frames: int, height: int) -> _pictures.Picture:
+        """Some of its frames side by side."""
+        return _pictures.strip(_pictures.reduced(self.frames(_pictures.evenly(len(self), frames)), height))
+
+    def _caption(self) -> str:
+        label = self.class_name or ("no label" if self.label is None else self.label)
+        return f"{self.index} · {label} · {self.source}"
 
     @property
     def label(self) -> Optional[int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Dict, SupportsIndex, Union
 
 from . import _samples
-from .dataset import Dataset, Path
+from ._storage import Path
+from .dataset import Dataset
 from .mixing import Mix
 
 

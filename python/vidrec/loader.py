@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 
 from . import _display, _memory, _options, _vidrec
 from . import jpegs as _jpegs
+from ._storage import Path
 from .batch import Batch
-from .dataset import Dataset, Path, open
+from .dataset import Dataset, open
 from .errors import CollateError, Error, LoaderWarning, UsageError
 from .mixing import Mix
 from .monitor import Monitor
@@ -443,7 +444,8 @@ class Loader(Generic[B]):
         return f"<vidrec.Loader of {self.dataset!r}: {len(self)} batches of {self.shape}>"
 
     def _repr_html_(self) -> str:
-        return _display.of_loader(self)
+        rows = [("data set", repr(self.dataset)), ("batches", f"{len(self):,}"), ("shape", self.shape)]
+        return _display.page("vidrec.Loader", [*rows, ("next epoch", self.epoch)])
 
     @property
     def epoch(self) -> int:
@@ -544,7 +546,11 @@ class Loader(Generic[B]):
             ``stats()`` in each line, and ``time``, ``epoch``, ``prefetch``, ``frames_per_second``, and the shares of the time
             that the training loop waited for a batch, ``waiting``, and the loader for room, ``loader_waiting``.
         """
-        return Monitor(self, os.fspath(path), every)
+        return Monitor(self._told, os.fspath(path), every)
+
+    def _told(self) -> Dict[str, Any]:
+        """What a line of a monitor says of it."""
+        return {"epoch": self.epoch, **self.stats().to_dict(), "prefetch": self._options["prefetch"]}
 
     def stats(self) -> LoaderStats:
         """Counters since the loader was made or resumed.

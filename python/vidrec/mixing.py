@@ -6,7 +6,8 @@ import operator
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _vidrec
-from .dataset import Dataset, Path, opened
+from ._storage import Path
+from .dataset import Dataset, opened
 from .errors import UsageError
 from .words import MixLabels
 

@@ -12,10 +12,7 @@ import os
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Optional
-
-if TYPE_CHECKING:
-    from .loader import Loader
+from typing import Any, Callable, Dict, Optional
 
 
 class Monitor:
@@ -26,8 +23,9 @@ class Monitor:
     It never waits for the reader: if a pipe is full or nobody has it open, the line is dropped.
     """
 
-    def __init__(self, loader: Loader[Any], path: str, every: float) -> None:
-        self._loader = weakref.ref(loader)
+    def __init__(self, tell: Callable[[], Dict[str, Any]], path: str, every: float) -> None:
+        # A method of the loader, and the monitor does not keep the loader.
+        self._tell = weakref.WeakMethod(tell)
         self._path, self._every = path, every
         self._file: Optional[int] = None
         self._closed = threading.Event()
@@ -35,7 +33,7 @@ class Monitor:
         # At once, so that a folder that is not there is an error of the caller.
         self._open()
         # What the last line says if the loader is gone before the first one.
-        self._line(loader)
+        self._line(tell)
         self._thread = threading.Thread(target=self._run, name="vidrec-monitor", daemon=True)
         self._thread.start()
         _open.add(self)
@@ -69,9 +67,9 @@ class Monitor:
 
     def _write(self, ended: bool = False) -> bool:
         """Whether there is still something to tell of."""
-        loader = self._loader()
-        if loader is not None:
-            told = self._line(loader)
+        tell = self._tell()
+        if tell is not None:
+            told = self._line(tell)
         elif ended:
             told = {**self._before, "time": time.time()}
         else:
@@ -91,9 +89,8 @@ class Monitor:
             self._file = None
         return True
 
-    def _line(self, loader: Loader[Any]) -> Dict[str, Any]:
-        now: Dict[str, Any] = {"time": time.time(), "epoch": loader.epoch, **loader.stats().to_dict()}
-        now["prefetch"] = loader._options["prefetch"]
+    def _line(self, tell: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        now: Dict[str, Any] = {"time": time.time(), **tell()}
         seconds = now["time"] - self._before.get("time", now["time"])
         for name, counter in (
             ("frames_per_second", "frames"),

@@ -13,8 +13,9 @@ import torch
 import torch.utils.data
 
 from . import _finish, _options, _samples
+from ._storage import Path
 from .batch import Batch
-from .dataset import Dataset, Path
+from .dataset import Dataset
 from .errors import UsageError
 from .loader import Loader, _Iterator
 from .mixing import Mix

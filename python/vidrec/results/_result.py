@@ -7,6 +7,8 @@ import typing
 from dataclasses import Field, dataclass, fields
 from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, Union
 
+from .. import _display
+
 R = TypeVar("R", bound="Result")
 
 # What a terminal shows of a sequence or mapping.
@@ -74,9 +76,16 @@ class Result:
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in self._shown().items())})"
 
     def _repr_html_(self) -> str:
-        from .. import _display
-
-        return _display.of_result(self)
+        """A table, and one for each list of parts that it has, such as shards or failures."""
+        values = self._shown()
+        tuples = {name: value for name, value in values.items() if isinstance(value, tuple)}
+        lists = {name: value for name, value in tuples.items() if value and isinstance(value[0], Result)}
+        rows = [(name, f"{len(value):,}" if name in lists else value) for name, value in values.items()]
+        tables = (
+            _display.parts(name, [part._shown() for part in value[: _display.PARTS]], len(value))
+            for name, value in lists.items()
+        )
+        return _display.page(type(self).__name__, rows, tables)
 
 
 # By class.

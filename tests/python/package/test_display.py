@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import vidrec
-from vidrec import _display
+from vidrec import _display, _pictures
 
 
 class Page(HTMLParser):
@@ -41,11 +41,11 @@ class Page(HTMLParser):
 
 def test_a_png_has_the_pixels(ds):
     picture = np.random.default_rng(1).integers(0, 256, (13, 7, 3), np.uint8)
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(_display.png(picture)))), picture)
-    assert np.array_equal(_display.reduced(picture, 13), picture)
-    whole = _display.reduced(picture[:12, :6], 4)
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(_pictures.png(picture)))), picture)
+    assert np.array_equal(_pictures.reduced(picture, 13), picture)
+    whole = _pictures.reduced(picture[:12, :6], 4)
     assert np.array_equal(whole[0, 0], np.rint(picture[:3, :3].reshape(9, 3).mean(axis=0)))
-    assert _display.evenly(3, 4) == [0, 1, 2] and _display.evenly(100, 4) == [12, 37, 62, 87]
+    assert _pictures.evenly(3, 4) == [0, 1, 2] and _pictures.evenly(100, 4) == [12, 37, 62, 87]
 
 
 def test_a_data_set_shows_its_size_and_some_clips(ds):
@@ -65,7 +65,7 @@ def test_a_clip_shows_its_frames(ds):
 
 
 def test_text_of_others_is_only_text(ds):
-    assert _display._page("<b>", [("a&b", "<script>alert(1)</script>" * 40)], []).count("<script>") == 0
+    assert _display.page("<b>", [("a&b", "<script>alert(1)</script>" * 40)], []).count("<script>") == 0
 
 
 def test_a_damaged_clip_is_said_in_its_place(damaged):
